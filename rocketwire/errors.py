@@ -134,7 +134,7 @@ class CodecError(RocketWireError):
         excerpt: bytes = b"",
     ) -> None:
         super().__init__(message)
-        self.message = message  #: description of the error, without its place
+        self.message = message  #: description of the error, without path and offset
         self.path = path  #: the field concerned, such as ``header.remark``, or None
         self.offset = offset  #: position of the first byte concerned in the data given, or None
         self.excerpt: Final = bytes(excerpt[:16])  #: up to 16 bytes at that position

@@ -11,7 +11,7 @@ def did_you_mean(name: str, known: Iterable[str | None], *, count: int = 3) -> s
     Args:
         name: the name that does not exist; upper and lower case do not matter.
         known: the names that exist.
-        count: most suggestions.
+        count: maximum number of suggestions.
     """
     from difflib import get_close_matches
 

@@ -129,7 +129,7 @@ def compile_expression(text: str) -> Callable[[Properties], bool]:
 class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._place = 0
+        self._position = 0
         self._depth = 0
         self._kind = self._word = ""
         self._next()
@@ -137,14 +137,14 @@ class _Parser:
     # -------------------------------------------------------------- tokens
 
     def _next(self) -> None:
-        while self._place < len(self._text):
-            match = _TOKEN.match(self._text, self._place)
+        while self._position < len(self._text):
+            match = _TOKEN.match(self._text, self._position)
             if match is None:
-                character = self._text[self._place]
+                character = self._text[self._position]
                 raise IllegalExpressionError(
                     f"invalid SQL92 expression: {character!r} has no meaning"
                 )
-            self._place = match.end()
+            self._position = match.end()
             kind, token = str(match.lastgroup), match.group()
             if kind == "space":
                 continue
@@ -174,7 +174,7 @@ class _Parser:
     def expression(self) -> _Operand:
         if self._kind == "end":
             self._refuse("an expression is expected")
-        return self._condition(self._or())
+        return self._condition(self._parse_or())
 
     def _condition(self, operand: _Operand) -> _Operand:
         # Of the operands that are no conditions, only a property can be one.
@@ -184,10 +184,10 @@ class _Parser:
             self._refuse("a condition is expected")
         return _of(lambda properties: None if operand.evaluate(properties) is None else False)
 
-    def _or(self) -> _Operand:
-        return self._parse_operands("or", self._and)
+    def _parse_or(self) -> _Operand:
+        return self._parse_operands("or", self._parse_and)
 
-    def _and(self) -> _Operand:
+    def _parse_and(self) -> _Operand:
         return self._parse_operands("and", self._equality)
 
     def _parse_operands(self, word: str, part: Callable[[], _Operand]) -> _Operand:
@@ -234,9 +234,9 @@ class _Parser:
                     self._refuse("BETWEEN, IN, CONTAINS, STARTSWITH or ENDSWITH is expected")
                 return left
             if word == "between":
-                left = self._between(left, is_not=is_not)
+                left = self._parse_between(left, is_not=is_not)
             elif word == "in":
-                left = self._in(left, is_not=is_not)
+                left = self._parse_in(left, is_not=is_not)
             else:
                 left = _text_condition(left, word, self._text_token(), is_not=is_not)
 
@@ -247,7 +247,7 @@ class _Parser:
                 self._refuse("only numbers and properties can be larger or smaller")
         return _compare(left, right, sign)
 
-    def _between(self, left: _Operand, *, is_not: bool) -> _Operand:
+    def _parse_between(self, left: _Operand, *, is_not: bool) -> _Operand:
         low = self._unary()
         self._expect("and")
         high = self._unary()
@@ -258,7 +258,7 @@ class _Parser:
             self._refuse("the left number of BETWEEN must not be larger")
         return condition
 
-    def _in(self, left: _Operand, *, is_not: bool) -> _Operand:
+    def _parse_in(self, left: _Operand, *, is_not: bool) -> _Operand:
         if left.name is None:
             self._refuse("IN needs a property")
         self._expect("(")
@@ -308,7 +308,7 @@ class _Parser:
             self._next()
             return _constant({"true": True, "false": False, "null": None}[token])
         if self._take("("):
-            operand = self._or()
+            operand = self._parse_or()
             self._expect(")")
             return operand
         return self._refuse("a property or a literal is expected")

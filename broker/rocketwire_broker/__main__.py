@@ -71,7 +71,7 @@ def _topics(path: str | None) -> list[TopicConfig]:
 def _serve(configs: list[Config], topics: list[TopicConfig], name_server_port: int | None) -> int:
     import trio
 
-    from rocketwire.serving.process_tuning import allow_many_connections, calm_collector
+    from rocketwire.serving.process_tuning import allow_many_connections, tune_garbage_collector
     from rocketwire.serving.tls.certificates import TlsError
     from rocketwire_broker.server.programs import run_brokers
 
@@ -85,7 +85,7 @@ def _serve(configs: list[Config], topics: list[TopicConfig], name_server_port: i
             name = broker.config.broker_name
             lines.append(f"ready: name server {name_server}, broker {name} at {broker.address}")
         print("\n".join(lines), flush=True)
-        calm_collector()
+        tune_garbage_collector()
 
     try:
         return 128 + trio.run(run_brokers, configs, topics, on_ready, name_server_port)

@@ -34,7 +34,7 @@ NAMESRV_VARIABLE: Final = "NAMESRV_ADDR"
 """Environment variable with name servers, as Java's."""
 PORT_STEP: Final = 10
 """Difference between the ports of two brokers of one process."""
-MOST_BROKERS: Final = 26
+MAX_BROKERS: Final = 26
 LOCAL: Final = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 - compared, not bound
 """Address in routes instead of "all addresses", to which no client elsewhere can connect."""
 
@@ -297,9 +297,9 @@ def broker_configs(config: Config, brokers: str | None) -> list[Config]:
         identities = _number_names(config.broker_name, int(brokers))
     else:
         identities = [_identity(text) for text in brokers.split(",")]
-    if not 0 < len(identities) <= MOST_BROKERS or len(set(identities)) < len(identities):
+    if not 0 < len(identities) <= MAX_BROKERS or len(set(identities)) < len(identities):
         raise IllegalValueError(
-            f"--brokers {brokers}: must be 1 to {MOST_BROKERS} different brokers"
+            f"--brokers {brokers}: must be 1 to {MAX_BROKERS} different brokers"
         )
     return [
         replace(
@@ -324,7 +324,7 @@ def _next_port(port: int, index: int) -> int:
 
 def _number_names(name: str, count: int) -> list[tuple[str, int]]:
     stem = name.removesuffix("-a")
-    return [(f"{stem}-{chr(ord('a') + index)}", 0) for index in range(min(count, MOST_BROKERS + 1))]
+    return [(f"{stem}-{chr(ord('a') + index)}", 0) for index in range(min(count, MAX_BROKERS + 1))]
 
 
 def _identity(text: str) -> tuple[str, int]:

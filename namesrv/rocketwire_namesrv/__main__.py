@@ -141,8 +141,8 @@ def _run(settings: Configured, path: str | None) -> int:
 
     from rocketwire.serving.process_tuning import (
         allow_many_connections,
-        calm_collector,
         give_memory_back,
+        tune_garbage_collector,
     )
     from rocketwire.serving.sockets import BindError
     from rocketwire.serving.tls.certificates import TlsError
@@ -163,7 +163,7 @@ def _run(settings: Configured, path: str | None) -> int:
     give_memory_back()
     compile_constructors()  # whatever is received, no code is made of anything from now on
     status = FAILED
-    on_boot = _on_boot(config, log, path, calm_collector)
+    on_boot = _boot_reporter(config, log, path, tune_garbage_collector)
     try:
         status = 128 + trio.run(serve_until_signal, config, on_boot)
     except* (BindError, ConfigError, StorageError, TlsError) as group:
@@ -171,8 +171,8 @@ def _run(settings: Configured, path: str | None) -> int:
     return status
 
 
-def _on_boot(
-    config: Config, log: str, path: str | None, calm_collector: Callable[[], None]
+def _boot_reporter(
+    config: Config, log: str, path: str | None, tune_garbage_collector: Callable[[], None]
 ) -> Callable[[Listening, str], None]:
     from rocketwire_namesrv.runtime.logging_setup import LOGGER
 
@@ -181,14 +181,14 @@ def _on_boot(
             f"The Name Server boot success. serializeType={config.serialize_type.name}, "
             f"address {listening.address}:{listening.port}"
         )
-        places = (
+        locations = (
             f"log: {log}; status page: {status_page or 'none'};"
             f" configuration file: {path or 'none, -c FILE sets one'}"
         )
-        print(f"{line}\n{places}", flush=True)
+        print(f"{line}\n{locations}", flush=True)
         LOGGER.info(line)
-        LOGGER.info(places)
-        calm_collector()
+        LOGGER.info(locations)
+        tune_garbage_collector()
 
     return on_boot
 

@@ -102,15 +102,15 @@ def _is_option(word: str) -> bool:
         return False
     name = word.partition("=")[0]
     return (
-        _bare(name[1:]) in _SHORT
+        _strip_dashes(name[1:]) in _SHORT
         or name[1:2] in _SHORT
-        or bool(_long_names(_bare(name)))
+        or bool(_long_names(_strip_dashes(name)))
         or (bool(_long_beginning(word[1:])) and not word.startswith("--"))
     )
 
 
 def _options(word: str) -> Iterator[tuple[str, str | None]]:
-    text = _bare(word)
+    text = _strip_dashes(word)
     name, equals, value = text.partition("=")
     if word.startswith("--"):
         yield _long_option(word)
@@ -128,7 +128,7 @@ def _options(word: str) -> Iterator[tuple[str, str | None]]:
 
 def _long_option(word: str) -> tuple[str, str | None]:
     """Read ``--configFile``, ``--configFile=x``, or an unambiguous abbreviation."""
-    name, equals, value = _bare(word).partition("=")
+    name, equals, value = _strip_dashes(word).partition("=")
     names = _long_names(name)
     if len(names) > 1:
         could_be = ", ".join(f"'{name}'" for name in names)
@@ -158,7 +158,7 @@ def _long_beginning(text: str) -> str:
     return next((name for name in _LONG if text.startswith(name) and len(text) > len(name) + 1), "")
 
 
-def _bare(word: str) -> str:
+def _strip_dashes(word: str) -> str:
     return word[2:] if word.startswith("--") else word.removeprefix("-")
 
 

@@ -50,14 +50,14 @@ def check_config(path: str, environment: Mapping[str, str]) -> Findings:
     except (OSError, IllegalValueError) as error:
         return Findings((os_error_text(error),))
     errors, warnings = [*settings.refusals], [*settings.remarks]
-    for check in (_on_addresses, _on_files, _on_tls):
+    for check in (_check_addresses, _check_files, _check_tls):
         findings = check(settings)
         errors += findings.errors
         warnings += findings.warnings
     return Findings(tuple(errors), tuple(warnings))
 
 
-def _on_addresses(settings: Configured) -> Findings:
+def _check_addresses(settings: Configured) -> Findings:
     config, entries = settings.config, settings.entries
     errors: list[str] = []
     warnings: list[str] = []
@@ -68,11 +68,11 @@ def _on_addresses(settings: Configured) -> Findings:
         errors.append(prefix_with_location(remark, entries))
     if config.observe_port >= 0:
         findings = errors if config.observe_asked else warnings
-        findings += (prefix_with_location(remark, entries) for remark in _on_observation(config))
+        findings += (prefix_with_location(remark, entries) for remark in _check_observation(config))
     return Findings(tuple(errors), tuple(warnings))
 
 
-def _on_observation(config: Config) -> Iterator[str]:
+def _check_observation(config: Config) -> Iterator[str]:
     if missing := missing_libraries():
         yield f"no port for operators (rocketwire.observePort): {missing}"
     try:
@@ -88,7 +88,7 @@ def _resolve(host: str) -> str:
     return str(addresses[0][4][0])
 
 
-def _on_files(settings: Configured) -> Findings:
+def _check_files(settings: Configured) -> Findings:
     config = settings.config
     errors: list[str] = []
     warnings: list[str] = []
@@ -114,7 +114,7 @@ def _on_files(settings: Configured) -> Findings:
     return Findings(tuple(errors), tuple(warnings))
 
 
-def _on_tls(settings: Configured) -> Findings:
+def _check_tls(settings: Configured) -> Findings:
     try:
         remarks = check_files(settings.config.tls)
     except TlsError as error:

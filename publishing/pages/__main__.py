@@ -26,7 +26,7 @@ def main() -> int:
         return 1 if read_all(pages, long=not options.short) else 0
     if missing := namespace.missing():
         parser.error(missing)
-    command = namespace.alone([sys.executable, "-m", "publishing.pages", *sys.argv[1:]])
+    command = namespace.isolate([sys.executable, "-m", "publishing.pages", *sys.argv[1:]])
     environment = {**os.environ, INSIDE: "1"}
     return subprocess.run(command, env=environment, cwd=ROOT, check=False).returncode
 

@@ -31,7 +31,7 @@ def prepare(text: str) -> str:
     return text
 
 
-def furnish(folder: Path, fixtures: Path) -> None:
+def copy_fixtures(folder: Path, fixtures: Path) -> None:
     """Put the files into a folder that pages name.
 
     Args:

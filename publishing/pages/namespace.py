@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 
-def alone(command: list[str]) -> list[str]:
+def isolate(command: list[str]) -> list[str]:
     """A command line that runs a command in a network namespace with a loopback interface."""
     user = [] if os.geteuid() == 0 else ["--map-root-user"]
     return ["unshare", *user, "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
@@ -29,5 +29,5 @@ def available() -> bool:
     """Whether this machine lets the process have a network namespace."""
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         return False
-    run = subprocess.run(alone(["true"]), capture_output=True, check=False)
+    run = subprocess.run(isolate(["true"]), capture_output=True, check=False)
     return run.returncode == 0

@@ -60,7 +60,7 @@ def reader() -> Generator[tuple[Shell, Path]]:
         home, scratch = Path(name) / "home", Path(name) / "scratch"
         home.mkdir()
         scratch.mkdir()
-        folder.furnish(home, FIXTURES)
+        folder.copy_fixtures(home, FIXTURES)
         with Shell(home, environment(home, scratch), scratch) as shell:
             yield shell, home
 

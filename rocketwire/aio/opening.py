@@ -132,7 +132,7 @@ async def _join_if_unused(portal: Portal) -> None:
         return
     endpoint = get_endpoint()
     ended: asyncio.Future[None] = endpoint.loop.create_future()
-    portal.when_ended(partial(endpoint.post, partial(wake, ended)))
+    portal.call_when_ended(partial(endpoint.post, partial(wake, ended)))
     await ended
     portal.join_if_unused()
 

@@ -130,7 +130,7 @@ class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
         They are handled when ``Batch.ack`` is called.
 
         Args:
-            max: most messages.
+            max: maximum number of messages.
             within: timeout in seconds; None to wait for ever.
 
         Raises:

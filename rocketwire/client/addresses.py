@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
-from rocketwire.client.arguments import shown, wrong_type
+from rocketwire.client.arguments import shown, type_error
 from rocketwire.errors import IllegalAddressError, IllegalValueError
 
 AddressRemap: TypeAlias = "str | Mapping[str, str] | Callable[[str], str]"
@@ -102,7 +102,7 @@ def build_remap(name: str, remap: Any) -> Callable[[str], str]:
         parts = (pair.partition("=") for pair in remap.split(";") if pair.strip())
         remap = {source.strip(): target.strip() for source, _, target in parts}
     if not isinstance(remap, Mapping):
-        raise wrong_type(name, "'from=to;from=to', a mapping or a function", remap)
+        raise type_error(name, "'from=to;from=to', a mapping or a function", remap)
     pairs = cast("Mapping[str, str]", remap)
     if not pairs:
         return str

@@ -26,7 +26,7 @@ def shown(value: object) -> str:
     return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 3]}..."
 
 
-def wrong_type(name: str, expected: str, value: object) -> IllegalTypeError:
+def type_error(name: str, expected: str, value: object) -> IllegalTypeError:
     actual = "None" if value is None else f"{shown(value)} ({type(value).__name__})"
     if value is not None and is_secret_name(name):
         actual = f"a value of type {type(value).__name__}"
@@ -36,13 +36,13 @@ def wrong_type(name: str, expected: str, value: object) -> IllegalTypeError:
 def check_text(name: str, value: object) -> None:
     """Raise ``IllegalTypeError`` unless the value is a ``str``."""
     if not isinstance(value, str):
-        raise wrong_type(name, "a text (str)", value)
+        raise type_error(name, "a text (str)", value)
 
 
 def check_flag(name: str, value: object) -> None:
     """Raise ``IllegalTypeError`` unless the value is a ``bool``."""
     if not isinstance(value, bool):
-        raise wrong_type(name, "True or False", value)
+        raise type_error(name, "True or False", value)
 
 
 def optional(rule: Rule) -> Rule:
@@ -58,17 +58,17 @@ def optional(rule: Rule) -> Rule:
 def instance_of(*classes: type[Any], expected: str) -> Rule:
     def check(name: str, value: object) -> None:
         if not isinstance(value, classes):
-            raise wrong_type(name, expected, value)
+            raise type_error(name, expected, value)
 
     return check
 
 
-def whole(minimum: int | None = None, maximum: int | None = None) -> Rule:
+def integer_in(minimum: int | None = None, maximum: int | None = None) -> Rule:
     """Return a rule for an ``int`` in a range, bounds included."""
 
     def check(name: str, value: object) -> None:
         if not isinstance(value, int) or isinstance(value, bool):
-            raise wrong_type(name, "a whole number (int)", value)
+            raise type_error(name, "a whole number (int)", value)
         if (minimum is not None and value < minimum) or (maximum is not None and value > maximum):
             bounds = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
             raise IllegalValueError(f"{name}: expected a number {bounds}, got {shown(value)}")
@@ -84,7 +84,7 @@ def seconds(*, zero: bool = False, minimum: float = 0.0, maximum: float | None =
 
     def check(name: str, value: object) -> None:
         if not isinstance(value, (int, float)) or isinstance(value, bool):
-            raise wrong_type(name, "a number of seconds (float)", value)
+            raise type_error(name, "a number of seconds (float)", value)
         fits = value >= minimum and (zero or value > 0) and (maximum is None or value <= maximum)
         if not fits:  # NaN does not fit either
             raise IllegalValueError(f"{name}: expected a number {expected}, got {shown(value)}")
@@ -98,8 +98,8 @@ _RULE_OF_TYPE: Final[Mapping[str, Rule]] = {
     "bool": check_flag,
     "str": check_text,
     "str | None": optional(check_text),
-    "int": whole(minimum=1),
-    "int | None": optional(whole(minimum=1)),
+    "int": integer_in(minimum=1),
+    "int | None": optional(integer_in(minimum=1)),
     "float": SOME_SECONDS,
     "float | None": optional(SOME_SECONDS),
 }
@@ -146,4 +146,4 @@ def check_setting_names(names: Iterable[str], known: Collection[str]) -> None:
 def check_config(value: object, expected: type[Any]) -> None:
     """Raise ``IllegalTypeError`` unless ``config`` is None or an instance of that class."""
     if value is not None and not isinstance(value, expected):
-        raise wrong_type("config", f"a {expected.__name__}", value)
+        raise type_error("config", f"a {expected.__name__}", value)

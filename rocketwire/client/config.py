@@ -18,10 +18,10 @@ from rocketwire.client.arguments import (
     Settings,
     check_settings,
     instance_of,
+    integer_in,
     optional,
     shown,
-    whole,
-    wrong_type,
+    type_error,
 )
 from rocketwire.codes import CURRENT_VERSION, LanguageCode, SerializeType
 from rocketwire.errors import IllegalTypeError
@@ -96,10 +96,10 @@ def _check_name_servers(name: str, value: Any) -> None:
     if isinstance(value, str):
         return
     if isinstance(value, (bytes, bytearray)) or not hasattr(value, "__iter__"):
-        raise wrong_type(name, "'host:port;host:port' or a list of such texts", value)
+        raise type_error(name, "'host:port;host:port' or a list of such texts", value)
     for address in value:
         if not isinstance(address, str):
-            raise wrong_type(name, f"texts in {shown(value)}", address)
+            raise type_error(name, f"texts in {shown(value)}", address)
 
 
 class Hook:
@@ -316,7 +316,7 @@ def to_config(config: ClientConfig | str) -> ClientConfig:
     if isinstance(config, str):
         return ClientConfig(namesrv_addr=config)
     if not isinstance(config, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
-        raise wrong_type(
+        raise type_error(
             "config", "a ClientConfig or name servers as 'host:port;host:port'", config
         )
     return config
@@ -325,13 +325,13 @@ def to_config(config: ClientConfig | str) -> ClientConfig:
 def _check_tls(name: str, value: object) -> None:
     # check for an ssl.SSLContext without importing ssl
     if not hasattr(value, "wrap_bio"):
-        raise wrong_type(name, "an ssl.SSLContext", value)
+        raise type_error(name, "an ssl.SSLContext", value)
 
 
 def _check_hooks(name: str, value: Any) -> None:
     hooks = cast("Sequence[Any]", value if type(value) in (tuple, list) else (None,))
     if not all(isinstance(hook, Hook) for hook in hooks):
-        raise wrong_type(name, "a tuple of hooks, for example (OpenTelemetryHook(),)", value)
+        raise type_error(name, "a tuple of hooks, for example (OpenTelemetryHook(),)", value)
 
 
 _RULES: Final[Mapping[str, Rule]] = {
@@ -344,7 +344,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "access_channel": instance_of(AccessChannel, expected="an AccessChannel"),
     "serialize_type": instance_of(SerializeType, expected="a SerializeType"),
     "language": instance_of(LanguageCode, expected="a LanguageCode"),
-    "version": whole(minimum=0),
+    "version": integer_in(minimum=0),
     "hooks": _check_hooks,
 }  # fmt: skip
 """The checks of settings that are not those of their type."""

@@ -16,9 +16,9 @@ from rocketwire.client.arguments import (
     Rule,
     check_flag,
     check_text,
+    integer_in,
     optional,
-    whole,
-    wrong_type,
+    type_error,
 )
 from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, IllegalTypeError
 
@@ -28,7 +28,7 @@ def convert_body(body: object) -> bytes:
     if isinstance(body, (bytes, bytearray, memoryview)):
         return bytes(body)
     hint = ", for example text.encode()" if isinstance(body, str) else ""
-    raise IllegalMessageTypeError(str(wrong_type("Message.body", f"bytes{hint}", body)))
+    raise IllegalMessageTypeError(str(type_error("Message.body", f"bytes{hint}", body)))
 
 
 def check_parts(**parts: object) -> None:
@@ -47,24 +47,24 @@ def check_parts(**parts: object) -> None:
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str):
         hint = f"; use {name.rpartition('.')[2]}.decode()" if isinstance(value, bytes) else ""
-        raise wrong_type(name, f"a text (str){hint}", value)
+        raise type_error(name, f"a text (str){hint}", value)
 
 
 def _check_keys(name: str, value: object) -> None:
     if isinstance(value, str):
         return
     if isinstance(value, (bytes, bytearray, memoryview)) or not isinstance(value, Collection):
-        raise wrong_type(name, "a text or a sequence of texts", value)
+        raise type_error(name, "a text or a sequence of texts", value)
     for index, key in enumerate(value):
         check_text(f"{name}[{index}]", key)
 
 
 def _check_properties(name: str, value: object) -> None:
     if not isinstance(value, Mapping):
-        raise wrong_type(name, "a mapping of text to text", value)
+        raise type_error(name, "a mapping of text to text", value)
     for key, text in value.items():
         if not isinstance(key, str):
-            raise wrong_type(name, "names that are texts (str)", key)
+            raise type_error(name, "names that are texts (str)", key)
         check_text(f"{name}[{key!r}]", text)
 
 
@@ -74,12 +74,12 @@ _CHECKS: Final[Mapping[str, Rule]] = {
     "topic": _check_text,
     "tags": optional(_check_text),
     "keys": _check_keys,
-    "flag": whole(),
+    "flag": integer_in(),
     "properties": optional(_check_properties),
     "wait_store_msg_ok": check_flag,
-    "delay_level": whole(),
-    "delay_seconds": optional(whole()),
-    "delay_millis": optional(whole()),
-    "deliver_millis": optional(whole()),
+    "delay_level": integer_in(),
+    "delay_seconds": optional(integer_in()),
+    "delay_millis": optional(integer_in()),
+    "deliver_millis": optional(integer_in()),
     "sharding_key": optional(_check_text),
 }

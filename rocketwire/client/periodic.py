@@ -19,7 +19,7 @@ def now_millis() -> int:
     return time.time_ns() // 1_000_000
 
 
-async def every(
+async def repeat_every(
     seconds: float,
     round_: Callable[[], Awaitable[None]],
     outages: Outages | None = None,

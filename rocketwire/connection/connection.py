@@ -104,8 +104,8 @@ class Connection:
         Args:
             now: the time.
             first_opaque: number of the first request, int32.
-            max_frame_length: most bytes of a whole frame, received or sent.
-            max_in_flight: most pending requests.
+            max_frame_length: maximum number of bytes of a whole frame, received or sent.
+            max_in_flight: maximum number of pending requests.
             idle_timeout: as the attribute.
 
         Raises:
@@ -113,7 +113,7 @@ class Connection:
         """
         if not _MIN_OPAQUE <= first_opaque <= _MAX_OPAQUE:
             raise LocalProtocolError(f"opaque {first_opaque} is not an int32")
-        self.max_in_flight = max_in_flight  #: most pending requests
+        self.max_in_flight = max_in_flight  #: maximum number of pending requests
         #: seconds without bytes in either direction that end the connection, or None
         self.idle_timeout = idle_timeout
         self._max_frame_length = max_frame_length
@@ -305,7 +305,7 @@ class Connection:
         """
         if self._state is not _OPEN:
             return None
-        command = self._decoder.only_command(data)
+        command = self._decoder.decode_only_command(data)
         if command is None or command.opaque != opaque or not command.flag & _RESPONSE:
             return None
         if self._pending.pop(opaque, None) is None:

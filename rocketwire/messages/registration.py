@@ -39,7 +39,7 @@ from rocketwire.messages.topic_config import (
     TopicConfigSerializeWrapper as TopicConfigSerializeWrapper,
 )
 from rocketwire.messages.topic_config import decode_topic, encode_topic
-from rocketwire.messages.topic_config import stamped as stamped
+from rocketwire.messages.topic_config import with_timestamp as with_timestamp
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, JsonLimits, JsonValue, dumps
@@ -191,7 +191,7 @@ def decode_register_broker_body(
     limits: JsonLimits = DEFAULT_LIMITS,
     max_inflated: int = MAX_INFLATED,
 ) -> RegisterBrokerBody | None:
-    """Decodes the body of a registration, JSON or packed.
+    """Decode the body of a registration, JSON or packed.
 
     Args:
         body: the command's body, or None.
@@ -226,7 +226,7 @@ def decode_register_broker_body(
 def encode_register_broker_body(
     body: RegisterBrokerBody, *, compressed: bool, version: int = CURRENT_VERSION
 ) -> bytes:
-    """Encodes the body of a registration, as JSON or packed.
+    """Encode the body of a registration, as JSON or packed.
 
     Args:
         body: the registration.
@@ -295,7 +295,7 @@ def _without_mappings(wrapper: TopicConfigSerializeWrapper | None) -> TopicConfi
 def body_from_parts(
     parts: RegisterParts, limits: JsonLimits = DEFAULT_LIMITS
 ) -> RegisterBrokerBody:
-    """Decodes the parts of a packed registration.
+    """Decode the parts of a packed registration.
 
     Raises:
         DecodeError: a part is invalid.

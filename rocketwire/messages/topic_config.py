@@ -1,8 +1,8 @@
 """Topic configuration of a broker, and its version.
 
 Rules of this file: an absent member differs from an explicit null.  An absent ``dataVersion`` is
-``DataVersion()``, whose ``timestamp`` is None because Java uses its clock there (``stamped`` does
-this with a given time); an explicit null is None.
+``DataVersion()``, whose ``timestamp`` is None because Java uses its clock there (``with_timestamp``
+takes a time instead); an explicit null is None.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class DataVersion:
     timestamp: int | None = member(CLOCKED_LONG, clock=True)
 
 
-def stamped(version: DataVersion | None, now_ms: int) -> DataVersion | None:
+def with_timestamp(version: DataVersion | None, now_ms: int) -> DataVersion | None:
     """The version with ``now_ms`` in place of an absent timestamp (Java: its constructor)."""
     if version is None or version.timestamp is not None:
         return version
@@ -100,7 +100,7 @@ class TopicConfigAndMappingSerializeWrapper(TopicConfigSerializeWrapper):
 def decode_topic(
     text: str, *, limits: JsonLimits = DEFAULT_LIMITS, cache: dict[str, TopicConfig] | None = None
 ) -> TopicConfig:
-    """Decodes a topic of the packed form, six items separated by spaces (Java:
+    """Decode a topic of the packed form, six items separated by spaces (Java:
     ``TopicConfig.decode``).
 
     As in Java, invalid attributes count as no attributes.
@@ -150,7 +150,7 @@ def _attributes(text: str, limits: JsonLimits) -> Mapping[str, str] | None:
 
 
 def encode_topic(topic: TopicConfig) -> bytes:
-    """Encodes a topic of the packed form (Java: ``TopicConfig.encode``).
+    """Encode a topic of the packed form (Java: ``TopicConfig.encode``).
 
     None becomes ``null``; absent attributes become an empty text.
 

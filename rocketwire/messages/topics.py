@@ -10,7 +10,7 @@ from rocketwire.messages._codec.fields import (
     INTEGER,
     LONG,
     STRING,
-    among,
+    check_one_of,
     distinct,
     ext,
     listing,
@@ -35,7 +35,7 @@ class CreateTopicRequestHeader(TopicRequestHeader):
     write_queue_nums: int | None = ext(INTEGER, required=True)
     perm: int | None = ext(INTEGER, required=True)
     topic_filter_type: str | None = ext(
-        STRING, required=True, check=among("SINGLE_TAG", "MULTI_TAG")
+        STRING, required=True, check=check_one_of("SINGLE_TAG", "MULTI_TAG")
     )
     topic_sys_flag: int | None = ext(INTEGER)
     order: bool | None = ext(BOXED_BOOLEAN, required=True, default=False)

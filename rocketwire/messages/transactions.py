@@ -11,7 +11,7 @@ from rocketwire.messages._codec.fields import (
     CLOCKED_LONG,
     INTEGER,
     STRING,
-    among,
+    check_one_of,
     ext,
     mapping,
     member,
@@ -30,7 +30,7 @@ class EndTransactionRequestHeader(RpcRequestHeader):
     producer_group: str | None = ext(STRING, required=True)
     tran_state_table_offset: int | None = ext(BOXED_LONG, required=True)
     commit_log_offset: int | None = ext(BOXED_LONG, required=True)
-    commit_or_rollback: int | None = ext(INTEGER, required=True, check=among(0, 8, 12))
+    commit_or_rollback: int | None = ext(INTEGER, required=True, check=check_one_of(0, 8, 12))
     from_transaction_check: bool | None = ext(BOXED_BOOLEAN, default=False)
     msg_id: str | None = ext(STRING, required=True)
     transaction_id: str | None = ext(STRING)
@@ -60,7 +60,7 @@ class CheckTransactionStateResponseHeader:
     producer_group: str | None = ext(STRING, required=True)
     tran_state_table_offset: int | None = ext(BOXED_LONG, required=True)
     commit_log_offset: int | None = ext(BOXED_LONG, required=True)
-    commit_or_rollback: int | None = ext(INTEGER, required=True, check=among(8, 12))
+    commit_or_rollback: int | None = ext(INTEGER, required=True, check=check_one_of(8, 12))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,7 +139,7 @@ def with_handles(
     Raises:
         DecodeError: the header does not match the messages.
     """
-    places = _Places(messages, header)
+    popped_offsets = _PoppedOffsets(messages, header)
     result: list[StoredMessage] = []
     for message in messages:
         properties = {FIRST_POP_TIME: str(header.pop_time), **(message.properties or {})}
@@ -148,17 +148,17 @@ def with_handles(
             key = _key(message)
             properties[POP_CK] = str(
                 PopHandle(
-                    start_offset=places.start(key),
+                    start_offset=popped_offsets.start(key),
                     pop_time=header.pop_time,
                     invisible_time=header.invisible_time,
                     revive_queue_id=header.revive_qid,
                     retry=retry_kind(message.topic),
                     broker_name=broker_name,
                     queue_id=message.queue_id,
-                    queue_offset=places.offset(key, message.queue_offset),
+                    queue_offset=popped_offsets.offset(key, message.queue_offset),
                 )
             )
-            tries = (orderly and places.tries(key, message.queue_offset)) or tries
+            tries = (orderly and popped_offsets.count_tries(key, message.queue_offset)) or tries
         result.append(replace(message, properties=properties, reconsume_times=tries))
     return tuple(result)
 
@@ -170,7 +170,7 @@ def retry_kind(topic: str) -> str:
     return RETRY_V2 if "+" in topic else RETRY_V1
 
 
-class _Places:
+class _PoppedOffsets:
     def __init__(self, messages: Sequence[StoredMessage], header: PopMessageResponseHeader) -> None:
         self._starts = _pairs(header.start_offset_info)
         self._offsets = _lists(header.msg_offset_info)
@@ -198,7 +198,7 @@ class _Places:
             raise DecodeError(f"{len(offsets)} offsets of queue {key}", path="msg_offset_info")
         return offsets[index]
 
-    def tries(self, key: str, queue_offset: int) -> int:
+    def count_tries(self, key: str, queue_offset: int) -> int:
         # 0 if unknown
         retry, queue_id = key.split("@")
         return self._tries.get(f"{retry}@qo{queue_id}%{queue_offset}", self._tries.get(key, 0))

@@ -81,7 +81,7 @@ class Verdict(NamedTuple):
     reachable: bool
 
 
-def tries(mode: CommunicationMode, retry_times: int = RETRY_TIMES) -> int:
+def count_attempts(mode: CommunicationMode, retry_times: int = RETRY_TIMES) -> int:
     """Return the most attempts of a send; a one-way send has one."""
     return 1 if mode is CommunicationMode.ONEWAY else 1 + max(0, retry_times)
 

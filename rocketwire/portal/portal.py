@@ -285,7 +285,7 @@ class Portal:
         with suppress(ChannelClosedError):
             self.post(end)
 
-    def when_ended(self, function: Callable[[], object]) -> None:
+    def call_when_ended(self, function: Callable[[], object]) -> None:
         """Call a function when the thread ends, or now if it has ended; from any thread."""
         self._on_ended.append(function)
         if self.is_ended:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
-from rocketwire.client.arguments import check_config, check_setting_names, wrong_type
+from rocketwire.client.arguments import check_config, check_setting_names, type_error
 from rocketwire.client.config import ClientConfig, to_config
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def apply_client_settings(client: object, settings: Mapping[str, Any]) -> object
         return client
     if not isinstance(client, (str, ClientConfig)):
         names = ", ".join(settings)
-        raise wrong_type("client", f"settings or name servers, because of {names}", client)
+        raise type_error("client", f"settings or name servers, because of {names}", client)
     return replace(to_config(client), **settings)
 
 

@@ -24,7 +24,7 @@ PAUSE_SECONDS: Final = 0.1
 """Pause when the process has no file descriptor left."""
 REPEAT_SECONDS: Final = 60.0
 """Minimum time between two warnings about a limit, in total or for one address."""
-MOST_WARNED: Final = 1024
+MAX_WARNED: Final = 1024
 """Maximum number of addresses whose last warning is remembered."""
 
 
@@ -48,7 +48,7 @@ class Acceptor:
     Args:
         settings: returns the settings that are valid now; the number of all connections is fixed.
         welcome: serves an accepted connection, from its stream and its peer's ``host:port``;
-            ``leave`` frees its place.
+            ``leave`` lets another one in.
         record_events: records events with the address of the peer that caused them.
         logger: gets a warning when no connection can be accepted.
 
@@ -69,11 +69,11 @@ class Acceptor:
         self._welcome = welcome
         self._record_events = record_events
         self._next_warning: dict[str, float] = {}
-        self._places = trio.Semaphore(max(1, settings().max_connections))
+        self._capacity = trio.Semaphore(max(1, settings().max_connections))
         self._hosts: dict[str, int] = {}
 
     def leave(self, address: str) -> None:
-        self._places.release()
+        self._capacity.release()
         host = _host(address)
         count = self._hosts.pop(host, 0) - 1
         if count > 0:
@@ -82,11 +82,11 @@ class Acceptor:
     async def accept_for_ever(self, listener: socket.socket) -> None:
         exhausted = False
         while True:
-            await self._free_place()
+            await self._acquire_capacity()
             try:
                 accepted = await accept(listener)
             except OSError as error:
-                self._places.release()
+                self._capacity.release()
                 if not exhausted:
                     text = os_error_text(error)
                     self._logger.warning("no connection can be accepted: %s", text)
@@ -96,14 +96,14 @@ class Acceptor:
                 exhausted = False
                 self.admit(accepted, address_text(accepted))
 
-    async def _free_place(self) -> None:
+    async def _acquire_capacity(self) -> None:
         try:
-            self._places.acquire_nowait()
+            self._capacity.acquire_nowait()
         except trio.WouldBlock:
             limit = self._settings().max_connections
             what = f"{limit} connections, others have to wait"
             self._record_excess(Guard.CONNECTIONS, limit, what, "")
-            await self._places.acquire()
+            await self._capacity.acquire()
 
     def admit(self, accepted: socket.socket, address: str) -> None:
         """Serve an accepted socket, unless its address has too many connections.
@@ -121,14 +121,14 @@ class Acceptor:
             )
         except OSError:
             accepted.close()  # the peer has already closed it
-            self._places.release()
+            self._capacity.release()
             return
         host = _host(address)
         count = self._hosts.get(host, 0) + 1
         limit = config.max_connections_per_address
         if exceeds(count, limit):
             accepted.close()
-            self._places.release()
+            self._capacity.release()
             what = f"another connection of {host}"
             self._record_excess(Guard.CONNECTIONS_PER_ADDRESS, limit, what, host)
             return
@@ -141,7 +141,7 @@ class Acceptor:
         event_type: type[LimitExceeded] = ExceededAgain
         if now >= self._next_warning.get(host, -math.inf):
             event_type = LimitExceeded
-            if len(self._next_warning) >= MOST_WARNED:
+            if len(self._next_warning) >= MAX_WARNED:
                 self._next_warning.clear()
             self._next_warning[host] = now + REPEAT_SECONDS
         self._record_events((event_type(limit=limit, allowed=allowed, what=what),), None)

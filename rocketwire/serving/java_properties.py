@@ -46,7 +46,7 @@ class PropertiesFile(Mapping[str, str]):
 
     Args:
         path: as the user gave it.
-        entries: in the order of the file; of equal keys the last one counts, and gives the place.
+        entries: in the order of the file; of equal keys the last one counts, with its line.
 
     Attributes:
         path: see above.
@@ -103,8 +103,8 @@ def load_entries(data: bytes) -> list[Entry]:
             try:
                 entries.append(Entry(_unescape(key), _unescape(value), number, line))
             except DecodeError as error:
-                place = f"line {number}"
-                raise DecodeError(error.message, path=place, excerpt=error.excerpt) from error
+                location = f"line {number}"
+                raise DecodeError(error.message, path=location, excerpt=error.excerpt) from error
     return entries
 
 

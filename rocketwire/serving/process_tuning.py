@@ -40,7 +40,7 @@ def give_memory_back() -> None:
     mallopt(_M_TRIM_THRESHOLD, TRIM_THRESHOLD)
 
 
-def calm_collector() -> None:
+def tune_garbage_collector() -> None:
     """Exclude the objects of the imports from garbage collection, and collect the others less
     often.
 

@@ -114,7 +114,7 @@ def _read_v1(data: bytes | bytearray) -> ProxyHeader | None:
     end = data.find(b"\r\n", 0, V1_MAX_LINE + 2)
     if end < 0:
         if len(data) >= V1_MAX_LINE + 2:
-            raise _wrong(1, f"no end within {V1_MAX_LINE} bytes", data)
+            raise _header_error(1, f"no end within {V1_MAX_LINE} bytes", data)
         return None
     line = data[:end].decode("iso-8859-1")
     fields = line.rstrip(" ").split(" ")
@@ -123,9 +123,9 @@ def _read_v1(data: bytes | bytearray) -> ProxyHeader | None:
     if family == "UNKNOWN":
         return ProxyHeader(version=1, size=size)
     if family not in {"TCP4", "TCP6"}:
-        raise _wrong(1, f"family {family!a}", data)
+        raise _header_error(1, f"family {family!a}", data)
     if len(fields) != _V1_FIELDS:
-        raise _wrong(1, f"{len(fields)} fields instead of {_V1_FIELDS}", data)
+        raise _header_error(1, f"{len(fields)} fields instead of {_V1_FIELDS}", data)
     read_address = _ipv4 if family == "TCP4" else _ipv6
     try:
         return ProxyHeader(
@@ -137,7 +137,7 @@ def _read_v1(data: bytes | bytearray) -> ProxyHeader | None:
             destination_port=_port(fields[5]),
         )
     except ValueError as error:
-        raise _wrong(1, str(error), data) from error
+        raise _header_error(1, str(error), data) from error
 
 
 def _ipv4(text: str) -> str:
@@ -183,7 +183,7 @@ def _read_v2(data: bytes | bytearray) -> ProxyHeader | None:
     try:
         tlvs = tuple(_tlvs(bytes(data[begin:size])))
     except ValueError as error:
-        raise _wrong(2, str(error), data) from error
+        raise _header_error(2, str(error), data) from error
     if family in _UNIX:
         return ProxyHeader(version=2, size=size, tlvs=tlvs)
     source, destination, source_port, destination_port = addresses.unpack_from(data, _HEAD.size)
@@ -204,7 +204,7 @@ def _addresses(command: int, family: int, length: int, data: bytes | bytearray) 
     if command == _LOCAL:
         return None
     if command != _PROXY:
-        raise _wrong(2, f"version and command 0x{command:02x}", data)
+        raise _header_error(2, f"version and command 0x{command:02x}", data)
     if family == _UNSPECIFIED:
         return None
     if family in _IPV4:
@@ -214,9 +214,9 @@ def _addresses(command: int, family: int, length: int, data: bytes | bytearray) 
     elif family in _UNIX:
         form = _UNIX_ADDRESSES
     else:
-        raise _wrong(2, f"family and transport 0x{family:02x}", data)
+        raise _header_error(2, f"family and transport 0x{family:02x}", data)
     if length < form.size:
-        raise _wrong(2, f"{length} bytes of addresses instead of {form.size}", data)
+        raise _header_error(2, f"{length} bytes of addresses instead of {form.size}", data)
     return form
 
 
@@ -238,7 +238,7 @@ def _tlvs(data: bytes, level: int = 0) -> Iterator[ProxyTLV]:
             yield from _tlvs(value[_TLV_SSL_HEAD:], level + 1)
 
 
-def _wrong(version: int, what: str, data: bytes | bytearray) -> DecodeError:
+def _header_error(version: int, what: str, data: bytes | bytearray) -> DecodeError:
     return DecodeError(
         f"PROXY protocol v{version} header: {what}", offset=0, excerpt=bytes(data[:16])
     )

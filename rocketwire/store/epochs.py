@@ -80,7 +80,7 @@ def decode_identity(data: bytes) -> BrokerIdentity:
     return BrokerIdentity(parts[0], parts[1], _number(parts[2], _MAX_LONG, "the id"))
 
 
-def _number(text: str, most: int, name: str) -> int:
-    if not _NUMBER.fullmatch(text) or int(text) > most:
+def _number(text: str, maximum: int, name: str) -> int:
+    if not _NUMBER.fullmatch(text) or int(text) > maximum:
         raise DecodeError(f"{name} is no number")
     return int(text)

@@ -142,13 +142,13 @@ def files_between(files: Sequence[StoreFile], start: int, stop: int) -> Iterator
         start: first offset.
         stop: offset after the last one.
     """
-    place = max(bisect_right(files, start, key=_OFFSET) - 1, 0)
-    while place and files[place - 1].offset == files[place].offset:  # a copy on another disk
-        place -= 1
-    while place < len(files) and files[place].offset < stop:
-        if files[place].size and files[place].end > start:
-            yield files[place]
-        place += 1
+    index = max(bisect_right(files, start, key=_OFFSET) - 1, 0)
+    while index and files[index - 1].offset == files[index].offset:  # a copy on another disk
+        index -= 1
+    while index < len(files) and files[index].offset < stop:
+        if files[index].size and files[index].end > start:
+            yield files[index]
+        index += 1
 
 
 def file_at(files: Sequence[StoreFile], offset: int) -> StoreFile | None:
@@ -161,7 +161,7 @@ def is_queue_id(name: str) -> bool:
     return name.isascii() and name.isdecimal() and int(name[:20]) < 1 << 31
 
 
-def is_file_place(name: str) -> bool:
+def is_name_of_file(name: str) -> bool:
     """Whether a broker has a file, and never a folder, at a name below the root of a store."""
     folder, _, base = name.rpartition("/")
     if folder == "config":
@@ -170,7 +170,7 @@ def is_file_place(name: str) -> bool:
         return base.isdecimal()
     if offset_of_name(base) is None:
         return name in _TOP_FILES
-    return _place(StoreFolder(roots=()), name) is not None
+    return _find_adder(StoreFolder(roots=()), name) is not None
 
 
 def read_folder(
@@ -245,7 +245,9 @@ def _add_tree(
                         raise OverflowError(f"{root} has more than {max_files} files and folders")
                     if progress is not None and not count % _BETWEEN_REPORTS:
                         progress(count)
-                    _sort_entry(entry, _below(below, entry.name), folders, plain, folder.ignored)
+                    _sort_entry(
+                        entry, _join_name(below, entry.name), folders, plain, folder.ignored
+                    )
             _add_entries(folder, root, below, plain)
         except OSError as error:
             if not below:
@@ -264,7 +266,7 @@ def _sort_entry(
     if entry.is_symlink():
         ignored.append(name)
     elif entry.is_dir(follow_symlinks=False):
-        (ignored if is_file_place(name) else folders).append(name)
+        (ignored if is_name_of_file(name) else folders).append(name)
     elif entry.is_file(follow_symlinks=False):
         plain.append(entry)
     else:
@@ -290,7 +292,7 @@ def _is_database(below: str, names: Sequence[str]) -> bool:
     return not any(offset_of_name(name) is not None for name in names)
 
 
-def _below(folder: str, name: str) -> str:
+def _join_name(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
@@ -300,9 +302,9 @@ def _add_entries(
     is_database = _is_database(below, [entry.name for entry in entries])
     while entries:
         entry = entries.pop()  # it keeps its status as long as it lives
-        name = _below(below, entry.name)
-        place = None if is_database else _place(folder, name)
-        if place is None and not is_database:
+        name = _join_name(below, entry.name)
+        add_file = None if is_database else _find_adder(folder, name)
+        if add_file is None and not is_database:
             folder.unknown.append(name)
             continue
         try:
@@ -314,10 +316,10 @@ def _add_entries(
             continue
         if file is None:
             continue
-        if place is None:
+        if add_file is None:
             folder.rocksdb.setdefault(below, []).append(file)
         else:
-            place(file)
+            add_file(file)
 
 
 def _file_of(root: Path, entry: os.DirEntry[str], name: str) -> StoreFile | None:
@@ -345,11 +347,11 @@ def _shared(number: int) -> int:
     return number
 
 
-def _place(folder: StoreFolder, name: str) -> Callable[[StoreFile], None] | None:
+def _find_adder(folder: StoreFolder, name: str) -> Callable[[StoreFile], None] | None:
     parts = name.split("/")
     is_mapped = offset_of_name(parts[-1]) is not None
     if len(parts) == 1:
-        return folder.commit_log.append if is_mapped else _top_place(folder, name)
+        return folder.commit_log.append if is_mapped else _find_top_adder(folder, name)
     if is_mapped and parts[0] == "commitlog" and len(parts) == 2:
         return folder.commit_log.append
     if is_mapped and parts[0] == "timerlog":
@@ -358,16 +360,16 @@ def _place(folder: StoreFolder, name: str) -> Callable[[StoreFile], None] | None
         return folder.index.append
     if parts[0] == "config":
         return partial(folder.config.__setitem__, "/".join(parts[1:]))
-    return _queue_place(folder, parts) if is_mapped else None
+    return _find_queue_adder(folder, parts) if is_mapped else None
 
 
-def _top_place(folder: StoreFolder, name: str) -> Callable[[StoreFile], None]:
+def _find_top_adder(folder: StoreFolder, name: str) -> Callable[[StoreFile], None]:
     if name.partition(".")[0] == "timerwheel":
         return folder.timer_wheels.append
     return partial(folder.plain.__setitem__, name)
 
 
-def _queue_place(folder: StoreFolder, parts: list[str]) -> Callable[[StoreFile], None] | None:
+def _find_queue_adder(folder: StoreFolder, parts: list[str]) -> Callable[[StoreFile], None] | None:
     tables = {
         "consumequeue": folder.queues,
         "batchconsumequeue": folder.batch_queues,

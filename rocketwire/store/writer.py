@@ -342,7 +342,7 @@ def is_folder_name(topic: str) -> bool:
 
 
 class QueueWriter:
-    """Puts units of one queue at their places.
+    """Puts units of one queue at their offsets.
 
     Each file gets the store timestamp of its last message as its time: brokers up to 4.9 use
     it to find the offset of a time (Java: ``MappedFileQueue.getMappedFileByTime``).

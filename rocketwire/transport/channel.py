@@ -84,8 +84,8 @@ class Channel(trio.abc.AsyncResource):
             nursery: nursery for the handlers of the peer's requests.
             peer: name of the peer for error messages.
             handler: answers the peer's requests; None to answer that they are not supported.
-            max_in_flight: most pending requests of this side.
-            max_served: most concurrent requests of the peer.
+            max_in_flight: maximum number of pending requests of this side.
+            max_served: maximum number of concurrent requests of the peer.
             idle_timeout: seconds without bytes after which the channel closes, or None.
         """
         self.peer = peer

@@ -140,9 +140,9 @@ class CommandDecoder(FrameDecoder):
         frame = self.next_frame()
         return None if frame is None else decode_frame(frame)
 
-    def only_command(self, data: bytes) -> RemotingCommand | None:
+    def decode_only_command(self, data: bytes) -> RemotingCommand | None:
         """Decode ``data`` if it is exactly the next command; else return None without feeding."""
-        frame = self.only_frame(data)
+        frame = self.take_only_frame(data)
         if frame is None:
             return None
         try:

@@ -41,7 +41,7 @@ MAX_HEADER_LENGTH: Final = 4 * 1_048_576
 LARGE_BODY: Final = 131_072
 """Least size in bytes of a body that is received into a buffer of its own."""
 
-MOST_SPARE: Final = 4 * 1_048_576
+MAX_SPARE: Final = 4 * 1_048_576
 """Most bytes of a large body's buffer that are kept for the next large body."""
 
 _new: Final[Callable[..., RawFrame]] = vars(tuple)["__new__"]
@@ -134,7 +134,7 @@ class BodySpace:
 
     def give(self, buffer: BytesIO) -> None:
         """Keep a body's buffer as the spare one, unless it is too large."""
-        if buffer.seek(0, SEEK_END) <= MOST_SPARE:
+        if buffer.seek(0, SEEK_END) <= MAX_SPARE:
             self._spare = buffer
 
 
@@ -276,7 +276,7 @@ class FrameDecoder:
             self._buffer += data
         self._start = 0
 
-    def only_frame(self, data: bytes) -> RawFrame | None:
+    def take_only_frame(self, data: bytes) -> RawFrame | None:
         """Return ``data`` as a frame if it is exactly the next one, else None without feeding.
 
         This is the fast path for the response to the only pending request.

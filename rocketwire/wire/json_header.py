@@ -152,7 +152,7 @@ def _decode_carefully(header: bytes) -> HeaderValues:
 _INTEGER_TEXT = r"[+-]?[0-9]+"
 _REAL_TEXT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _INTEGER_WORDS = {"": 0, "null": 0, "true": 1, "false": 0}
-_MOST_DIGITS = 32
+_MAX_DIGITS = 32
 
 
 def _int(members: dict[str, JsonValue], name: str) -> int:
@@ -185,7 +185,7 @@ def _number(value: JsonValue) -> Decimal | float | None:
         return None if isinstance(value, list) else value
     if value in _INTEGER_WORDS:
         return _INTEGER_WORDS[value]
-    if len(value) > _MOST_DIGITS:
+    if len(value) > _MAX_DIGITS:
         return None
     if re.fullmatch(_INTEGER_TEXT, value):
         return int(value)

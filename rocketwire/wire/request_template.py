@@ -60,7 +60,7 @@ class RequestTemplate:
         """Return a whole frame.
 
         Args:
-            values: the result of ``values``.  For a template of ``around``: the numbers, and the
+            values: the result of ``values``.  For a template of ``enclose``: the numbers, and the
                 middle of the text in UTF-8, without characters that JSON escapes.
             body: body of the request.
             opaque: number of the request.
@@ -100,7 +100,7 @@ class RequestTemplate:
         values = self.values(numbers, text)
         return None if values is None else PreparedRequest(self, values, body)
 
-    def around(self, prefix: str, suffix: str) -> RequestTemplate:
+    def enclose(self, prefix: str, suffix: str) -> RequestTemplate:
         """Return a template whose text begins with ``prefix`` and ends with ``suffix``."""
         first, last = (strict_dumps(text).replace(b"%", b"%%") for text in (prefix, suffix))
         text_format = b":" + first[:-1] + b"%b" + last[1:]

@@ -66,32 +66,32 @@ def learn_template(
     if len(frame) > MAX_LENGTH or not all(v.isascii() and v.isalnum() for v in values):
         return None
     prefixes = (*(f'"{name}":"'.encode() for name in names), b'"opaque":')
-    places = _locate(frame, prefixes, [len(value) for value in (*values, str(response.opaque))])
-    if places is None:
+    slots = _locate(frame, prefixes, [len(value) for value in (*values, str(response.opaque))])
+    if slots is None:
         return None
     format_, end = b"%.0b" if key is None else b"", 0  # "%.0b" formats its argument as nothing
-    for place in places:
-        conversion = b"%d" if place is places[-1] else b"%b"
-        format_ += frame[end : place.start].replace(b"%", b"%%") + conversion
-        end = place.stop
+    for slot in slots:
+        conversion = b"%d" if slot is slots[-1] else b"%b"
+        format_ += frame[end : slot.start].replace(b"%", b"%%") + conversion
+        end = slot.stop
     format_ += frame[end:].replace(b"%", b"%%")
     changed = {name: "T" * len(value) for name, value in zip(names, values, strict=True)}
     changed[number] = "1" * len(changed[number])
     if not _agrees_with_decoder(format_, response, key, changed):
         return None
-    return ResponseTemplate(format_, places[-3], places[-2])
+    return ResponseTemplate(format_, slots[-3], slots[-2])
 
 
 def _locate(frame: bytes, prefixes: Sequence[bytes], sizes: Sequence[int]) -> list[slice] | None:
-    places: list[slice] = []
+    slots: list[slice] = []
     end = 0
     for prefix, size in zip(prefixes, sizes, strict=True):
         position = frame.find(prefix, end)
         if position < 0:
             return None
         end = position + len(prefix) + size
-        places.append(slice(end - size, end))
-    return places
+        slots.append(slice(end - size, end))
+    return slots
 
 
 def _agrees_with_decoder(

@@ -35,7 +35,7 @@ SETTLE_SECONDS = 10.0
 BROKERS, CLIENTS = 20, 30
 TOPICS = [f"topic-{number:05}" for number in range(2_000)]
 MIB = 1024 * 1024
-MOST_GROWTH = 1.0
+MAX_GROWTH = 1.0
 """MiB a minute, after the warm-up."""
 
 
@@ -170,4 +170,4 @@ def test_nothing_grows_under_load(tmp_path: Path, driver: str) -> None:
         growth = statistics.linear_regression(
             [sample.seconds for sample in counted], [sample.memory for sample in counted]
         )
-        assert growth.slope * 60 / MIB < MOST_GROWTH
+        assert growth.slope * 60 / MIB < MAX_GROWTH

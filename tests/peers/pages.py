@@ -24,7 +24,7 @@ def run(pages: list[Path]) -> subprocess.CompletedProcess[str]:
     """Run pages in a namespace of their own; the status is 1 if a block fails."""
     command = [sys.executable, "-m", "tests.peers.pages", *map(str, pages)]
     return subprocess.run(
-        namespace.alone(command),
+        namespace.isolate(command),
         env={**os.environ, INSIDE: "1"},
         cwd=readers.ROOT,
         stdout=subprocess.PIPE,

@@ -13,7 +13,7 @@ _ESCAPED: Final = re.compile(
 _FIRST_BYTES: Final = (b"\x7f", b"\xc2", b"\xe2")
 
 
-def unbroken(text: bytes) -> bytes:
+def escape_line_breaks(text: bytes) -> bytes:
     """Escape characters at which ``str.splitlines`` splits, and those that change a terminal.
 
     Args:

@@ -15,7 +15,7 @@ from rocketwire.errors import RocketWireError
 from rocketwire.messages.message_const import KEYS
 from rocketwire.wire.message.body_compression import compression_type, decompress_body
 from rocketwire.wire.message.ids import decode_offset_message_id
-from rocketwire_broker.admin_http.status import MOST_QUEUES
+from rocketwire_broker.admin_http.status import MAX_QUEUES
 from rocketwire_broker.storage.key_search import KeySearch
 from rocketwire_broker.storage.message import read_stored
 
@@ -130,7 +130,7 @@ class MessageList:
 
 def newest(broker: Broker, topic: str, before: Position | None = None) -> MessageList:
     """Return a page of a topic, newest first, with messages before a position."""
-    queues = islice(broker.store.queues(topic), MOST_QUEUES)
+    queues = islice(broker.store.queues(topic), MAX_QUEUES)
     merged = heapq.merge(*(_backwards(queue, before) for queue in queues), reverse=True)
     hits = list(islice(merged, PAGE + 1))
     following = str(hits[PAGE - 1][0]) if len(hits) > PAGE else ""

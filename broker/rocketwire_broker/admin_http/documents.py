@@ -22,7 +22,7 @@ from rocketwire_broker.admin_http.browser import (
 from rocketwire_broker.admin_http.metrics import CONTENT_TYPE, Exposition
 from rocketwire_broker.admin_http.pages import group_page, message_page, messages_page, status_page
 from rocketwire_broker.admin_http.status import GroupLine, group_lines, status_of
-from rocketwire_broker.storage.key_search import MOST_SEARCHED
+from rocketwire_broker.storage.key_search import MAX_SEARCHED
 
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
@@ -35,7 +35,7 @@ Query = Mapping[str, str]
 _NO_MESSAGE: Final = plain(
     404,
     "there is no message with this id; an id of a producer is searched among the newest"
-    f" {MOST_SEARCHED:,} messages",
+    f" {MAX_SEARCHED:,} messages",
 )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from rocketwire.messages.message_const import UNIQ_KEY
-from rocketwire.serving.http.markup import page, rest, span, table, text, when
+from rocketwire.serving.http.markup import format_time, page, rest, span, table, text
 
 if TYPE_CHECKING:
     from rocketwire_broker.admin_http.browser import MessageLine, MessageList, Preview
@@ -63,7 +63,7 @@ def status_page(
     parts = (
         f"<h1>RocketMQ broker {text(status.broker)}</h1>",
         _navigation(names, status.broker),
-        f"<p><span class=ok>serving</span> · up {span(status.up)} · {when(status.now)}</p>",
+        f"<p><span class=ok>serving</span> · up {span(status.up)} · {format_time(status.now)}</p>",
         f"<p>cluster {text(status.cluster)} · address {text(status.address)}"
         f" · name servers {text(status.name_servers or 'none')}</p><p>{listed}</p>",
         f"<p>{_link('metrics', '/metrics')} · {_link('healthz', '/healthz')} ·"
@@ -227,7 +227,7 @@ def messages_page(broker: str, topic: str, key: str, listed: MessageList) -> byt
 
 def _message(line: MessageLine, broker: str) -> tuple[str, ...]:
     return (
-        _link(when(line.store_time / 1000), "/message", id=line.id, broker=broker),
+        _link(format_time(line.store_time / 1000), "/message", id=line.id, broker=broker),
         str(line.queue_id),
         str(line.queue_offset),
         text(line.tags),
@@ -249,8 +249,8 @@ def message_page(message: MessageLine, broker: str) -> bytes:
         ("id of the producer", f"<code>{text(message.properties.get(UNIQ_KEY, ''))}</code>"),
         ("topic", _link(message.topic, "/messages", topic=message.topic, broker=broker)),
         ("queue, offset", f"{message.queue_id}, {message.queue_offset}"),
-        ("sent", f"{when(message.born_time / 1000)} by {text(message.born_host)}"),
-        ("stored", when(message.store_time / 1000)),
+        ("sent", f"{format_time(message.born_time / 1000)} by {text(message.born_host)}"),
+        ("stored", format_time(message.store_time / 1000)),
         ("redeliveries", str(message.reconsume_times)),
         ("bytes of the body, as stored", f"{message.body.size:,}"),
     )

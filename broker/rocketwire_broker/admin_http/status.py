@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.members import ConsumerGroup
 
-MOST_TOPICS: Final = 200
-MOST_GROUPS: Final = 200
-MOST_MEMBERS: Final = 50
+MAX_TOPICS: Final = 200
+MAX_GROUPS: Final = 200
+MAX_MEMBERS: Final = 50
 """Members of a group that are listed."""
-MOST_QUEUES: Final = 1_024
+MAX_QUEUES: Final = 1_024
 """Queues of a topic that are counted."""
-MOST_READ: Final = 100_000
+MAX_READ: Final = 100_000
 """Pairs of a group and a topic that are visited."""
 RATE_MS: Final = 60_000
 
@@ -130,7 +130,7 @@ def status_of(broker: Broker, now: int, prefix: str = "", *, system: bool = Fals
     config = broker.config
     names = sorted(_topic_names(broker, prefix, system=system), key=_order_of_topic)
     groups = sorted(_group_names(broker, prefix, system=system))
-    readers = Counter(topic for _, topic in set(islice(_readers(broker), MOST_READ)))
+    readers = Counter(topic for _, topic in set(islice(_readers(broker), MAX_READ)))
     return Status(
         broker=config.broker_name,
         address=broker.address,
@@ -142,11 +142,11 @@ def status_of(broker: Broker, now: int, prefix: str = "", *, system: bool = Fals
         prefix=prefix,
         topics=tuple(
             _topic_line(broker, topic, readers[name], now)
-            for name in names[:MOST_TOPICS]
+            for name in names[:MAX_TOPICS]
             if (topic := broker.topics.get(name)) is not None
         ),
         topic_count=len(names),
-        groups=group_lines(broker, groups[:MOST_GROUPS], now),
+        groups=group_lines(broker, groups[:MAX_GROUPS], now),
         group_count=len(groups),
     )
 
@@ -219,7 +219,7 @@ def _topic_line(broker: Broker, topic: TopicConfig, groups: int, now: int) -> To
 
 def _counts(broker: Broker, topic: str) -> tuple[int, int]:
     kept = stored = 0
-    for queue in islice(broker.store.queues(topic), MOST_QUEUES):
+    for queue in islice(broker.store.queues(topic), MAX_QUEUES):
         kept += queue.max_offset - queue.min_offset
         stored += queue.max_offset
     return kept, stored
@@ -230,7 +230,7 @@ def _counts(broker: Broker, topic: str) -> tuple[int, int]:
 
 def group_lines(broker: Broker, names: list[str], now: int) -> tuple[GroupLine, ...]:
     topics: dict[str, list[str]] = {name: [] for name in names}
-    for group, topic in islice(broker.offsets, MOST_READ):
+    for group, topic in islice(broker.offsets, MAX_READ):
         if group in topics and topic in broker.topics:
             topics[group].append(topic)
     hidden = Counter(message.group for message in broker.pops)
@@ -252,7 +252,7 @@ def _group_line(broker: Broker, name: str, topics: list[str], hidden: int, now: 
                 language=getattr(member.language, "name", str(member.language)),
                 silent=(now - member.heard) / 1000,
             )
-            for member in members[:MOST_MEMBERS]
+            for member in members[:MAX_MEMBERS]
         ),
         subscriptions={} if group is None else _subscriptions(group),
         progress=progress,
@@ -270,14 +270,14 @@ def _mode(group: ConsumerGroup) -> str:
 def _subscriptions(group: ConsumerGroup) -> dict[str, str]:
     return {
         topic: item.sub_string or ""
-        for topic, item in islice(group.subscriptions.items(), MOST_MEMBERS)
+        for topic, item in islice(group.subscriptions.items(), MAX_MEMBERS)
     }
 
 
 def _progress(broker: Broker, group: str, topic: str) -> Progress:
     # as in Java, a queue without an offset counts in full
     lag = consumed = 0
-    for queue in islice(broker.store.queues(topic), MOST_QUEUES):
+    for queue in islice(broker.store.queues(topic), MAX_QUEUES):
         offset = max(0, broker.offsets.get(group, topic, queue.queue_id) or 0)
         lag += max(0, queue.max_offset - offset)
         consumed += offset

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.storage.store import Place
+    from rocketwire_broker.storage.store import StoredPosition
 
 
 AT_ONCE: Final = 1_000
@@ -51,7 +51,7 @@ def _delays(levels: str) -> tuple[int, ...]:
     return Config(delay_levels=levels).delays_ms()
 
 
-def postpone(broker: Broker, message: Message, level: int, now: int) -> Place:
+def postpone(broker: Broker, message: Message, level: int, now: int) -> StoredPosition:
     """Store a message in the delay topic until the delay of its level is over."""
     delays = _delays(broker.config.delay_levels)
     level = min(level, len(delays))
@@ -59,9 +59,9 @@ def postpone(broker: Broker, message: Message, level: int, now: int) -> Place:
     message.properties[REAL_QUEUE_ID] = str(message.queue_id)
     message.topic, message.queue_id = SCHEDULE_TOPIC, level - 1
     message.tag_code = now + delays[level - 1]
-    place = broker.put(message, now)
+    position = broker.put(message, now)
     schedule_level(broker, level - 1)
-    return place
+    return position
 
 
 def schedule_level(broker: Broker, queue_id: int, earliest: int = 0) -> None:
@@ -71,7 +71,7 @@ def schedule_level(broker: Broker, queue_id: int, earliest: int = 0) -> None:
         return
     offset = max(broker.delivered.get(queue_id, 0), queue.min_offset)
     if offset < queue.max_offset:
-        broker.schedule.no_later(
+        broker.schedule.run_by(
             f"delay queue {queue_id}",
             max(queue.tag_code(offset), earliest),
             lambda now: _deliver(broker, queue_id, now),

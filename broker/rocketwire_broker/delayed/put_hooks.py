@@ -18,20 +18,20 @@ from rocketwire_broker.state.response import RefusedError
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.message import Message
-    from rocketwire_broker.storage.store import Place
+    from rocketwire_broker.storage.store import StoredPosition
 
 DLQ_QUEUES = 1
 """Queues of a dead-letter topic."""
 
 
-def store_sent(broker: Broker, message: Message, now: int) -> Place:
+def store_sent(broker: Broker, message: Message, now: int) -> StoredPosition:
     """Store a message of a producer, as ``store_message`` does; it may begin a transaction."""
     if transactions.is_half(message):
         return transactions.prepare(broker, message, now)
     return store_message(broker, message, now)
 
 
-def store_message(broker: Broker, message: Message, now: int) -> Place:
+def store_message(broker: Broker, message: Message, now: int) -> StoredPosition:
     """Store a message in its queue, now or when its delay is over.
 
     Raises:
@@ -49,7 +49,7 @@ def store_message(broker: Broker, message: Message, now: int) -> Place:
     return broker.put(message, now)
 
 
-def store_again(broker: Broker, message: Message, now: int) -> Place | None:
+def store_again(broker: Broker, message: Message, now: int) -> StoredPosition | None:
     """Store a message for which no request is answered; None if it is too large, and lost.
 
     As in Java, a message with a delay level waits once more. A time that is no number, which items

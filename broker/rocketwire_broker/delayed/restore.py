@@ -99,10 +99,10 @@ class _Waiting:
         offsets = self._offsets.get(key)
         if offsets is None:
             return None
-        place = offsets.popleft()
+        entry = offsets.popleft()
         if not offsets:
             del self._offsets[key]
-        return place
+        return entry
 
 
 class Restore:
@@ -145,17 +145,17 @@ class Restore:
         physical, size = parts.physical_offset, parts.size
         if physical < self._broker.topics.deleted.get(topic, 0):
             return
-        self._store.place(topic, queue_id, queue_offset, physical, size, code)
+        self._store.add_scanned(topic, queue_id, queue_offset, physical, size, code)
         if _LITE_TOPIC in properties and self._store.has_lmqs:
-            self._place_lmq(topic, parts, code, properties)
+            self._add_to_lmq(topic, parts, code, properties)
 
-    def _place_lmq(self, topic: str, parts: MessageParts, code: int, properties: bytes) -> None:
+    def _add_to_lmq(self, topic: str, parts: MessageParts, code: int, properties: bytes) -> None:
         lite_topic, name = (value_of(properties, of) for of in (_LITE_TOPIC, _LMQ))
         offset = value_of(properties, _LMQ_OFFSET) or b""
         if lite_topic and name and offset.isdigit() and len(offset) < _DIGITS:
             queue = lite_queue(topic, lite_topic.decode(errors="replace"))
             if queue.encode() == name:
-                self._store.place_lmq(queue, parts.physical_offset, parts.size, code, int(offset))
+                self._store.add_to_lmq(queue, parts.physical_offset, parts.size, code, int(offset))
 
     def _add_delayed(
         self, queue_id: int, queue_offset: int, store_time: int, properties: bytes
@@ -181,18 +181,18 @@ class Restore:
         self._timed.add(key, 0, queue_offset)
 
     def _take_timed(self, key: _Key) -> None:
-        place = self._timed.take(key)
-        if place is not None:
-            self._timers.discard(place[1])
+        entry = self._timed.take(key)
+        if entry is not None:
+            self._timers.discard(entry[1])
 
     def _note_delivered(self, topic: str, queue_id: int, properties: bytes) -> None:
         if _TIMER_OUT_MS in properties:
             self._take_timed((value_of(properties, _UNIQ_KEY), topic.encode()))
         elif _DELAY in properties and _REAL_TOPIC in properties:
             unique_key, text = (value_of(properties, name) for name in (_UNIQ_KEY, _DELAY))
-            place = self._delayed.take((unique_key, text, topic.encode(), b"%d" % queue_id))
-            if place is not None:
-                level, offset = place
+            entry = self._delayed.take((unique_key, text, topic.encode(), b"%d" % queue_id))
+            if entry is not None:
+                level, offset = entry
                 self._broker.delivered[level] = offset + 1
 
     def settle_unknown(self, now: int, *, is_deleted: Callable[[str], bool]) -> list[str]:

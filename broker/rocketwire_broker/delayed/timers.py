@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.message import Message
     from rocketwire_broker.storage.queue import Queue
-    from rocketwire_broker.storage.store import Place
+    from rocketwire_broker.storage.store import StoredPosition
 
 TIMER_PROPERTIES: Final = (TIMER_DELAY_SEC, TIMER_DELAY_MS, TIMER_DELIVER_MS)
 """Properties that ask for a time of delivery; the first one that is there counts."""
@@ -82,24 +82,24 @@ def delivery_time(broker: Broker, message: Message, now: int) -> int | None:
     return due if due > now else None
 
 
-def postpone(broker: Broker, message: Message, due: int, now: int) -> Place:
+def postpone(broker: Broker, message: Message, due: int, now: int) -> StoredPosition:
     properties = message.properties
     floor = (due - 1) // PRECISION_MS * PRECISION_MS
     properties[TIMER_OUT_MS] = str(floor)
     properties[REAL_TOPIC] = message.topic
     properties[REAL_QUEUE_ID] = str(message.queue_id)
     message.topic, message.queue_id = TIMER_TOPIC, 0
-    place = broker.put(message, now)
+    position = broker.put(message, now)
     recalled = properties.get(TIMER_DEL_UNIQKEY)
     if recalled is not None:
         broker.timers.recall(recalled)
         due = floor + PRECISION_MS  # until then the recalled message may come
-    broker.timers.add(due, place.queue_offset)
+    broker.timers.add(due, position.queue_offset)
     queue = broker.store.queue(TIMER_TOPIC, 0)
     if queue is not None:
         broker.timers.forget(queue.min_offset, queue.max_offset - queue.min_offset)
     schedule_timers(broker)
-    return place
+    return position
 
 
 def restore_timer(broker: Broker, message: Message, stored: int, offset: int) -> None:
@@ -141,7 +141,7 @@ def schedule_timers(broker: Broker, earliest: int = 0) -> None:
     """Schedule the delivery of the first message."""
     due = broker.timers.next_due
     if due is not None:
-        broker.schedule.no_later("timers", max(due, earliest), lambda now: _deliver(broker, now))
+        broker.schedule.run_by("timers", max(due, earliest), lambda now: _deliver(broker, now))
 
 
 def _deliver(broker: Broker, now: int) -> None:

@@ -31,7 +31,7 @@ from rocketwire_broker.storage.message import INT, Message, parse_number, read_s
 
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.storage.store import Place
+    from rocketwire_broker.storage.store import StoredPosition
     from rocketwire_broker.tables.half_messages import Transaction
     from rocketwire_broker.tables.members import Member
 
@@ -63,7 +63,7 @@ def is_half(message: Message) -> bool:
     return not (message.reconsume_times > 0 and (parse_number(properties.get(DELAY)) or 0) > 0)
 
 
-def prepare(broker: Broker, message: Message, now: int) -> Place:
+def prepare(broker: Broker, message: Message, now: int) -> StoredPosition:
     """Store the half message that begins a transaction.
 
     Raises:
@@ -84,16 +84,16 @@ def prepare(broker: Broker, message: Message, now: int) -> Place:
 
 def put_half(
     broker: Broker, message: Message, now: int, transaction: Transaction | None = None
-) -> Place:
+) -> StoredPosition:
     """Store a half message, the first one of a transaction or a further one of ``transaction``."""
     message.topic, message.queue_id = HALF_TOPIC, 0
-    place = broker.put(message, now)
+    position = broker.put(message, now)
     if transaction is None:
-        broker.half_messages.open(place.queue_offset)
+        broker.half_messages.open(position.queue_offset)
     else:
-        broker.half_messages.move(transaction, place.queue_offset)
+        broker.half_messages.move(transaction, position.queue_offset)
     _schedule_checks(broker, now)
-    return place
+    return position
 
 
 def end(broker: Broker, transaction: Transaction, now: int) -> None:
@@ -103,7 +103,7 @@ def end(broker: Broker, transaction: Transaction, now: int) -> None:
     if len(half_messages.unwritten) >= WRITTEN_AT_ONCE:
         write_decisions(broker, now)
     else:
-        broker.schedule.no_later(
+        broker.schedule.run_by(
             "decisions", now + WRITE_MS, lambda now: write_decisions(broker, now)
         )
 
@@ -134,7 +134,7 @@ def write_decisions(broker: Broker, now: int) -> None:
 def resume(broker: Broker, now: int) -> None:
     """Go on with the open transactions of an earlier run."""
     if broker.half_messages.unwritten:
-        broker.schedule.no_later("decisions", now, lambda now: write_decisions(broker, now))
+        broker.schedule.run_by("decisions", now, lambda now: write_decisions(broker, now))
     if broker.half_messages.first_undecided is not None:
         _schedule_checks(broker, now)
 
@@ -147,7 +147,7 @@ def _schedule_checks(broker: Broker, now: int) -> None:
     interval = max(1, broker.config.transaction_check_ms)
     rounds = (now - broker.started) // interval + 1
     due = broker.started + rounds * interval
-    broker.schedule.no_later("transaction checks", due, lambda now: _check_all(broker, now))
+    broker.schedule.run_by("transaction checks", due, lambda now: _check_all(broker, now))
 
 
 def _check_all(broker: Broker, now: int) -> None:
@@ -176,9 +176,9 @@ def _check(broker: Broker, transaction: Transaction, now: int) -> None:
         _give_up(broker, transaction, message, now)
     elif age < 0 or age > immunity_ms(broker, message):
         flag = message.flag
-        place = _put_again(broker, transaction, message, now)
-        if place is not None:
-            _ask(broker, place, flag, now)
+        position = _put_again(broker, transaction, message, now)
+        if position is not None:
+            _ask(broker, position, flag, now)
     elif CHECK_IMMUNITY_TIME_IN_SECONDS in message.properties:
         # Java counts this as a check, too
         message.properties.setdefault(TRANSACTION_PREPARED_QUEUE_OFFSET, str(transaction.offset))
@@ -187,14 +187,14 @@ def _check(broker: Broker, transaction: Transaction, now: int) -> None:
 
 def _put_again(
     broker: Broker, transaction: Transaction, message: Message, now: int
-) -> Place | None:
+) -> StoredPosition | None:
     message.flag = message.reconsume_times = 0  # Java loses them
-    place = broker.put_if_it_fits(message, now)
-    if place is None:
+    position = broker.put_if_it_fits(message, now)
+    if position is None:
         end(broker, transaction, now)
     else:
-        broker.half_messages.move(transaction, place.queue_offset)
-    return place
+        broker.half_messages.move(transaction, position.queue_offset)
+    return position
 
 
 def immunity_ms(broker: Broker, message: Message) -> int:
@@ -213,9 +213,9 @@ def _give_up(broker: Broker, transaction: Transaction, message: Message, now: in
     transaction.given_up = True
 
 
-def _ask(broker: Broker, place: Place, flag: int, now: int) -> None:
+def _ask(broker: Broker, position: StoredPosition, flag: int, now: int) -> None:
     # the message has the flag of the last copy
-    record = broker.store.record_at(place.physical_offset)
+    record = broker.store.record_at(position.physical_offset)
     if record is None:  # too large to be kept
         return
     message = restore_message(record)
@@ -227,14 +227,16 @@ def _ask(broker: Broker, place: Place, flag: int, now: int) -> None:
     unique_key = message.properties.get(UNIQ_KEY, "")
     fields = {
         "topic": HALF_TOPIC,
-        "tranStateTableOffset": str(place.queue_offset),
-        "commitLogOffset": str(place.physical_offset),
+        "tranStateTableOffset": str(position.queue_offset),
+        "commitLogOffset": str(position.physical_offset),
         "msgId": unique_key,
         "transactionId": unique_key,
-        "offsetMsgId": broker.message_id(place.physical_offset),
+        "offsetMsgId": broker.message_id(position.physical_offset),
         "bname": broker.config.broker_name,
     }
-    body = message.encode(place.queue_offset, place.physical_offset, broker.store.store_host, now)
+    body = message.encode(
+        position.queue_offset, position.physical_offset, broker.store.store_host, now
+    )
     broker.notify(producer.peer, RequestCode.CHECK_TRANSACTION_STATE, fields, body)
 
 

@@ -136,7 +136,7 @@ class StoreFolder:
         for entry in scan(self.disk, self.log):
             if entry.parts.sys_flag & _TRANSACTION in _IN_QUEUES:
                 restore.add(decode_utf8(entry.topic), entry.parts, entry.properties)
-        misplaced = store.finish_placing()
+        misplaced = store.finish_scan()
         if misplaced:
             LOGGER.warning(
                 "%d messages have queue offsets that cannot be, they follow the ones before",

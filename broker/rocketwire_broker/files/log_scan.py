@@ -172,9 +172,9 @@ def _count_messages(disk: Disk, start: int, position: int, end: int) -> int:
 
 def _copy_aside(disk: Disk, start: int, position: int, end: int) -> str:
     copy = f"{ASIDE}/{start + position:020d}"
-    for place in range(position, end, _PIECE):
-        piece = disk.read(name_of(start), place, min(_PIECE, end - place))
-        disk.write(copy, place - position, piece, 0)
+    for offset in range(position, end, _PIECE):
+        piece = disk.read(name_of(start), offset, min(_PIECE, end - offset))
+        disk.write(copy, offset - position, piece, 0)
     return copy
 
 

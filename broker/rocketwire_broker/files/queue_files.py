@@ -45,11 +45,11 @@ class QueueFiles:
             with suppress(ValueError):  # it had no folder
                 self._disk.remove_folder(queue_folder(topic, 0).rpartition("/")[0])
             store.deleted.discard(topic)
-        for place in sorted(store.changed):
-            queue = store.unit_queue(*place)
+        for queue_key in sorted(store.changed):
+            queue = store.unit_queue(*queue_key)
             if queue is not None:
                 self._write(queue)
-            store.changed.discard(place)
+            store.changed.discard(queue_key)
 
     def _write(self, queue: UnitQueue) -> None:
         try:
@@ -81,16 +81,16 @@ class QueueFiles:
 
     def _remove_first(self, queue: UnitQueue, folder: str) -> None:
         # the last file stays, so that the queue keeps its offset
-        place = (queue.topic, queue.queue_id)
+        queue_key = (queue.topic, queue.queue_id)
         position = min(queue.min_offset, max(0, queue.max_offset - 1)) * UNIT_SIZE
         first = position - position % self._file_size
-        if self._first_files.get(place) == first:
+        if self._first_files.get(queue_key) == first:
             return
         for name in os.listdir(self._disk.root / folder):
             start = offset_of_name(name)
             if start is not None and start < first:
                 self._disk.remove(f"{folder}/{name}")
-        self._first_files[place] = first
+        self._first_files[queue_key] = first
 
 
 def _size_of_files(disk: Disk) -> int:

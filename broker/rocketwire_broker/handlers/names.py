@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
-MOST_DELETED: Final = 256
+MAX_DELETED: Final = 256
 """Names that one request deletes: each costs up to a third of a millisecond."""
 
 _PATTERN: Final = "^[%|a-zA-Z0-9_-]+$"
@@ -70,13 +70,13 @@ def check_list(names: Collection[str] | None, what: str) -> Collection[str]:
     """Return the names that a request wants to delete; ``what`` is Java's word for them.
 
     Raises:
-        RefusedError: there is none, or more than ``MOST_DELETED``.
+        RefusedError: there is none, or more than ``MAX_DELETED``.
     """
     if not names:
         remark = f"The specified {what} list is blank."
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
-    if len(names) > MOST_DELETED:
-        remark = f"{len(names)} names, this broker deletes {MOST_DELETED} at once"
+    if len(names) > MAX_DELETED:
+        remark = f"{len(names)} names, this broker deletes {MAX_DELETED} at once"
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
     return names
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.storage.queue import Queue
     from rocketwire_broker.tables.peer import Peer
 
-_MOST_FIRST_ENDS: Final = 4_096
+_MAX_FIRST_ENDS: Final = 4_096
 """Ends of queues that are remembered for a connection."""
 _LONGEST_NAME: Final = 1_024
 """Characters of the name of a topic whose end is remembered."""
@@ -73,7 +73,7 @@ def _note_end(broker: Broker, peer: Peer, group: str, topic: str, queue_id: int)
     online = broker.members.online(group)
     if online is None or online.consume_from_where != ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET:
         return
-    if len(peer.first_ends) < _MOST_FIRST_ENDS and len(topic) <= _LONGEST_NAME:
+    if len(peer.first_ends) < _MAX_FIRST_ENDS and len(topic) <= _LONGEST_NAME:
         peer.first_ends[topic, queue_id] = broker.store.max_offset(topic, queue_id)
 
 

@@ -46,7 +46,7 @@ class PullRequest(NamedTuple):
     topic: str
     queue_id: int
     offset: int
-    most: int
+    max_messages: int
     message_filter: Filter
     stored_topic: str  # the topic of the messages' queue: an LMQ if a lite topic is read
 
@@ -205,7 +205,7 @@ def read(broker: Broker, pull_request: PullRequest, offset: int) -> Outcome:
         queue,
         offset,
         pull_request.message_filter,
-        count=pull_request.most,
+        count=pull_request.max_messages,
         max_bytes=config.max_pull_bytes,
         max_filtered=config.max_filtered,
     )

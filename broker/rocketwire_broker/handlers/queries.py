@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
-MOST_FOUND: Final = 64
+MAX_FOUND: Final = 64
 """Most messages of a query (Java: ``maxMsgsNumBatch``)."""
 TAG_INDEX: Final = "T"
 
@@ -40,14 +40,14 @@ def query_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int
     """12: the newest messages with a key, in the order in which they were stored."""
     fields = request.ext_fields or {}
     topic, key = text(fields, "topic"), text(fields, "key")
-    most = integer(fields, "maxNum")
+    max_count = integer(fields, "maxNum")
     if fields.get("_UNIQUE_KEY_QUERY") == "true":
-        most = broker.config.unique_key_hits
+        max_count = broker.config.unique_key_hits
     begin, end = integer(fields, "beginTimestamp"), integer(fields, "endTimestamp")
     by_tag = fields.get("indexType") == TAG_INDEX
     broker.work += 1
     search = KeySearch(broker.store.queues(topic), key, begin, end, by_tag=by_tag)
-    found = sorted(heapq.nlargest(max(0, min(most, MOST_FOUND)), search.hits))
+    found = sorted(heapq.nlargest(max(0, min(max_count, MAX_FOUND)), search.hits))
     remark = "" if search.is_complete else "not all messages were searched"
     last = broker.store.last_stored if found else 0
     ext_fields = {
@@ -81,12 +81,12 @@ def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, no
     """321: entries of a queue, and whether they pass the filter of a group."""
     header = decode_header(QueryConsumeQueueRequestHeader, request.ext_fields)
     name = require(header.topic, "topic")
-    place = f"{header.queue_id}@{name} is not exist!"
+    queue_text = f"{header.queue_id}@{name} is not exist!"
     queue = broker.store.queue(name, header.queue_id)
     if queue is None:
-        return Response(ResponseCode.SYSTEM_ERROR, place)
+        return Response(ResponseCode.SYSTEM_ERROR, queue_text)
     if queue.record(header.index) is None:
-        return Response(remark=f"Index {header.index} of {place}")
+        return Response(remark=f"Index {header.index} of {queue_text}")
     group = broker.members.online(header.consumer_group or "")
     subscription = None if group is None else group.subscriptions.get(name)
     message_filter = None if subscription is None else filter_of(subscription)

@@ -93,9 +93,9 @@ def _fields(
 def _finish(broker: Broker, message: Message, problem: str | None, now: int) -> Response:
     fields = {**REGION, "msgId": "0", "queueId": str(message.queue_id), "queueOffset": "0"}
     if broker.config.store_replies:
-        place = store_message(broker, message, now)
-        fields["msgId"] = broker.message_id(place.physical_offset)
-        fields["queueOffset"] = str(place.queue_offset)
+        position = store_message(broker, message, now)
+        fields["msgId"] = broker.message_id(position.physical_offset)
+        fields["queueOffset"] = str(position.queue_offset)
     code = ResponseCode.SUCCESS if problem is None else _ERROR
     return Response(code, problem, fields)
 

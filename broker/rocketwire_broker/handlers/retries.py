@@ -56,9 +56,9 @@ def send_back(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
     message = Message.of(read_stored(record))
     check_permission(broker, request, peer, message.topic, Permission.SUB)
     level = require(header.delay_level, "delayLevel")
-    most = header.max_reconsume_times
-    if most is None:
-        most = group.retry_max_times
+    max_retries = header.max_reconsume_times
+    if max_retries is None:
+        max_retries = group.retry_max_times
     properties = message.properties
     properties.setdefault(RETRY_TOPIC, message.topic)
     properties.setdefault(ORIGIN_MESSAGE_ID, broker.message_id(offset))
@@ -66,7 +66,7 @@ def send_back(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
     times = message.reconsume_times
     message.reconsume_times = times + 1
     message.prepared_transaction_offset = 0
-    if level < 0 or times >= most:
+    if level < 0 or times >= max_retries:
         make_dead_letter(broker, message, name, now)
         properties[DELAY] = "0"
     else:

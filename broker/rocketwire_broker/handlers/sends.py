@@ -94,7 +94,9 @@ def read_send(request: RemotingCommand) -> SendFields:
     """
     fields: Mapping[str, str] = request.ext_fields or {}
     names = _LONG_NAMES if request.code in _LONG_CODES else _SHORT_NAMES
-    topic, default, queues, queue, sys, born, flag, properties, times, unit, most, batch = names
+    topic, default, queues, queue, sys, born, flag, properties, times, unit, max_tries, batch = (
+        names
+    )
     return SendFields(
         text(fields, topic),
         text(fields, default),
@@ -106,7 +108,7 @@ def read_send(request: RemotingCommand) -> SendFields:
         fields.get(properties) or "",
         integer(fields, times, 0),
         fields.get(unit) == "true",
-        integer(fields, most) if most in fields else None,
+        integer(fields, max_tries) if max_tries in fields else None,
         fields.get(batch) == "true",
     )
 
@@ -159,15 +161,15 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
         choose_queue_by_priority(message, topic)
     queue_id = message.queue_id  # that of a dead letter is another one
     try:
-        place = store_sent(broker, message, now)
+        position = store_sent(broker, message, now)
     except EncodeError as error:  # the name of another topic needs room, too
         limit = broker.config.max_message_size
         raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, TOO_LARGE.format(limit)) from error
     fields = {
         **REGION,
-        "msgId": broker.message_id(place.physical_offset),
+        "msgId": broker.message_id(position.physical_offset),
         "queueId": str(queue_id),
-        "queueOffset": str(place.queue_offset),
+        "queueOffset": str(position.queue_offset),
         "transactionId": message.properties[UNIQ_KEY],
     }
     handle = recall_handle(broker, message.properties)
@@ -292,9 +294,9 @@ def _check_retry(broker: Broker, header: SendFields, message: Message, now: int)
     if header.batch:
         remark = f"batch request does not support retry group {header.topic}"
         raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, remark)
-    most = header.max_reconsume_times
+    max_retries = header.max_reconsume_times
     if header.reconsume_times > (
-        group.retry_max_times if most is None else most
+        group.retry_max_times if max_retries is None else max_retries
     ) or broker.locks.is_any_held(name, now):
         make_dead_letter(broker, message, name, now)
 
@@ -324,14 +326,14 @@ def _store_batch(broker: Broker, header: SendFields, batch: Message, now: int) -
         message.properties.pop(INNER_MULTI_DISPATCH, None)  # a batch is in no LMQ
         _mark_as_sent(message)
     try:
-        places = broker.put_all(messages, now)
+        positions = broker.put_all(messages, now)
     except EncodeError as error:
         raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, str(error)) from error
     fields = {
         **REGION,
-        "msgId": ",".join(broker.message_id(place.physical_offset) for place in places),
+        "msgId": ",".join(broker.message_id(position.physical_offset) for position in positions),
         "queueId": str(batch.queue_id),
-        "queueOffset": str(places[0].queue_offset if places else 0),
+        "queueOffset": str(positions[0].queue_offset if positions else 0),
     }
     if UNIQ_KEY in batch.properties:
         fields["transactionId"] = batch.properties[UNIQ_KEY]

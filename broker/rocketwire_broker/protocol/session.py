@@ -77,7 +77,7 @@ class Session:
             self.has_handled = False
             return
         self._broker.work = 0
-        command = decoder.only_command(data)
+        command = decoder.decode_only_command(data)
         if command is None:
             decoder.feed(data)
             command = decoder.next_command()

@@ -117,7 +117,7 @@ class BrokerServer:
             self.broker.access = access
             self.broker.record = lambda event: self._record((event,), None)
             self._acceptor = Acceptor(
-                lambda: self.broker.config, self._welcome, self._record, LOGGER
+                lambda: self.broker.config, self._serve_stream, self._record, LOGGER
             )
             async with trio.open_nursery() as tasks:
                 self._tasks = tasks
@@ -207,7 +207,7 @@ class BrokerServer:
 
     # ------------------------------------------------------------------ connections
 
-    def _welcome(self, stream: SocketStream, address: str) -> None:
+    def _serve_stream(self, stream: SocketStream, address: str) -> None:
         self._tasks.start_soon(self._serve, stream, address)
 
     def _record(self, events: Iterable[Event], address: str | None) -> None:

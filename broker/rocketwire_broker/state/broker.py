@@ -28,7 +28,7 @@ from rocketwire_broker.state.response import (
 from rocketwire_broker.state.schedule import MAX_ACTIONS, Schedule
 from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
 from rocketwire_broker.state.waits import TopicQueue, Wait, Waits, WakeUp
-from rocketwire_broker.storage.store import Place, Store
+from rocketwire_broker.storage.store import Store, StoredPosition
 from rocketwire_broker.tables.groups import Groups
 from rocketwire_broker.tables.half_messages import HalfMessages
 from rocketwire_broker.tables.locks import Locks
@@ -127,33 +127,33 @@ class Broker:
         self._untold: dict[str, list[Member]] = {}
         self.store.has_lmqs = config.enable_lmq
         self.lite = LiteTopics(self, now)  # lite topics, their readers and events
-        self.schedule.every(SCAN_MS, self._scan, now)
-        self.schedule.every(SAMPLE_MS, self.statistics.sample, now)
+        self.schedule.repeat_every(SCAN_MS, self._scan, now)
+        self.schedule.repeat_every(SAMPLE_MS, self.statistics.sample, now)
 
     def configure(self, config: Config, now: int) -> None:
         """Use other settings from now on; those that are ``is_fixed`` must be the same."""
         self.config = self.groups.config = self.members.config = config
         self.topics.configure(config, now)
-        self.locks.most = config.max_locks
+        self.locks.max_locks = config.max_locks
         retain_bytes = config.store_retain_bytes if self.store.is_durable else config.retain_bytes
         self.store.retain(retain_bytes, config.retain_hours * 3_600_000)
         self.store.has_lmqs = config.enable_lmq
 
     # ------------------------------------------------------------------ messages
 
-    def put(self, message: Message, now: int) -> Place:
+    def put(self, message: Message, now: int) -> StoredPosition:
         """Store a message in a queue; ``settle`` wakes the requests that wait for it."""
-        place = self.store.put(message, now)
-        self.statistics.note_put(message.topic, place.size)
-        return place
+        position = self.store.put(message, now)
+        self.statistics.note_put(message.topic, position.size)
+        return position
 
-    def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
-        places = self.store.put_all(messages, now)
-        for place in places:
-            self.statistics.note_put(messages[0].topic, place.size)
-        return places
+    def put_all(self, messages: Sequence[Message], now: int) -> list[StoredPosition]:
+        positions = self.store.put_all(messages, now)
+        for position in positions:
+            self.statistics.note_put(messages[0].topic, position.size)
+        return positions
 
-    def put_if_it_fits(self, message: Message, now: int) -> Place | None:
+    def put_if_it_fits(self, message: Message, now: int) -> StoredPosition | None:
         """Store a message again, with more properties than before; there is no request to answer.
 
         As in Java, the message is lost if the properties are too large now.
@@ -310,7 +310,7 @@ class Broker:
         arrivals = self.store.arrivals
         while arrivals:
             self.lite.note_arrivals(arrivals, now)
-            woken = self.waits.woken_by(arrivals)
+            woken = self.waits.find_waiting(arrivals)
             arrivals.clear()
             if woken:
                 self._wake_all(woken, now)
@@ -376,7 +376,7 @@ class Broker:
             return
         self._untold.pop(name, None)  # a group that changes all the time waits for the others
         self._untold[name] = list(group.members.values())
-        self.schedule.no_later("notifications", now, self._notify_some)
+        self.schedule.run_by("notifications", now, self._notify_some)
 
     def _notify_some(self, now: int) -> None:
         for _ in range(MAX_ACTIONS):
@@ -387,7 +387,7 @@ class Broker:
             self.notify(members.pop().peer, code, {"consumerGroup": name})
             if not members:
                 del self._untold[name]
-        self.schedule.no_later("notifications", now + 1, self._notify_some)
+        self.schedule.run_by("notifications", now + 1, self._notify_some)
 
     def _scan(self, now: int) -> None:
         self.store.expire(now)

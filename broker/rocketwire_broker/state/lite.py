@@ -106,9 +106,9 @@ class LiteTopics:
         self._full: dict[str, tuple[int, str]] = {}  # when to look at all queues of whom, and why
         self._turn = 0
         config = broker.config
-        broker.schedule.every(config.lite_event_check_ms, self._scan, now)
-        broker.schedule.every(config.lite_client_check_ms, self._drop_silent, now)
-        broker.schedule.every(config.lite_expiry_check_ms, self._expire, now)
+        broker.schedule.repeat_every(config.lite_event_check_ms, self._scan, now)
+        broker.schedule.repeat_every(config.lite_client_check_ms, self._drop_silent, now)
+        broker.schedule.repeat_every(config.lite_expiry_check_ms, self._expire, now)
 
     # ------------------------------------------------------------------ groups
 
@@ -235,7 +235,7 @@ class LiteTopics:
     def note_arrivals(self, arrivals: set[TopicQueue], now: int) -> None:
         """Make events of new messages in LMQs."""
         if self.subscriptions.count:
-            for queue, _ in [place for place in arrivals if place[0].startswith(LITE_PREFIX)]:
+            for queue, _ in [arrival for arrival in arrivals if arrival[0].startswith(LITE_PREFIX)]:
                 for group, clients in self.readers(queue).items():
                     self._choose(queue, group, clients, None, now)
 

@@ -63,7 +63,7 @@ class Schedule:
         heapq.heappush(self._heap, entry)
         return entry
 
-    def no_later(self, name: str, due: int, action: Action) -> None:
+    def run_by(self, name: str, due: int, action: Action) -> None:
         """Run an action once at a time, or earlier if the same name was scheduled earlier."""
         known = self._named.get(name)
         if known is not None and known.action is not None:
@@ -72,15 +72,15 @@ class Schedule:
             self.cancel(known)
         self._named[name] = self.at(due, action)
 
-    def every(self, period: int, action: Action, now: int) -> None:
+    def repeat_every(self, period: int, action: Action, now: int) -> None:
         """Run an action periodically; first after one period."""
 
         @wraps(action)
-        def again(due: int) -> None:
-            self.at(due + period, again).is_periodic = True
+        def repeat(due: int) -> None:
+            self.at(due + period, repeat).is_periodic = True
             action(due)
 
-        self.at(now + period, again).is_periodic = True
+        self.at(now + period, repeat).is_periodic = True
 
     def cancel(self, entry: Entry) -> None:
         if entry.action is None:
@@ -101,7 +101,7 @@ class Schedule:
         return heap[0].due if heap else None
 
     def next_due_for_once(self) -> int | None:
-        """Return when the first action is due that is not one of ``every``; None without any.
+        """Return when the first action is due that is not periodic; None without any.
 
         With many entries it is that of ``next_due``, which takes no search.
         """

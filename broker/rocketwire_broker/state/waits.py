@@ -78,7 +78,7 @@ class Waits:
             if not waits:
                 self._by_queue.pop(queue, None)
 
-    def woken_by(self, queues: Iterable[TopicQueue]) -> list[Wait]:
+    def find_waiting(self, queues: Iterable[TopicQueue]) -> list[Wait]:
         """Return the requests that wait for one of these queues, the oldest first."""
         by_queue = self._by_queue
         if not by_queue:

@@ -142,21 +142,21 @@ def select(
     """Read messages from an offset on, which must be that of a message.
 
     Args:
-        count: most messages.
-        max_bytes: most bytes of them; the first message is returned whatever its size.
+        count: maximum number of messages.
+        max_bytes: maximum number of bytes; the first message is returned whatever its size.
         max_filtered: messages that are read if there is a filter; fewer if it is expensive.
     """
     if message_filter.is_open:
         records = queue.records(offset, count)
         if sum(map(len, records)) > max_bytes:
-            records = _within(records, max_bytes)
+            records = _cut_to_size(records, max_bytes)
         end = offset + len(records)
         return Selection(records, list(range(offset, end)), end)
     max_filtered = min(max(max_filtered, count), message_filter.max_messages)
     return _select_filtered(queue, offset, message_filter, count, max_bytes, max_filtered)
 
 
-def _within(records: list[bytes], max_bytes: int) -> list[bytes]:
+def _cut_to_size(records: list[bytes], max_bytes: int) -> list[bytes]:
     size = 0
     for index, record in enumerate(records):
         size += len(record)

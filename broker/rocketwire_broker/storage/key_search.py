@@ -16,11 +16,11 @@ from rocketwire_broker.storage.message import read_stored
 if TYPE_CHECKING:
     from rocketwire_broker.storage.queue import Queue
 
-MOST_QUEUES: Final = 1_024
+MAX_QUEUES: Final = 1_024
 """Queues that a search reads."""
-MOST_SEARCHED: Final = 50_000
+MAX_SEARCHED: Final = 50_000
 """Messages that a search reads."""
-MOST_BYTES: Final = 64 << 20
+MAX_BYTES: Final = 64 << 20
 """Bytes of the messages that a search reads, but for the last one."""
 PART: Final = 64
 """Messages of a queue that are read at once, if that many of the largest may be read."""
@@ -58,9 +58,9 @@ class KeySearch:
         self.hits: list[Hit] = []
         self._key, self._by_tag = key, by_tag
         self._needle = key.encode("utf-8", "surrogatepass")
-        self._messages, self._bytes = MOST_SEARCHED, MOST_BYTES
+        self._messages, self._bytes = MAX_SEARCHED, MAX_BYTES
         given = iter(queues)
-        spans = [(q.offset_at(begin), q.offset_until(end), q) for q in islice(given, MOST_QUEUES)]
+        spans = [(q.offset_at(begin), q.offset_until(end), q) for q in islice(given, MAX_QUEUES)]
         # whether all messages were searched; else the oldest of a queue were not
         self.is_complete = next(given, None) is None
         spans.sort(key=lambda span: span[1] - span[0])

@@ -18,7 +18,7 @@ from rocketwire.errors import EncodeError
 from rocketwire.messages.message_const import LITE_TOPIC
 from rocketwire.store.commit_log import BLANK_SIZE, SMALLEST_MESSAGE, message_parts
 from rocketwire_broker.storage.queue import UnitQueue, store_time_of
-from rocketwire_broker.storage.store import Place, Store
+from rocketwire_broker.storage.store import Store, StoredPosition
 
 if TYPE_CHECKING:
     from rocketwire.wire.message.host import Host
@@ -90,7 +90,7 @@ class LogStore(Store):
 
     # ------------------------------------------------------------------ storing
 
-    def put(self, message: Message, now: int) -> Place:
+    def put(self, message: Message, now: int) -> StoredPosition:
         """Store a message.
 
         Raises:
@@ -99,14 +99,14 @@ class LogStore(Store):
         """
         if LITE_TOPIC in message.properties:
             light = self._lmq(message)
-            place = self._put(message, now)
+            position = self._put(message, now)
             if light is not None:
-                self.place_lmq(light, place.physical_offset, place.size, message.tags_code)
+                self.add_to_lmq(light, position.physical_offset, position.size, message.tags_code)
                 self.arrivals.add((light, 0))
-            return place
+            return position
         return self._put(message, now)
 
-    def _put(self, message: Message, now: int) -> Place:
+    def _put(self, message: Message, now: int) -> StoredPosition:
         topic, queue_id = message.topic, message.queue_id
         queues = self._queues.get(topic)
         queue = cast("UnitQueue | None", None if queues is None else queues.get(queue_id))
@@ -125,12 +125,12 @@ class LogStore(Store):
         self.size += size
         self.put_count += 1
         self.last_stored = now
-        place = (topic, queue_id)
-        self.arrivals.add(place)
-        self.changed.add(place)
-        return Place(offset, start, size)
+        queue_key = (topic, queue_id)
+        self.arrivals.add(queue_key)
+        self.changed.add(queue_key)
+        return StoredPosition(offset, start, size)
 
-    def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
+    def put_all(self, messages: Sequence[Message], now: int) -> list[StoredPosition]:
         """Store messages of one queue, all of them or none.
 
         Raises:
@@ -155,11 +155,11 @@ class LogStore(Store):
         if queue is None:
             queue = UnitQueue(topic, queue_id, self._read, self._recent)
             self._queues.setdefault(topic, {})[queue_id] = queue
-        places: list[Place] = []
+        positions: list[StoredPosition] = []
         for message, record in zip(messages, records, strict=True):
             queue.add(start, len(record), message.tags_code)
             self._keep(start, record)
-            places.append(Place(offset, start, len(record)))
+            positions.append(StoredPosition(offset, start, len(record)))
             start += len(record)
             offset += 1
         self.next_physical = start
@@ -168,7 +168,7 @@ class LogStore(Store):
         self.last_stored = now
         self.arrivals.add((topic, queue_id))
         self.changed.add((topic, queue_id))
-        return places
+        return positions
 
     def _encode(
         self, messages: Sequence[Message], offset: int, physical: int, now: int
@@ -181,7 +181,7 @@ class LogStore(Store):
             offset += 1
         return records
 
-    def place(
+    def add_scanned(
         self, topic: str, queue_id: int, offset: int, physical: int, size: int, tag_code: int
     ) -> UnitQueue:
         """Put a message of the log, which is read at the start, into its queue."""
@@ -189,13 +189,13 @@ class LogStore(Store):
         if queue is None:
             queue = UnitQueue(topic, queue_id, self._read, self._recent)
             self._queues.setdefault(topic, {})[queue_id] = queue
-        queue.place(offset, physical, size, tag_code)
+        queue.add_scanned(offset, physical, size, tag_code)
         self.size += size
         self.put_count += 1
         self.changed.add((topic, queue_id))
         return queue
 
-    def place_lmq(
+    def add_to_lmq(
         self, name: str, physical: int, size: int, tag_code: int, offset: int | None = None
     ) -> None:
         """Put a message of the log into its LMQ, at an offset or at the end."""
@@ -204,12 +204,12 @@ class LogStore(Store):
             queue = UnitQueue(name, 0, self._read, self._recent)
             self._queues[name] = {0: queue}
             self.lmqs[name] = None
-        queue.place(queue.max_offset if offset is None else offset, physical, size, tag_code)
+        queue.add_scanned(queue.max_offset if offset is None else offset, physical, size, tag_code)
         self.changed.add((name, 0))
 
-    def finish_placing(self) -> int:
-        """Place the messages whose offsets are doubted; return how many were misplaced."""
-        return sum(queue.finish_placing() for queue in self.all_queues())
+    def finish_scan(self) -> int:
+        """Put the messages that wait for the next one; return how many had a wrong offset."""
+        return sum(queue.finish_scan() for queue in self.all_queues())
 
     def _keep(self, physical: int, record: bytes) -> None:
         self._recent[physical] = record

@@ -2,7 +2,7 @@
 
 ``Queue`` has messages as stored bytes, with the values that searches need. Its lists grow at their
 end and are cut at their front, in steps, so that dropping the oldest message costs next to nothing.
-``UnitQueue`` has the places of messages in the log, which are read when needed: 20 bytes for each,
+``UnitQueue`` has the physical offsets of messages, which are read when needed: 20 bytes for each,
 the size of its unit in Java's file of the queue.
 
 Java: ``ConsumeQueue``.
@@ -131,10 +131,10 @@ Read = Callable[[int, int], bytes]
 READ_AT_ONCE: Final = 256 << 10
 """Bytes of messages that follow each other in the log and are read together."""
 
-_MOST_WASTE: Final = 8
+_MAX_WASTE: Final = 8
 """Most bytes that are read for one that is used: messages of other queues lie in between."""
 
-MOST_MISSING: Final = 65_536
+MAX_MISSING: Final = 65_536
 """Most lost messages before one whose offset no later message confirms."""
 
 _NONE: Final[Mapping[int, bytes]] = {}
@@ -190,33 +190,33 @@ class UnitQueue(Queue):
         self._codes.append(tag_code)
         self.max_offset += 1
 
-    def place(self, offset: int, physical: int, size: int, tag_code: int) -> None:
+    def add_scanned(self, offset: int, physical: int, size: int, tag_code: int) -> None:
         """Put a message of the log that is read at the start at its offset.
 
         No checksum covers the offset, so a message with an unexpected one waits for the next of its
-        queue. ``finish_placing`` puts the last one.
+        queue. ``finish_scan`` puts the last one.
         """
         unit = Unit(offset, physical, size, tag_code)
         if self._doubted is not None:
             doubted, self._doubted = self._doubted, None
-            self._place_doubted(doubted, unit)
+            self._add_doubted(doubted, unit)
         if offset == self.max_offset:
             self._put(unit)
         else:
             self._doubted = unit
 
-    def finish_placing(self) -> int:
-        """Place the last message; return how many were misplaced."""
+    def finish_scan(self) -> int:
+        """Put the last message; return how many had a wrong offset."""
         if self._doubted is not None:
-            self._place_doubted(self._doubted, None)
+            self._add_doubted(self._doubted, None)
             self._doubted = None
         return self.misplaced
 
-    def _place_doubted(self, unit: Unit, following: Unit | None) -> None:
+    def _add_doubted(self, unit: Unit, following: Unit | None) -> None:
         # A queue that begins anew was deleted meanwhile; the later message counts. Offsets of lost
         # messages are left without one: there can be no more than had room in the log before it.
         if not self._sizes:
-            self._place_first(unit, following)
+            self._add_first(unit, following)
             return
         end, missing = self.max_offset, unit.offset - self.max_offset
         room = (unit.physical - self._physical[-1] - self._sizes[-1]) // SMALLEST_MESSAGE
@@ -225,7 +225,7 @@ class UnitQueue(Queue):
             self._put(unit)
         elif following is not None and following.offset == end:  # it is of another queue
             self.misplaced += 1
-        elif 0 < missing <= min(room, MOST_MISSING):
+        elif 0 < missing <= min(room, MAX_MISSING):
             self._put(unit)
         else:
             self.misplaced += 1
@@ -233,7 +233,7 @@ class UnitQueue(Queue):
                 self._base, self.max_offset = unit.offset - 1, unit.offset
             self._put(unit._replace(offset=self.max_offset))
 
-    def _place_first(self, unit: Unit, following: Unit | None) -> None:
+    def _add_first(self, unit: Unit, following: Unit | None) -> None:
         # the first message that is left of a queue may have any offset
         offset = max(unit.offset, 0)
         if following is not None and (unit.offset < 0 or following.offset <= offset):
@@ -300,16 +300,18 @@ class UnitQueue(Queue):
             return []
         first = physical[0]
         if first in self._recent and 0 not in sizes:
-            return [self._recent[place] for place in physical]
+            return [self._recent[position] for position in physical]
         span = physical[-1] + sizes[-1] - first
-        if span <= READ_AT_ONCE and span <= _MOST_WASTE * sum(sizes):
+        if span <= READ_AT_ONCE and span <= _MAX_WASTE * sum(sizes):
             data = self._read(first, span)
             if len(data) == span:
-                places = zip(physical, sizes, strict=True)
-                return [data[place - first : place - first + size] for place, size in places]
-        return self._in_runs(physical, sizes)
+                spans = zip(physical, sizes, strict=True)
+                return [
+                    data[position - first : position - first + size] for position, size in spans
+                ]
+        return self._read_runs(physical, sizes)
 
-    def _in_runs(self, physical: array[int], sizes: array[int]) -> list[bytes]:
+    def _read_runs(self, physical: array[int], sizes: array[int]) -> list[bytes]:
         records: list[bytes] = []
         index = 0
         while index < len(sizes):

@@ -29,7 +29,7 @@ class UnwritableError(Exception):
     """The disk is full or fails; nothing was stored."""
 
 
-class Place(NamedTuple):
+class StoredPosition(NamedTuple):
     """Where a message was stored."""
 
     queue_offset: int  # its offset in its queue
@@ -76,7 +76,7 @@ class Store:
 
     # ------------------------------------------------------------------ storing
 
-    def put(self, message: Message, now: int) -> Place:
+    def put(self, message: Message, now: int) -> StoredPosition:
         """Store a message; ``arrivals`` gets its queue, for requests that wait.
 
         Raises:
@@ -108,7 +108,7 @@ class Store:
         self.arrivals.add((topic, queue_id))
         if self.size > self._retain_bytes:
             self._evict(self._retain_bytes)
-        return Place(offset, physical, size)
+        return StoredPosition(offset, physical, size)
 
     def _lmq(self, message: Message) -> str | None:
         name = message.lmq() if self.has_lmqs else None
@@ -116,7 +116,7 @@ class Store:
             message.set_lmq_offset(self.max_offset(name, 0))
         return name
 
-    def put_all(self, messages: Sequence[Message], now: int) -> list[Place]:
+    def put_all(self, messages: Sequence[Message], now: int) -> list[StoredPosition]:
         """Store messages of one queue.
 
         Raises:

@@ -27,11 +27,11 @@ class _Lock(NamedTuple):
 
 
 class Locks:
-    """Locked queues by group; beyond ``most`` locks no further queue is locked."""
+    """Locked queues by group; beyond ``max_locks`` locks no further queue is locked."""
 
-    def __init__(self, expiry_ms: int, most: int) -> None:
+    def __init__(self, expiry_ms: int, max_locks: int) -> None:
         self._expiry_ms = expiry_ms
-        self.most = most
+        self.max_locks = max_locks
         self._groups: dict[str, dict[MessageQueue, _Lock]] = {}
 
     def lock(
@@ -47,7 +47,7 @@ class Locks:
             lock = locks.get(queue)
             names = (queue.topic or "", queue.broker_name or "")
             if lock is None and (
-                exceeds(count + 1, self.most) or max(map(len, names)) > LONGEST_NAME
+                exceeds(count + 1, self.max_locks) or max(map(len, names)) > LONGEST_NAME
             ):
                 continue
             if lock is None or lock.client_id == client_id or self._is_free(lock, now):
@@ -72,7 +72,7 @@ class Locks:
     def _count(self, now: int) -> int:
         # if there is no room for another lock, free ones are removed
         count = sum(map(len, self._groups.values()))
-        if not exceeds(count + 1, self.most):
+        if not exceeds(count + 1, self.max_locks):
             return count
         for group, locks in list(self._groups.items()):
             for queue in [queue for queue, lock in locks.items() if self._is_free(lock, now)]:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.state import State
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-MOST_BROKERS: Final = 256
+MAX_BROKERS: Final = 256
 """Maximum number of brokers with their own series."""
 
 _ROUTE: Final = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)
@@ -121,11 +121,9 @@ class Exposition(Collector):
         GCCollector(registry=self._registry)
 
     def text(self) -> bytes:
-        """Return all current metrics."""
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metric families of this server."""
         yield from self._server()
         yield from self._table()
         yield from self._requests()
@@ -219,7 +217,7 @@ class Exposition(Collector):
     def _last_seen(self) -> Metric:
         family = GaugeMetricFamily(
             "rocketmq_namesrv_broker_last_seen_timestamp_seconds",
-            f"Latest registration or heartbeat of a broker, of {MOST_BROKERS} brokers at most.",
+            f"Latest registration or heartbeat of a broker, of {MAX_BROKERS} brokers at most.",
             labels=("cluster", "broker", "address"),
         )
         epoch = self._state.epoch_ms / 1000
@@ -229,7 +227,7 @@ class Exposition(Collector):
             for name in entry.names
             if all(map(_BELIEVABLE.fullmatch, (cluster, name, address)))
         )
-        for *labels, value in islice(series, MOST_BROKERS):
+        for *labels, value in islice(series, MAX_BROKERS):
             family.add_metric([str(label) for label in labels], float(value))
         return family
 

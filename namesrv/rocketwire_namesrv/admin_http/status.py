@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.routes.queue_layouts import QueueLayout
     from rocketwire_namesrv.routes.route_table import RouteTable
 
-MOST_BROKERS: Final = 1_000
-MOST_TOPICS: Final = 200
+MAX_BROKERS: Final = 1_000
+MAX_TOPICS: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +74,11 @@ class Status:
         up: seconds since the start.
         serving: whether routes are returned.
         shutting_down: whether the server is about to stop.
-        brokers: at most ``MOST_BROKERS`` of the live ones.
+        brokers: at most ``MAX_BROKERS`` of the live ones.
         live: number of live brokers.
         clusters: name -> number of broker names.
         prefix: beginning of the names in ``topics``.
-        topics: at most ``MOST_TOPICS`` of them.
+        topics: at most ``MAX_TOPICS`` of them.
         topic_count: of all topics.
         peers: comparisons with other name servers.
     """
@@ -118,7 +118,7 @@ def status_of(state: State, now: float, prefix: str = "") -> Status:
         live=len(table.live),
         clusters={name: len(members) for name, members in islice(table.clusters.items(), 100)},
         prefix=prefix,
-        topics=tuple(islice(topics, MOST_TOPICS)),
+        topics=tuple(islice(topics, MAX_TOPICS)),
         topic_count=len(entries),
         peers=tuple(state.peers.views.items()),
     )
@@ -127,7 +127,7 @@ def status_of(state: State, now: float, prefix: str = "") -> Status:
 def _brokers(table: RouteTable, now: float) -> tuple[BrokerLine, ...]:
     topics, unwritable = _topics_by_broker(table.topics.entries)
     lines: list[BrokerLine] = []
-    for key, entry in islice(sorted(table.live.items()), MOST_BROKERS):
+    for key, entry in islice(sorted(table.live.items()), MAX_BROKERS):
         lines += (
             _line(table, key, entry, name, (topics[name], unwritable[name]), now)
             for name in sorted(entry.names)

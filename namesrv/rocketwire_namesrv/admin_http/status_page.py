@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from rocketwire.flags import Perm
-from rocketwire.serving.http.markup import page, rest, span, table, text, when
+from rocketwire.serving.http.markup import format_time, page, rest, span, table, text
 
 if TYPE_CHECKING:
     from rocketwire.messages.route import QueueData
@@ -56,7 +56,7 @@ def _head(status: Status, facts: Mapping[str, str]) -> str:
         state = "<span class=ok>serving</span>"
     listed = " · ".join(f"{text(name)} {text(value)}" for name, value in facts.items())
     return (
-        f"<p>{state} · up {span(status.up)} · {when(status.now)}</p><p>{listed}</p>"
+        f"<p>{state} · up {span(status.up)} · {format_time(status.now)}</p><p>{listed}</p>"
         "<p><a href=/metrics>metrics</a> · <a href=/healthz>healthz</a> ·"
         " <a href=/readyz>readyz</a></p>"
     )
@@ -113,7 +113,13 @@ def _permissions(permissions: Mapping[str, PermissionChange]) -> str:
     if not permissions:
         return "<h2>Write permissions</h2><p>No write permission has changed since the start.</p>"
     rows = (
-        (text(name), change.action, when(change.time), text(change.client), str(change.topics))
+        (
+            text(name),
+            change.action,
+            format_time(change.time),
+            text(change.client),
+            str(change.topics),
+        )
         for name, change in reversed(list(permissions.items()))
     )
     heads = ("broker", "latest change", "when", "by", "topics of the broker")
@@ -148,7 +154,7 @@ def _queue(queue: QueueData) -> str:
 
 
 def _events(title: str, events: Iterable[LogEntry]) -> str:
-    rows = [(when(event.time), f"<code>{text(event.text)}</code>") for event in events]
+    rows = [(format_time(event.time), f"<code>{text(event.text)}</code>") for event in events]
     rows.reverse()
     if not rows:
         return f"<h2>{title}</h2><p>None yet.</p>"

@@ -50,7 +50,7 @@ class ConfigError(RocketWireError):
     """Settings with which the server cannot start.
 
     Attributes:
-        refusals: one line for each invalid setting, with its place and the reason.
+        refusals: one line for each invalid setting, with its line and the reason.
     """
 
     def __init__(self, *refusals: str) -> None:
@@ -307,7 +307,7 @@ class Config:
                 key: text
                 for key, text in entries.items()
                 if not any(
-                    _refused(refused, place_of(entries, key), prop.refusal(text))
+                    _refused(refused, describe_setting(entries, key), prop.refusal(text))
                     for prop in BY_KEY.get(key, ())
                 )
             }
@@ -406,8 +406,8 @@ class Config:
         return replace(self, **changes)
 
 
-def place_of(entries: Mapping[str, str], key: str) -> str:
-    """Return the place and the text of a setting, as the beginning of a message."""
+def describe_setting(entries: Mapping[str, str], key: str) -> str:
+    """Return the line and the text of a setting, as the beginning of a message."""
     if isinstance(entries, PropertiesFile):
         entry = entries.entry(key)
         return f"{entries.path}, line {entry.line}: {format_value(entry.text)}"
@@ -422,10 +422,10 @@ def _by_system(system: Mapping[str, str]) -> Iterator[tuple[Property, str, str]]
             yield prop, prop.key, system[prop.key]
 
 
-def _refused(refused: list[str], place: str, reason: str | None) -> bool:
+def _refused(refused: list[str], setting: str, reason: str | None) -> bool:
     # one key may set several properties, and is refused once
-    if reason is not None and not any(line.startswith(f"{place}: ") for line in refused):
-        refused.append(f"{place}: {reason}")
+    if reason is not None and not any(line.startswith(f"{setting}: ") for line in refused):
+        refused.append(f"{setting}: {reason}")
     return reason is not None
 
 

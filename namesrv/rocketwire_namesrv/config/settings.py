@@ -217,7 +217,7 @@ class Property(NamedTuple):
                 )
         return None
 
-    def doubt(self, text: str) -> str | None:
+    def find_doubt(self, text: str) -> str | None:
         """Return why an accepted text looks wrong, and what the server does with it; None if it
         looks right."""
         if self.refusal(text) is not None:
@@ -244,7 +244,7 @@ class Property(NamedTuple):
         return f"; the default is {self.default}"
 
 
-MOST_PEERS: Final = 16
+MAX_PEERS: Final = 16
 """Other name servers that a table is compared with."""
 _PEER: Final = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:;,/\[\]]+):[0-9]{1,5}")
 
@@ -259,7 +259,7 @@ def _peers_refusal(value: str) -> str | None:
     for peer in peers:
         if not _PEER.fullmatch(peer) or not 0 < int(peer.rpartition(":")[2]) <= 65_535:
             return f"{peer} must be host:port, with the second port of a name server"
-    return f"must name {MOST_PEERS} name servers at most" if len(peers) > MOST_PEERS else None
+    return f"must name {MAX_PEERS} name servers at most" if len(peers) > MAX_PEERS else None
 
 
 def networks_of(text: str) -> Networks | None:

@@ -79,8 +79,6 @@ class UpdateRefusedError(Exception):
 
 
 class Change(NamedTuple):
-    """The change of a setting."""
-
     key: str
     old: str
     new: str

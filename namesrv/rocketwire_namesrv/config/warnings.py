@@ -2,7 +2,7 @@
 
 Java does not warn. The settings have the same effect as in Java; the log warns at the start.
 
-Rules of this file: pure; each remark is one line and names the place of the setting; values of
+Rules of this file: pure; each remark is one line and names the line of the setting; values of
 settings that the server does not know are not shown, because they may be secrets.
 """
 
@@ -16,7 +16,7 @@ from rocketwire.serving.events import format_value
 from rocketwire.serving.java_properties import PropertiesFile
 from rocketwire.serving.tls.settings import KEYS as TLS_KEYS
 from rocketwire.serving.tls.settings import SWITCHES as TLS_SWITCHES
-from rocketwire_namesrv.config.config import BY_KEY, Config, place_of
+from rocketwire_namesrv.config.config import BY_KEY, Config, describe_setting
 
 OURS: Final = "rocketwire."
 """Prefix of the keys that only this server has."""
@@ -39,25 +39,25 @@ def config_remarks(
         system: Java system properties (``config.system_properties``).
     """
     return (
-        *_on_entries(config, entries),
-        *_on_system(config, system),
-        *_on_features(config, entries),
+        *_warn_of_entries(config, entries),
+        *_warn_of_system(config, system),
+        *_warn_of_features(config, entries),
     )
 
 
 def prefix_with_location(remark: str, entries: Mapping[str, str]) -> str:
-    """Return a remark that begins with a key, after the place of that key in the file, if it is
+    """Return a remark that begins with a key, after the line of that key in the file, if it is
     there."""
     key = next((key for key in entries if remark.startswith((f"{key} ", f"{key}="))), None)
     return remark if key is None else f"{_line_of(entries, key)}{remark}"
 
 
-def _on_entries(config: Config, entries: Mapping[str, str]) -> Iterator[str]:
+def _warn_of_entries(config: Config, entries: Mapping[str, str]) -> Iterator[str]:
     for key, text in entries.items():
-        for doubt in _doubts(config, key, text):
-            yield f"{place_of(entries, key)}: {doubt}"
+        for doubt in _warn_of_doubts(config, key, text):
+            yield f"{describe_setting(entries, key)}: {doubt}"
             break  # one key may set several properties
-        if (remark := _on_key(key)) is not None:
+        if (remark := _warn_unknown_key(key)) is not None:
             yield f"{_line_of(entries, key)}{remark}"
     if isinstance(entries, PropertiesFile):
         for earlier in entries.repeated:
@@ -68,18 +68,18 @@ def _on_entries(config: Config, entries: Mapping[str, str]) -> Iterator[str]:
             )
 
 
-def _on_system(config: Config, system: Mapping[str, str]) -> Iterator[str]:
+def _warn_of_system(config: Config, system: Mapping[str, str]) -> Iterator[str]:
     for key, text in system.items():
         if key.startswith((OURS, _TLS)):
-            for doubt in _doubts(config, key, text):
+            for doubt in _warn_of_doubts(config, key, text):
                 yield f"-D{key}={format_value(text)}: {doubt}"
-            if (remark := _on_key(key)) is not None:
+            if (remark := _warn_unknown_key(key)) is not None:
                 yield f"-D{remark}"
 
 
-def _doubts(config: Config, key: str, text: str) -> Iterator[str]:
+def _warn_of_doubts(config: Config, key: str, text: str) -> Iterator[str]:
     for prop in BY_KEY.get(key, ()):
-        doubt = prop.doubt(text)
+        doubt = prop.find_doubt(text)
         if doubt is not None:
             is_ignored = prop.value_type is int and prop.value_of(text) is None
             stays = f"; the server uses {getattr(config, prop.attribute)}" if is_ignored else ""
@@ -88,7 +88,7 @@ def _doubts(config: Config, key: str, text: str) -> Iterator[str]:
         yield "read as false, because it is not the word true"
 
 
-def _on_key(key: str) -> str | None:
+def _warn_unknown_key(key: str) -> str | None:
     if key in BY_KEY or key in TLS_KEYS:
         return None
     meant = _BY_LETTERS.get(key.lower())
@@ -107,7 +107,7 @@ def _line_of(entries: Mapping[str, str], key: str) -> str:
     return f"{entries.path}, line {entries.entry(key).line}: "
 
 
-def _on_features(config: Config, entries: Mapping[str, str]) -> Iterator[str]:
+def _warn_of_features(config: Config, entries: Mapping[str, str]) -> Iterator[str]:
     if entries.get("configStorePath", config.config_store_path) != config.config_store_path:
         line = _line_of(entries, "configStorePath")
         yield f"{line}configStorePath has no effect: updates are stored in the file given with -c"

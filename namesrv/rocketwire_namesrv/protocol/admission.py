@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.routes.route_table import RouteTable
     from rocketwire_namesrv.routes.topic_table import TopicTable
 
-MOST_SHOWN: Final = 80
+MAX_SHOWN: Final = 80
 """Characters of a topic's name in an event."""
 
 Topics: TypeAlias = "Collection[tuple[str, QueueSettings]]"
@@ -57,14 +57,14 @@ class Excess(NamedTuple):
     def event(self, broker_name: str) -> LimitExceeded:
         """Return the event of this excess of a broker."""
         more = f" and {len(self.topics) - 1} more" if self.topics[1:] else ""
-        what = f"topic {self.topics[0][:MOST_SHOWN]!r}{more} of broker {broker_name!r} left out"
+        what = f"topic {self.topics[0][:MAX_SHOWN]!r}{more} of broker {broker_name!r} left out"
         return LimitExceeded(limit=self.limit, allowed=self.allowed, what=what)
 
 
 def fit_body(
     config: Config, content: RegisteredTopics
 ) -> tuple[RegisteredTopics, tuple[Excess, ...]]:
-    """Leaves out topics with too many queues or too long a name.
+    """Leave out topics with too many queues or too long a name.
 
     One topic must not cost a broker its registration: whoever may create topics at the broker
     could take it from the name server.
@@ -85,8 +85,8 @@ def fit_body(
     _admit_names(config, servers)
     topics = content.topics
     queues: list[str] = []
-    if exceeds(content.most_queues, most := config.max_queues_per_topic):
-        queues = [name for name, settings in topics if max(settings[:2]) > most]
+    if exceeds(content.max_queues, limit := config.max_queues_per_topic):
+        queues = [name for name, settings in topics if max(settings[:2]) > limit]
     names: list[str] = []
     if exceeds(content.longest_name, config.max_name_length):
         names = _too_long(config, map(itemgetter(0), topics))
@@ -103,7 +103,7 @@ def fit_body(
         left_out=len(topics) - len(kept),
     )
     excesses = (
-        Excess(Limit.QUEUES, most, queues),
+        Excess(Limit.QUEUES, limit, queues),
         Excess(Limit.NAME_LENGTH, config.max_name_length, names),
     )
     return fitting, tuple(excess for excess in excesses if excess.topics)
@@ -126,7 +126,7 @@ def fit_registration(
     *,
     replaces: bool,
 ) -> tuple[Registration, tuple[Excess, ...]]:
-    """Leaves out the topics for which there is no room; those that are registered stay.
+    """Leave out the topics for which there is no room; those that are registered stay.
 
     Args:
         config: contains the limits.
@@ -152,19 +152,21 @@ def fit_registration(
     _admit_broker(config.max_brokers, table, registration, len(parts))
     excesses: list[Excess] = []
     topics, entries, waiting = registration.topics, table.topics.entries, parts.topics
-    if exceeds(len(topics), most := config.max_topics_per_registration):
-        room = most - sum(name in entries for name, _ in topics)
+    if exceeds(len(topics), max_topics := config.max_topics_per_registration):
+        room = max_topics - sum(name in entries for name, _ in topics)
         limit = Limit.TOPICS_PER_REGISTRATION
-        topics = _fitting(topics, entries.__contains__, room, Excess(limit, most, ()), excesses)
-    if exceeds(len(entries) + waiting + len(topics), most := config.max_topics):
-        room = most - len(entries) - waiting
-        excess = Excess(Limit.TOPICS, most, ())
+        topics = _fitting(
+            topics, entries.__contains__, room, Excess(limit, max_topics, ()), excesses
+        )
+    if exceeds(len(entries) + waiting + len(topics), max_topics := config.max_topics):
+        room = max_topics - len(entries) - waiting
+        excess = Excess(Limit.TOPICS, max_topics, ())
         topics = _fitting(topics, entries.__contains__, room, excess, excesses)
     at_most = table.topics.at_most_at(registration.broker_name)
-    if not replaces and exceeds(at_most + len(topics), most := config.max_topics_per_broker):
-        room = most - table.topics.count_at(registration.broker_name)
+    if not replaces and exceeds(at_most + len(topics), max_topics := config.max_topics_per_broker):
+        room = max_topics - table.topics.count_at(registration.broker_name)
         layouts = frozenset(table.topics.layouts.of_broker(registration.broker_name))
-        excess = Excess(Limit.TOPICS_PER_BROKER, most, ())
+        excess = Excess(Limit.TOPICS_PER_BROKER, max_topics, ())
         topics = _fitting(topics, lambda name: entries.get(name) in layouts, room, excess, excesses)
     if registration.mappings:
         topics = _without_unmapped(config.max_mapped_queues, table, registration, topics, excesses)
@@ -230,7 +232,7 @@ def _admit_broker(
     for is_new, count in counts:
         if is_new:
             _admit(Limit.BROKERS, allowed, count + 1, f"{count} brokers, and another one")
-    over = table.came_over(registration.connection_id)
+    over = table.count_brokers_over(registration.connection_id)
     _admit(Limit.BROKERS, allowed, over, f"{over} brokers over one connection")
 
 
@@ -249,7 +251,7 @@ def _admit_new_topics(
 
 
 def admit_route(config: Config, table: RouteTable, topic: str, queues: Sequence[QueueData]) -> None:
-    """Checks the route of a topic that an administrator registers.
+    """Check the route of a topic that an administrator registers.
 
     Raises:
         LimitReachedError: too many topics or queues, or a name is too long.
@@ -264,7 +266,7 @@ def admit_route(config: Config, table: RouteTable, topic: str, queues: Sequence[
 
 
 def admit_item(config: Config, kv: KVConfig, namespace: str, key: str, value: str | None) -> None:
-    """Checks an item of the key/value configuration.
+    """Check an item of the key/value configuration.
 
     Raises:
         LimitReachedError: too many namespaces, items or characters; a change that increases none of

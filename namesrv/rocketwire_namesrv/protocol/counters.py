@@ -80,7 +80,6 @@ class Histogram:
         self.total_ms += histogram.total_ms
 
     def add(self, seconds: float, weight: int = 1) -> None:
-        """Add a duration, which counts ``weight`` times."""
         milliseconds = seconds * 1000
         self.counts[bisect_left(BUCKETS_MS, milliseconds)] += weight
         self.total_ms += milliseconds * weight
@@ -111,11 +110,10 @@ class Counters:
         self.works = {work: Histogram() for work in TimedWork}
 
     def begin(self) -> float:
-        """Returns the start of a request or work, for ``answered`` or ``took``."""
+        """Return the start of a request or work, for ``answered`` or ``record_duration``."""
         return 0.0 if self.clock is None else self.clock()
 
-    def took(self, work: TimedWork, start: float) -> None:
-        """Record work that ends now."""
+    def record_duration(self, work: TimedWork, start: float) -> None:
         if self.clock is not None:
             self.works[work].add(self.clock() - start)
 
@@ -153,17 +151,15 @@ class Counters:
         return result
 
     def all_requests(self) -> dict[RequestKind, int]:
-        """Returns all requests by kind."""
         count = self.requests.get(ROUTE_FOUND, 0) + self.routes
         return {**self.requests, **({ROUTE_FOUND: count} if count else {})}
 
     def all_sent(self) -> dict[int, int]:
-        """Returns the bytes of all responses by request code."""
         sent = self.sent.get(_ROUTE, 0) + self.route_bytes
         return {**self.sent, **({_ROUTE: sent} if sent else {})}
 
     def by_request(self) -> dict[int, Histogram]:
-        """Returns durations by request code, for all response codes."""
+        """Return durations by request code, for all response codes."""
         histograms: dict[int, Histogram] = {}
         for kind, histogram in self.durations.items():
             histograms.setdefault(kind.request, Histogram()).merge(histogram)

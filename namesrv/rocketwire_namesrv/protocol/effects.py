@@ -85,13 +85,13 @@ class EffectsBuilder:
         self.close_connections: tuple[int, ...] = ()
 
     def frames_if_unsaved(self) -> bytes:
-        """Returns the responses for the case that the changes could not be written to disk."""
+        """Return the responses for the case that the changes could not be written to disk."""
         if not self.unsaved:
             return b""
         return b"".join(self.unsaved.get(index, frame) for index, frame in enumerate(self.send))
 
     def note_pause(self, allowed: int, *, is_logged: bool) -> None:
-        """Adds an event for the limit that caused the pause.
+        """Add an event for the limit that caused the pause.
 
         Args:
             allowed: its value.

@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 REPEAT_SECONDS: Final = 600.0
 """Seconds between two warnings about topics of a broker that are left out."""
-MOST_WARNED: Final = 1024
+MAX_WARNED: Final = 1024
 """Maximum number of brokers whose last warning is remembered."""
 
 
 def register_broker(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Generator[None, None, Response]:
-    """Handles 103, in steps. A broker without a name, an address or a cluster is refused; Java
+    """Handle 103, in steps. A broker without a name, an address or a cluster is refused; Java
     registers it."""
     header = decode_header(RegisterBrokerRequestHeader, request.ext_fields)
     refused: Mapping[str, str] = encode_header(RegisterBrokerResponseHeader())
@@ -56,7 +56,7 @@ def register_broker(
     start = state.counters.begin()
     try:
         part, excesses = yield from _registration(state, request, header, peer, now)
-        state.counters.took(TimedWork.REGISTRATION_DECODE, start)
+        state.counters.record_duration(TimedWork.REGISTRATION_DECODE, start)
     except ChecksumError as error:
         mismatch = (ChecksumMismatch(client=peer.address),)
         return Response(ResponseCode.SYSTEM_ERROR, str(error), refused, None, mismatch)
@@ -99,7 +99,7 @@ def _report(
     events = tuple(excess.event(broker_name) for excess in excesses)
     if now < state.next_warning.get(broker_name, now):
         return tuple(ExceededAgain(limit=e.limit, allowed=e.allowed, what=e.what) for e in events)
-    if len(state.next_warning) >= MOST_WARNED:
+    if len(state.next_warning) >= MAX_WARNED:
         state.next_warning.clear()
     state.next_warning[broker_name] = now + REPEAT_SECONDS
     return events

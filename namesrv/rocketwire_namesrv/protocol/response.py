@@ -54,7 +54,6 @@ DISABLED = Response(ResponseCode.SYSTEM_ERROR, "disable")
 
 
 def no_route(topic: str | None) -> Response:
-    """Returns the response for a topic without a route."""
     return Response(
         ResponseCode.TOPIC_NOT_EXIST,
         f"No topic route info in name server for the topic: {'null' if topic is None else topic}\n"
@@ -63,14 +62,14 @@ def no_route(topic: str | None) -> Response:
 
 
 def require(value: T | None, name: str) -> T:
-    """Returns the value of a mandatory field."""
+    """Return the value of a mandatory field."""
     if value is None:
         raise DecodeError("a mandatory field is missing or cannot be read", path=name)
     return value
 
 
 def kv_table(state: State, namespace: str | None) -> bytes | None:
-    """Returns a namespace of the key/value configuration as ``KVTable``; None if it does not
+    """Return a namespace of the key/value configuration as ``KVTable``; None if it does not
     exist."""
     table = state.kv.namespace(namespace)
     return None if table is None else encode_body(KVTable(table=table))

@@ -75,7 +75,7 @@ _NO_HEADERS: Final[dict[bytes, _RouteRequest]] = {}
 
 
 def wants_standard_json(version: int, fields: Mapping[str, str]) -> bool:
-    """Returns whether a client that requests a route reads standard JSON only."""
+    """Return whether a client that requests a route reads standard JSON only."""
     return (
         version >= _STANDARD_JSON_SINCE
         or fields.get("acceptStandardJsonOnly", "").lower() == "true"
@@ -83,7 +83,7 @@ def wants_standard_json(version: int, fields: Mapping[str, str]) -> bool:
 
 
 def zone_of(fields: Mapping[str, str]) -> str | None:
-    """Returns the zone that a client requests, if any."""
+    """Return the zone that a client requests, if any."""
     zone = fields.get(ZONE_NAME)
     if zone is not None and zone.strip() and fields.get(ZONE_MODE, "").lower() == "true":
         return zone
@@ -113,14 +113,13 @@ class RouteResponseTemplate:
         self.size = len(self.prefix) + len(self.suffix)
 
     def frame(self, opaque: int, body: bytes) -> bytes:
-        """Returns a frame."""
         number = b"%d" % opaque if self.is_json else _OPAQUE.pack(opaque)
         header = self.size + len(number)
         head = _HEAD.pack(4 + header + len(body), self._type | header)
         return b"".join((head, self.prefix, number, self.suffix, body))
 
     def head(self, route: EncodedRoute, opaque: int) -> tuple[int, bytes]:
-        """Returns the length of a frame with a JSON header, and the bytes before its opaque; they
+        """Return the length of a frame with a JSON header, and the bytes before its opaque; they
         are kept for the next response."""
         header = self.size + opaque
         size = header + len(route.body)
@@ -160,7 +159,7 @@ class RouteFastPath:
         self._count = 0  # of all kept headers
 
     def answer(self, data: bytes, *, max_frame_length: int, max_size: int) -> FastPathResponses:
-        """Answers the first requests in ``data``, until one is not ordinary.
+        """Answer the first requests in ``data``, until one is not ordinary.
 
         Args:
             data: as received, from the start of a frame.
@@ -207,7 +206,7 @@ class RouteFastPath:
     def answer_one(
         self, data: bytes, *, max_frame_length: int
     ) -> tuple[int, tuple[bytes, ...]] | None:
-        """Answers one request with a kept header; returns None if ``data`` is anything else.
+        """Answer one request with a kept header; returns None if ``data`` is anything else.
 
         Args:
             data: as received.

@@ -88,8 +88,8 @@ class Session:
         # peers that may not read must not use the fast path: no frame is short enough
         may_read = self._denied is None or Role.READ not in self._denied.roles
         self._short = self._limit if may_read else 0
-        self._most_unsent = _or_unlimited(config.max_unsent_bytes)
-        self._in_flight = _or_unlimited(config.max_requests_in_flight)
+        self._most_unsent = _limit_or_infinity(config.max_unsent_bytes)
+        self._in_flight = _limit_or_infinity(config.max_requests_in_flight)
         self._held = 0  # bytes, as ``State.holdings`` has them
         self._decoder: CommandDecoder | None = None
         self._paused = False
@@ -116,7 +116,7 @@ class Session:
         return self._steps is not None
 
     def answer_routes(self, data: bytes, now: float) -> bytes | None:
-        """Returns the responses to bytes that are ordinary route requests only; None for any other
+        """Return the responses to bytes that are ordinary route requests only; None for any other
         bytes, which are then not handled.
         """
         if self._decoder is not None or not self._state.can_use_fast_path(now):
@@ -133,7 +133,7 @@ class Session:
         return answers
 
     def answer_one_route(self, data: bytes, now: float) -> tuple[int, tuple[bytes, ...]] | None:
-        """Returns the response to bytes that are one route request like an earlier one; None for
+        """Return the response to bytes that are one route request like an earlier one; None for
         any other bytes, which are then not handled.
 
         Returns:
@@ -150,7 +150,7 @@ class Session:
         return answered
 
     def receive(self, data: bytes, now: float) -> Effects:
-        """Handles every complete command.
+        """Handle every complete command.
 
         Args:
             data: bytes as received; an incomplete frame is kept.
@@ -174,7 +174,7 @@ class Session:
                 data = data[end:]
             self._decoder = CommandDecoder(
                 max_frame_length=self._limit,
-                max_header_length=_or_unlimited(self._state.config.header_max_length),
+                max_header_length=_limit_or_infinity(self._state.config.header_max_length),
                 space=self._state.body_space,
             )
         self._decoder.feed(data)
@@ -186,18 +186,18 @@ class Session:
         return self._decoder is not None and self._decoder.filling
 
     def room(self) -> memoryview:
-        """Returns the buffer for the next bytes while it is ``filling``; the driver releases it and
+        """Return the buffer for the next bytes while it is ``filling``; the driver releases it and
         calls ``received`` before any other method."""
         return memoryview(bytearray()) if self._decoder is None else self._decoder.room()
 
     def receive_filled(self, count: int, now: float) -> Effects:
-        """Continues like ``receive``, with bytes in the buffer of ``room``."""
+        """Continue like ``receive``, with bytes in the buffer of ``room``."""
         if self._decoder is not None:
             self._decoder.filled(count)
         return self._handle_all(EffectsBuilder(), now)
 
     def proceed(self, now: float) -> Effects:
-        """Continues where ``receive`` or ``proceed`` paused; by one step inside a request."""
+        """Continue where ``receive`` or ``proceed`` paused; by one step inside a request."""
         work = EffectsBuilder()
         if self._steps is not None and self._request is not None:
             if not self._begun and self._state.stepping:
@@ -215,7 +215,7 @@ class Session:
         return self._handle_all(work, now)
 
     def connection_lost(self, now: float, reason: str) -> tuple[Event, ...]:
-        """Unregisters the brokers of this connection after it has ended.
+        """Unregister the brokers of this connection after it has ended.
 
         Args:
             reason: ``closed`` or ``idle`` (``events.Reason``).
@@ -231,7 +231,7 @@ class Session:
         )
 
     def abandon(self) -> None:
-        """Cancels the current request; nothing is received or sent any more."""
+        """Cancel the current request; nothing is received or sent any more."""
         if self._steps is not None:
             self._steps.close()
         self._steps = self._request = None
@@ -424,7 +424,7 @@ def _command(response: Response, opaque: int, serialize_type: SerializeType) -> 
 
 
 def _without_frames(error: DecodeError) -> DecodeError:
-    """Returns the error without its stack frames.
+    """Return the error without its stack frames.
 
     The frames refer to all received bytes, and in a cycle to the error, so that the garbage
     collector, which runs seldom here, would keep them for long.
@@ -436,5 +436,5 @@ def _without_frames(error: DecodeError) -> DecodeError:
     return error
 
 
-def _or_unlimited(limit: int) -> int:
+def _limit_or_infinity(limit: int) -> int:
     return limit if limit > 0 else _UNLIMITED

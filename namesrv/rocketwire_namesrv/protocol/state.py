@@ -106,11 +106,11 @@ class State:
         self._fast_path_config: Config | None = None  # see ``can_use_fast_path``
 
     def wall_ms(self, now: float) -> int:
-        """Returns wall-clock milliseconds at ``now``."""
+        """Return wall-clock milliseconds at ``now``."""
         return self.epoch_ms + int(now * 1000)
 
     def is_ready(self, now: float) -> bool:
-        """Returns whether routes may be returned: the server is not stopping (Java: after 5.5.1),
+        """Return whether routes may be returned: the server is not stopping (Java: after 5.5.1),
         brokers have had the time to register (needWaitForService), and the brokers from before a
         restart are back or missing for too long (warm start)."""
         if self.shutting_down:
@@ -125,7 +125,7 @@ class State:
         return not self.stepping and self.warm_start.is_over(self.table, since_start)
 
     def can_use_fast_path(self, now: float) -> bool:
-        """Returns whether the response to a route request depends on the routes only."""
+        """Return whether the response to a route request depends on the routes only."""
         return not self.shutting_down and (
             self._fast_path_config is self.config or self._allow_fast_path(now)
         )
@@ -142,13 +142,13 @@ class State:
         return is_allowed
 
     def configure(self, config: Config) -> None:
-        """Replaces the configuration; settings that are read at start only keep their effect."""
+        """Replace the configuration; settings that are read at start only keep their effect."""
         self.config = config
         self.views.support_acting_master = config.support_acting_master
         self.table.topics.layouts.forget_all()
 
     def expire(self, now: float) -> tuple[tuple[Event, ...], tuple[int, ...]]:
-        """Removes the brokers that have been silent for too long.
+        """Remove the brokers that have been silent for too long.
 
         Returns:
             The events, and the ids of the connections to close.
@@ -160,7 +160,7 @@ class State:
         return tuple(events), tuple(connections)
 
     def complete_parts(self, now: float) -> tuple[Event, ...]:
-        """Registers the registrations whose next part is late."""
+        """Register the registrations whose next part is late."""
         if self.stepping or not self.parts:  # one registration at a time
             return ()
         events: list[Event] = []
@@ -185,7 +185,7 @@ class State:
         return tuple(events)
 
     def notifications(self, events: Iterable[Event]) -> tuple[Notification, ...]:
-        """Returns the commands (905, oneway) that notify brokers of a new smallest id."""
+        """Return the commands (905, oneway) that notify brokers of a new smallest id."""
         result: list[Notification] = []
         for event in events:
             if isinstance(event, MinBrokerIdChanged):

@@ -60,7 +60,7 @@ class Views:
     def route(
         self, topic: str, *, standard: bool, order_topic_conf: str | None = None
     ) -> bytes | None:
-        """Returns the route of a topic as ``TopicRouteData``; None if the topic is unknown.
+        """Return the route of a topic as ``TopicRouteData``; None if the topic is unknown.
 
         Args:
             topic: its name.
@@ -71,7 +71,7 @@ class Views:
         if layout is None:
             return None
         if order_topic_conf is not None or self._has_own_answer(topic):
-            route = self._own_route(topic, layout, order_topic_conf)
+            route = self._build_route(topic, layout, order_topic_conf)
             return encode_body(route, standard=standard)
         kept = layout.standard if standard else layout.dialect
         if kept is None:
@@ -86,7 +86,7 @@ class Views:
     def route_in_zone(
         self, topic: str, zone: str, order_topic_conf: str | None = None, *, standard: bool
     ) -> bytes | None:
-        """Returns the part of a route that a zone sees: groups of the zone or without a master.
+        """Return the part of a route that a zone sees: groups of the zone or without a master.
 
         It is always in the dialect. ``standard`` is the form of the whole route: Java writes the
         whole, reads it again and filters it, which determines the order of the maps.
@@ -94,7 +94,7 @@ class Views:
         layout = self._table.topics.entries.get(topic)
         if layout is None:
             return None
-        route = self._own_route(topic, layout, order_topic_conf)
+        route = self._build_route(topic, layout, order_topic_conf)
         dropped = {
             data.broker_name: data for data in route.broker_datas or () if not _in_zone(data, zone)
         }
@@ -131,7 +131,7 @@ class Views:
             self.support_acting_master and topic.startswith(SYNC_BROKER_MEMBER_TOPIC_PREFIX)
         )
 
-    def _own_route(
+    def _build_route(
         self, topic: str, layout: QueueLayout, order_topic_conf: str | None
     ) -> TopicRouteData:
         acting = self.support_acting_master and not topic.startswith(
@@ -182,7 +182,7 @@ class Views:
     # ---------------------------------------- brokers
 
     def cluster_info(self) -> bytes:
-        """Returns every broker and cluster, as ``ClusterInfo``."""
+        """Return every broker and cluster, as ``ClusterInfo``."""
         return self._keep("cluster info", self._table.revision, self._cluster_info)
 
     def _cluster_info(self) -> bytes:
@@ -201,7 +201,7 @@ class Views:
         )
 
     def member_group(self, cluster: str | None, broker_name: str | None) -> bytes:
-        """Returns the members of a group, whatever the cluster, as
+        """Return the members of a group, whatever the cluster, as
         ``GetBrokerMemberGroupResponseBody``."""
         group = None if broker_name is None else self._table.groups.get(broker_name)
         addresses = {} if group is None else _sort_map(group.addresses.copy_as_java())
@@ -216,14 +216,14 @@ class Views:
     # ---------------------------------------- lists of topics
 
     def all_topics(self) -> bytes:
-        """Returns every topic, as ``TopicList``."""
+        """Return every topic, as ``TopicList``."""
         topics = self._table.topics
         return self._keep(
             "all topics", topics.revision, lambda: _topic_list(topics.entries.in_java_order())
         )
 
     def topics_of_cluster(self, cluster: str | None) -> bytes:
-        """Returns the topics with queues at any broker of a cluster, as ``TopicList``."""
+        """Return the topics with queues at any broker of a cluster, as ``TopicList``."""
         names = None if cluster is None else self._table.clusters.get(cluster)
         if names is None:
             return _topic_list(())
@@ -237,7 +237,7 @@ class Views:
         )
 
     def system_topics(self) -> bytes:
-        """Returns the names of clusters and brokers, which are topics of every broker, as
+        """Return the names of clusters and brokers, which are topics of every broker, as
         ``TopicList``."""
         clusters, groups = self._table.clusters, self._table.groups
         names = [
@@ -253,15 +253,15 @@ class Views:
         return _topic_list(names, next(addresses, None))
 
     def unit_topics(self) -> bytes:
-        """Returns topics of a unit (311), as ``TopicList``."""
+        """Return topics of a unit (311), as ``TopicList``."""
         return self._topics_with_flag(lambda flag: bool(flag & TopicSysFlag.UNIT))
 
     def unit_sub_topics(self) -> bytes:
-        """Returns topics with subscriptions of a unit (312), as ``TopicList``."""
+        """Return topics with subscriptions of a unit (312), as ``TopicList``."""
         return self._topics_with_flag(lambda flag: bool(flag & TopicSysFlag.UNIT_SUB))
 
     def unit_sub_ununit_topics(self) -> bytes:
-        """Returns topics with subscriptions of a unit that do not belong to a unit themselves
+        """Return topics with subscriptions of a unit that do not belong to a unit themselves
         (313), as ``TopicList``."""
         return self._topics_with_flag(
             lambda flag: bool(flag & TopicSysFlag.UNIT_SUB) and not flag & TopicSysFlag.UNIT
@@ -316,7 +316,7 @@ def _sort_map(entries: HashMap[K, V]) -> dict[K, V]:
 
 
 def _read_again(entries: Mapping[K, V], standard: bool) -> dict[K, V]:
-    """Returns the entries in the order that they have after Java has written them, as standard JSON
+    """Return the entries in the order that they have after Java has written them, as standard JSON
     with sorted keys or in the dialect, and has read them again."""
     keys = sorted(entries, key=_natural) if standard else list(entries)
     result: HashMap[K, V] = HashMap()

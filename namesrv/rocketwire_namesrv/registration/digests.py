@@ -27,7 +27,7 @@ class ChecksumError(DecodeError):
 
 
 def choose_digest(algorithm: str, bits: int) -> Callable[[bytes], Digest]:
-    """Returns Python's own hash of bytes if it is strong enough, else SHA-256."""
+    """Return Python's own hash of bytes if it is strong enough, else SHA-256."""
     if algorithm.startswith("siphash") and bits >= 64:
         return hash
     return lambda data: int.from_bytes(sha256(data).digest(), "big")
@@ -38,7 +38,6 @@ digest_of: Final = choose_digest(sys.hash_info.algorithm, sys.hash_info.hash_bit
 
 
 def digest_in_steps(body: bytes) -> Generator[None, None, Digest]:
-    """Returns the digest of a body."""
     digests: list[Digest] = []
     for start in range(0, len(body), STEP_BYTES):
         if start:
@@ -48,7 +47,7 @@ def digest_in_steps(body: bytes) -> Generator[None, None, Digest]:
 
 
 def check_sum(body: bytes | None, crc: int) -> Generator[None, None, None]:
-    """Compares a body with the checksum in its header, 0 for none.
+    """Compare a body with the checksum in its header, 0 for none.
 
     Raises:
         ChecksumError: the checksum differs.

@@ -40,7 +40,7 @@ _BETWEEN_TOPICS: Final = re.compile(rb'[0-9]\},"')
 def read_json(
     body: bytes, wall_ms: int, identity: BodyIdentity
 ) -> Generator[None, None, RegisteredTopics | None]:
-    """Reads a body whose topics are all ordinary; returns None for any other body.
+    """Read a body whose topics are all ordinary; return None for any other body.
 
     Args:
         body: as sent.
@@ -79,7 +79,7 @@ def _read_table(topics: JsonTopics, body: bytes, start: int) -> Generator[None, 
 
 
 def _read_content(head: bytes, tail: bytes, count: int) -> RegisterBrokerBody | None:
-    """Reads the body without its topics; returns None if it is not certain to be that.
+    """Read the body without its topics; return None if it is not certain to be that.
 
     Args:
         head: the bytes before the topics.

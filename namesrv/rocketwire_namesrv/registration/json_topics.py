@@ -71,7 +71,7 @@ class JsonTopics:
         self.marks = 0
 
     def take(self, chunk: bytes) -> bool:
-        """Reads a chunk; returns False if it is not members of an object, or if a topic is not
+        """Read a chunk; return False if it is not members of an object, or if a topic is not
         ordinary."""
         if b"\\" in chunk or (b"$" in chunk and b"$ref" in chunk):
             return False
@@ -89,7 +89,7 @@ class JsonTopics:
 
 
 def table_of(document: JsonValue) -> dict[str, JsonValue] | None:
-    """Removes the topic table from a parsed registration and returns it; None if the document or
+    """Remove the topic table from a parsed registration and return it; None if the document or
     the table is not an object."""
     wrapper = document.get(WRAPPER) if isinstance(document, dict) else None
     table = wrapper.get(TABLE) if isinstance(wrapper, dict) else None
@@ -100,7 +100,7 @@ def table_of(document: JsonValue) -> dict[str, JsonValue] | None:
 
 
 def topics_of_table(table: dict[str, JsonValue]) -> Collection[tuple[str, QueueSettings]]:
-    """Returns the topics of a parsed table; if one is not ordinary, all are read as
+    """Return the topics of a parsed table; if one is not ordinary, all are read as
     ``TopicConfig``."""
     topics: dict[str, QueueSettings] = {}
     try:

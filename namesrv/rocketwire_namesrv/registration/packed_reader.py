@@ -50,7 +50,7 @@ _SHORTER: Final = 255
 def read_packed(
     body: bytes, wall_ms: int, identity: BodyIdentity, max_inflated: int
 ) -> Generator[None, None, RegisteredTopics]:
-    """Reads a body.
+    """Read a body.
 
     Args:
         body: as sent.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.errors import DecodeError
-from rocketwire.messages.registration import RegisterBrokerBody, stamped
+from rocketwire.messages.registration import RegisterBrokerBody, with_timestamp
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
 from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 
@@ -61,7 +61,7 @@ class RegisteredTopics:
         mappings: static mappings by topic.
         filter_servers: None if the body does not contain the list.
         count: topics in the body.
-        most_queues: the largest number of read or write queues of a topic in ``topics``.
+        max_queues: the largest number of read or write queues of a topic in ``topics``.
         longest_name: length of the longest name in ``topics``, or more.
         record: kept for the broker's next body; None if the body is small or not ordinary.
         unchanged: whether the body is the previous one of the broker.
@@ -74,7 +74,7 @@ class RegisteredTopics:
     mappings: Mapping[str, TopicQueueMappingInfo]
     filter_servers: Sequence[str] | None
     count: int
-    most_queues: int
+    max_queues: int
     longest_name: int
     record: BodyRecord | None = None
     unchanged: bool = False
@@ -92,7 +92,7 @@ def read_registration(
     record: BodyRecord | None = None,
     unchanged: bool = False,
 ) -> RegisteredTopics:
-    """Returns the content of a body.
+    """Return the content of a body.
 
     Args:
         body: the body, or all of it but the topics.
@@ -120,11 +120,11 @@ def read_registration(
     return RegisteredTopics(
         topics=topics,
         keys=configs.keys() if keys is None else keys,
-        data_version=stamped(version, wall_ms) or version,
+        data_version=with_timestamp(version, wall_ms) or version,
         mappings=wrapper.topic_queue_mapping_info_map or {},
         filter_servers=body.filter_server_list,
         count=len(topics) if record is None else record.topic_count,
-        most_queues=max((max(queues[:2]) for queues in settings), default=0),
+        max_queues=max((max(queues[:2]) for queues in settings), default=0),
         longest_name=longest_name,
         record=record,
         unchanged=unchanged,
@@ -132,14 +132,13 @@ def read_registration(
 
 
 def topics_of(configs: Iterable[TopicConfig]) -> list[tuple[str, QueueSettings]]:
-    """Returns name and settings of topics; a topic without a name is left out."""
+    """Return name and settings of topics; a topic without a name is left out."""
     return [
         (name, settings_of(config)) for config in configs if (name := config.topic_name) is not None
     ]
 
 
 def settings_of(config: TopicConfig) -> QueueSettings:
-    """Returns the settings of a topic."""
     return QueueSettings(
         config.read_queue_nums, config.write_queue_nums, config.perm, config.topic_sys_flag
     )

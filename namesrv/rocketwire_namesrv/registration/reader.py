@@ -51,7 +51,7 @@ def read_registered_topics(
     crc: int = 0,
     max_inflated: int = MAX_INFLATED,
 ) -> Generator[None, None, RegisteredTopics]:
-    """Reads the body of a registration, in steps of less than a millisecond.
+    """Read the body of a registration, in steps of less than a millisecond.
 
     Args:
         body: as sent; None registers no topics.

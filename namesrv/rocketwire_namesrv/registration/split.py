@@ -35,7 +35,7 @@ before it sends the next part to all of them."""
 MISSING_PART_SECONDS: Final = 15.0
 """Wait for parts that are missing before the first received one: a broker repeats its first attempt
 after ten seconds."""
-MOST_PARTS: Final = 1024
+MAX_PARTS: Final = 1024
 """Maximum number of parts; the registration is then applied as it is."""
 SPLIT_SINCE: Final = int(MQVersion.V5_0_0)
 """Older brokers do not split."""
@@ -64,7 +64,7 @@ class _Collected:
         self.limit = limit
 
     def take(self, part: Registration, now: float) -> bool:
-        """Adds a part, and drops the parts that had no other topics: these belong to an earlier
+        """Add a part, and drop the parts that had no other topics: these belong to an earlier
         registration, for the parts of one registration have no topic in common.
 
         Returns:
@@ -103,7 +103,7 @@ class SplitRegistrations:
     def gather(
         self, registration: Registration, now: float, *, size: int, version: int, is_new: bool
     ) -> Registration | None:
-        """Returns the registration to apply now; None if ``registration`` is a part and not the
+        """Return the registration to apply now; None if ``registration`` is a part and not the
         last.
 
         Args:
@@ -129,7 +129,7 @@ class SplitRegistrations:
             del self._collected[sender]
             self._whole.add(sender)
             return registration
-        if (is_full or collected.missing) and len(collected.parts) < MOST_PARTS:
+        if (is_full or collected.missing) and len(collected.parts) < MAX_PARTS:
             return None
         del self._collected[sender]
         return _join_parts(collected.parts)
@@ -145,12 +145,12 @@ class SplitRegistrations:
         return [_join_parts(collected.parts) for _, collected in overdue]
 
     def remove_parts(self, cluster: str, address: str) -> None:
-        """Drops the parts of a broker that unregisters."""
+        """Drop the parts of a broker that unregisters."""
         for sender in [key for key in self._collected if key[1:3] == (cluster, address)]:
             del self._collected[sender]
 
     def connection_lost(self, connection_id: int) -> None:
-        """Drops the parts that came over a lost connection."""
+        """Drop the parts that came over a lost connection."""
         if self._collected or self._whole:
             self._whole = {key for key in self._whole if key[0] != connection_id}
             for sender in [key for key in self._collected if key[0] == connection_id]:

@@ -74,7 +74,6 @@ class Registration:
 
     @property
     def key(self) -> LiveKey:
-        """The key of the live entry."""
         return self.cluster, self.address
 
 
@@ -117,7 +116,7 @@ class BrokerGroup:
         self.enable_acting_master = False
 
     def is_prime_slave(self, registration: Registration) -> bool:
-        """Returns whether the registrant, already a member, is the slave that speaks for the
+        """Return whether the registrant, already a member, is the slave that speaks for the
         group."""
         return (
             registration.enable_acting_master is not None
@@ -126,7 +125,7 @@ class BrokerGroup:
         )
 
     def perms_of(self, registration: Registration) -> int | None:
-        """Returns the mask of the permissions that the registrant, already a member, gives to
+        """Return the mask of the permissions that the registrant, already a member, gives to
         topics: all as a master, all but writing as an acting master; None if it does not speak for
         the group."""
         if registration.broker_id == MASTER_ID:
@@ -136,7 +135,7 @@ class BrokerGroup:
         return ~int(Perm.WRITE) if registration.enable_acting_master else ALL_PERMS
 
     def smallest_joined(self, ha_address: str | None) -> MinBrokerIdChanged:
-        """Returns the event that the new member has the smallest id, for all other members, or for
+        """Return the event that the new member has the smallest id, for all other members, or for
         itself if it is the only one."""
         smallest = min(self.addresses)
         members = tuple(
@@ -153,7 +152,7 @@ class BrokerGroup:
         )
 
     def smallest_left(self, offline_address: str) -> MinBrokerIdChanged:
-        """Returns the event that the member with the smallest id has left, for all other
+        """Return the event that the member with the smallest id has left, for all other
         members."""
         smallest = min(self.addresses)
         return MinBrokerIdChanged(
@@ -182,19 +181,19 @@ class LiveEntry:
         self.connection_id = registration.connection_id
         self.data_version = registration.data_version
         self.ha_address = registration.ha_address
-        self.timeout_ms = sane_timeout(registration.timeout_ms)
+        self.timeout_ms = clamp_timeout(registration.timeout_ms)
         self.last_update = now
         self.names = names
         self.body: RegisteredBody | None = None
         self.version = registration.version
 
     def expired(self, now: float) -> bool:
-        """Returns whether it has been silent for too long."""
+        """Return whether it has been silent for too long."""
         return self.last_update + self.timeout_ms / 1000 < now
 
 
-def sane_timeout(timeout_ms: int | None) -> int:
-    """Returns a valid timeout: the default if it is not positive, and at most
+def clamp_timeout(timeout_ms: int | None) -> int:
+    """Return a valid timeout: the default if it is not positive, and at most
     ``MAX_TIMEOUT_MS``."""
     if timeout_ms is None or timeout_ms <= 0:
         return DEFAULT_TIMEOUT_MS

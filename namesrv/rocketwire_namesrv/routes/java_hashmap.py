@@ -61,24 +61,24 @@ def long_hash(value: int) -> int:
 
 
 def spread(key: str | int) -> int:
-    """Returns the hash that a table uses; its low bits select the bucket (a concurrent table clears
+    """Return the hash that a table uses; its low bits select the bucket (a concurrent table clears
     the top bit, which no table reaches)."""
     value = string_hash(key) if isinstance(key, str) else long_hash(key)
     return value ^ (value >> 16)
 
 
 def copy_capacity(entries: int) -> int:
-    """Returns the buckets of ``new HashMap<>(other)`` for the number of entries of ``other``."""
+    """Return the buckets of ``new HashMap<>(other)`` for the number of entries of ``other``."""
     return _power_of_two(entries * 4 // 3 + 1)
 
 
 def set_copy_capacity(entries: int) -> int:
-    """Returns the buckets of ``new HashSet<>(other)``."""
+    """Return the buckets of ``new HashSet<>(other)``."""
     return _power_of_two(max(entries * 4 // 3 + 1, DEFAULT_CAPACITY))
 
 
 def hash_order(keys: Iterable[K], capacity: int) -> list[K]:
-    """Orders keys given in the order of insertion as a ``HashMap`` of that many buckets does."""
+    """Order keys given in the order of insertion as a ``HashMap`` of that many buckets does."""
     mask = capacity - 1
     return sorted(keys, key=lambda key: spread(key) & mask)
 
@@ -86,7 +86,7 @@ def hash_order(keys: Iterable[K], capacity: int) -> list[K]:
 def concurrent_order(
     keys: Iterable[str], initial: int = DEFAULT_CAPACITY, capacity: int = 0
 ) -> list[str]:
-    """Orders keys given in the order of insertion as a ``ConcurrentHashMap`` does.
+    """Order keys given in the order of insertion as a ``ConcurrentHashMap`` does.
 
     Args:
         keys: in the order of insertion.
@@ -99,7 +99,7 @@ def concurrent_order(
 def concurrent_order_in_steps(
     keys: Iterable[str], initial: int = DEFAULT_CAPACITY, capacity: int = 0
 ) -> Generator[None, None, list[str]]:
-    """Does the same as ``concurrent_order``, in steps."""
+    """Do the same as ``concurrent_order``, in steps."""
     buckets: dict[int, list[tuple[int, str]]] = {}
     size = initial
     for count, key in enumerate(keys, 1):
@@ -154,11 +154,10 @@ class HashMap(dict[K, V]):
             self.capacity *= 2
 
     def in_java_order(self) -> list[K]:
-        """Returns the keys in Java's order."""
         return hash_order(self, self.capacity)
 
     def copy_as_java(self) -> HashMap[K, V]:
-        """Returns what ``new HashMap<>(this)`` gives: the same entries, possibly in another
+        """Return what ``new HashMap<>(this)`` gives: the same entries, possibly in another
         order."""
         result: HashMap[K, V] = HashMap(copy_capacity(len(self)))
         for key in self.in_java_order():
@@ -182,13 +181,13 @@ class ConcurrentHashMap(dict[str, V]):
             self.capacity *= 2
 
     def insert_all(self, entries: Iterable[tuple[str, V]]) -> None:
-        """Sets many entries; the capacity is updated at the end."""
+        """Set many entries; the capacity is updated at the end."""
         super().update(entries)
         while len(self) >= self.capacity - (self.capacity >> 2):
             self.capacity *= 2
 
     def in_java_order(self) -> list[str]:
-        """Returns the keys in Java's order; in the order of insertion beyond
+        """Return the keys in Java's order; in the order of insertion beyond
         ``ORDERED_ENTRIES``."""
         if len(self) > ORDERED_ENTRIES:
             return list(self)

@@ -48,11 +48,10 @@ class KVConfig:
 
     @property
     def namespaces(self) -> int:
-        """The number of namespaces."""
         return len(self._table)
 
     def growth(self, namespace: str, key: str, value: str | None) -> tuple[int, int, int]:
-        """Returns by how many namespaces, items and characters the table would grow with an
+        """Return by how many namespaces, items and characters the table would grow with an
         item."""
         items = self._table.get(namespace)
         length = len(value or "")
@@ -63,7 +62,7 @@ class KVConfig:
         return 0, 0, length - len(items[key] or "")
 
     def put(self, namespace: str, key: str, value: str | None) -> list[Event]:
-        """Stores an item, and creates its namespace if necessary."""
+        """Store an item, and create its namespace if necessary."""
         events: list[Event] = []
         items = self._table.get(namespace)
         if items is None:
@@ -75,12 +74,11 @@ class KVConfig:
         return events
 
     def get(self, namespace: str | None, key: str | None) -> str | None:
-        """Returns the value, or None."""
         items = None if namespace is None else self._table.get(namespace)
         return None if items is None or key is None else items.get(key)
 
     def delete(self, namespace: str | None, key: str | None) -> list[Event]:
-        """Deletes an item; its namespace stays, even when empty."""
+        """Delete an item; its namespace stays, even when empty."""
         items = None if namespace is None else self._table.get(namespace)
         if namespace is None or key is None or items is None or key not in items:
             return []
@@ -90,12 +88,12 @@ class KVConfig:
         return [ConfigItemDeleted(namespace=namespace, key=key, value=value)]
 
     def namespace(self, namespace: str | None) -> dict[str, str] | None:
-        """Returns the items of a namespace in Java's order; None if it does not exist."""
+        """Return the items of a namespace in Java's order; None if it does not exist."""
         items = None if namespace is None else self._table.get(namespace)
         return None if items is None else _without_nulls(items)
 
     def document(self) -> dict[str, dict[str, str]]:
-        """Returns the whole table in Java's order, as in the member ``configTable`` of the file."""
+        """Return the whole table in Java's order, as in the member ``configTable`` of the file."""
         return {
             namespace: _without_nulls(self._table[namespace])
             for namespace in self._table.in_java_order()

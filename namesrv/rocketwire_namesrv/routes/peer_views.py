@@ -41,9 +41,9 @@ class PeerViews:
     def record_comparison(self, peer: str, mine: TableDigest, other: TableDigest) -> PeerView:
         """Record a comparison, and return the view of the peer."""
         drift = mine.drift(other)
-        lasting = drift.lasting(self._latest.get(peer, Drift()))
+        keep_lasting = drift.keep_lasting(self._latest.get(peer, Drift()))
         self._latest[peer] = drift
-        self.views[peer] = PeerView(reached=True, drift=lasting)
+        self.views[peer] = PeerView(reached=True, drift=keep_lasting)
         return self.views[peer]
 
     def record_failure(self, peer: str, fault: str) -> PeerView:

@@ -67,7 +67,6 @@ class QueueLayout:
         self.dialect: EncodedRoute | None = None
 
     def queue_of(self, broker_name: str) -> QueueData | None:
-        """Returns the queues at that broker, or None."""
         return next((queue for queue in self.queues if queue.broker_name == broker_name), None)
 
 
@@ -84,7 +83,7 @@ class QueueLayouts:
         return len(self._shapes)
 
     def with_queue(self, old: QueueLayout | None, queue: QueueData) -> QueueLayout:
-        """Returns the layout ``old`` (None for a new topic) with ``queue`` added, or in place of
+        """Return the layout ``old`` (None for a new topic) with ``queue`` added, or in place of
         the broker's previous one."""
         if old is None:
             return self._intern((queue,), DEFAULT_CAPACITY)
@@ -96,14 +95,14 @@ class QueueLayouts:
         return self._intern(queues, old.capacity)
 
     def without_broker(self, old: QueueLayout, broker_name: str) -> QueueLayout | None:
-        """Returns the layout without that broker; None if no queue is left."""
+        """Return the layout without that broker; None if no queue is left."""
         queues = tuple(queue for queue in old.queues if queue.broker_name != broker_name)
         return self._intern(queues, old.capacity) if queues else None
 
     def with_perm(
         self, old: QueueLayout, broker_name: str, perm: Callable[[int], int]
     ) -> QueueLayout:
-        """Returns the layout with another permission at that broker, computed from the previous
+        """Return the layout with another permission at that broker, computed from the previous
         one."""
         queues = tuple(
             replace(queue, perm=perm(queue.perm)) if queue.broker_name == broker_name else queue
@@ -112,21 +111,20 @@ class QueueLayouts:
         return self._intern(queues, old.capacity)
 
     def of_broker(self, broker_name: str) -> list[QueueLayout]:
-        """Returns all layouts with queues at that broker."""
+        """Return all layouts with queues at that broker."""
         return list(self._by_broker.get(broker_name, ()))
 
     def forget(self, broker_name: str) -> None:
-        """Drops the encoded responses with that broker."""
+        """Drop the encoded responses with that broker."""
         for layout in self._by_broker.get(broker_name, ()):
             layout.standard = layout.dialect = None
 
     def forget_all(self) -> None:
-        """Drops all encoded responses."""
         for layout in self._shapes.values():
             layout.standard = layout.dialect = None
 
     def drop(self, broker_name: str) -> None:
-        """Forgets a broker at which no topic has queues any more."""
+        """Forget a broker at which no topic has queues any more."""
         self._by_broker.pop(broker_name, None)
 
     def _grow(self, queues: tuple[QueueData, ...], queue: QueueData, capacity: int) -> QueueLayout:

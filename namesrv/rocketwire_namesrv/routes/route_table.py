@@ -79,7 +79,7 @@ class RouteTable:
         delete_absent_topics: bool = False,
         notify: bool = False,
     ) -> Generator[None, None, Registered]:
-        """Registers a broker, in steps.
+        """Register a broker, in steps.
 
         Args:
             registration: its content.
@@ -220,7 +220,7 @@ class RouteTable:
     def part_received(
         self, registration: Registration, now: float
     ) -> tuple[str | None, str | None]:
-        """Refreshes a broker whose registration is not complete yet.
+        """Refresh a broker whose registration is not complete yet.
 
         Returns:
             For the response: its master's HA address and address.
@@ -245,14 +245,14 @@ class RouteTable:
         return (None, None) if live is None else (live.ha_address, master)
 
     def body_record(self, cluster: str | None, address: str | None) -> object:
-        """Returns the record of the body that a broker registered last, or None."""
+        """Return the record of the body that a broker registered last, or None."""
         if cluster is None or address is None:
             return None
         entry = self.live.get((cluster, address))
         return None if entry is None or entry.body is None else entry.body.record
 
     def holds_topics_of(self, registration: Registration) -> bool:
-        """Returns whether the topics of a registration need not be registered: the broker has
+        """Return whether the topics of a registration need not be registered: the broker has
         registered the same body in the same role, and has lost none of its topics since."""
         entry = self.live.get(registration.key)
         group = self.groups.get(registration.broker_name)
@@ -273,26 +273,26 @@ class RouteTable:
             and (body.keep is None or body.losses == self.topics.losses.get(group.name, 0))
         )
 
-    def came_over(self, connection_id: int) -> int:
-        """Returns how many brokers have registered over a connection, including those that have
+    def count_brokers_over(self, connection_id: int) -> int:
+        """Return how many brokers have registered over a connection, including those that have
         left."""
         return len(self._came_over.get(connection_id, ()))
 
     # ---------------------------------------- signs of life
 
     def refresh(self, cluster: str, address: str, now: float) -> None:
-        """Refreshes a broker; nothing happens if it is not registered."""
+        """Refresh a broker; nothing happens if it is not registered."""
         entry = self.live.get((cluster, address))
         if entry is not None:
             entry.last_update = now
 
     def data_version(self, cluster: str, address: str) -> DataVersion | None:
-        """Returns the version of the topics that a broker registered last."""
+        """Return the version of the topics that a broker registered last."""
         entry = self.live.get((cluster, address))
         return None if entry is None else entry.data_version
 
     def expire(self, now: float, *, notify: bool = False) -> tuple[list[Event], list[int]]:
-        """Removes the brokers that have been silent for too long.
+        """Remove the brokers that have been silent for too long.
 
         Returns:
             The events, and the ids of the brokers' connections, which the caller closes.
@@ -317,7 +317,7 @@ class RouteTable:
         *,
         notify: bool = False,
     ) -> list[Event]:
-        """Unregisters a broker at the request of ``connection_id``.
+        """Unregister a broker at the request of ``connection_id``.
 
         If the broker has registered over that connection before, and is registered over another one
         now, the request is late and the new registration stays. The broker id is ignored.
@@ -341,7 +341,7 @@ class RouteTable:
     def connection_lost(
         self, connection_id: int, reason: str, *, notify: bool = False
     ) -> list[Event]:
-        """Unregisters every broker whose latest registration came over that connection."""
+        """Unregister every broker whose latest registration came over that connection."""
         self._came_over.pop(connection_id, None)
         leaving = [
             (key, name)
@@ -432,16 +432,16 @@ class RouteTable:
     # ---------------------------------------- administration
 
     def change_perm(self, broker_name: str, perm: Callable[[int], int]) -> int:
-        """Changes the permission of all topics of a broker until its data version changes; returns
+        """Change the permission of all topics of a broker until its data version changes; return
         their number."""
         return self.topics.change_perm(broker_name, perm)
 
     def delete_topic(self, topic: str, cluster: str | None) -> bool:
-        """Deletes a topic everywhere, or at the brokers of a cluster (neither None nor empty)."""
+        """Delete a topic everywhere, or at the brokers of a cluster (neither None nor empty)."""
         if not cluster:
             return self.topics.delete(topic)
         return self.topics.delete_at(topic, self.clusters.get(cluster, ()))
 
     def register_topic(self, topic: str, queues: Sequence[QueueData]) -> list[Event]:
-        """Registers the route of one topic at brokers that are registered (``TopicTable``)."""
+        """Register the route of one topic at brokers that are registered (``TopicTable``)."""
         return self.topics.register_route(topic, queues, self.groups)

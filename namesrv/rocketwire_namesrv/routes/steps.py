@@ -12,7 +12,6 @@ T = TypeVar("T")
 
 
 def run_steps(steps: Generator[None, None, T]) -> T:
-    """Runs all steps and returns the result."""
     while True:
         try:
             next(steps)

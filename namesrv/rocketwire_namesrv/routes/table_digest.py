@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.routes.route_table import RouteTable
 
 TOPIC_GROUPS: Final = 256
-MOST_BROKERS: Final = 2_000
+MAX_BROKERS: Final = 2_000
 """Maximum number of brokers in a digest; of more, those with the smallest names are compared."""
 MAX_DOCUMENT: Final = 1 << 20
 """Maximum size of a document in bytes."""
@@ -49,7 +49,7 @@ class Drift(NamedTuple):
     versions: frozenset[str] = frozenset()
     topics: frozenset[int] = frozenset()
 
-    def lasting(self, before: Drift) -> Drift:
+    def keep_lasting(self, before: Drift) -> Drift:
         """Return what was different before, too: a change reaches one server after the other."""
         return Drift(
             self.brokers & before.brokers,
@@ -84,7 +84,6 @@ class TableDigest(NamedTuple):
     topics: tuple[int, ...]
 
     def drift(self, other: TableDigest) -> Drift:
-        """Return the differences of two digests."""
         return Drift(
             brokers=frozenset(self.brokers.keys() ^ other.brokers.keys()),
             versions=frozenset(
@@ -100,7 +99,6 @@ class TableDigest(NamedTuple):
         )
 
     def document(self) -> bytes:
-        """Return the digest as JSON."""
         content = {"form": _FORM, "brokers": dict(self.brokers), "topics": self.topics}
         return json.dumps(content).encode()
 
@@ -137,7 +135,7 @@ def digest_steps(table: RouteTable) -> Generator[None, None, TableDigest]:
     A digest that a change has made uneven differs from that of the peer once: only lasting
     differences count.
     """
-    brokers = dict(sorted(_brokers(table))[:MOST_BROKERS])
+    brokers = dict(sorted(_brokers(table))[:MAX_BROKERS])
     sums = [0] * TOPIC_GROUPS
     layouts: dict[QueueLayout, int] = {}
     for number, (topic, layout) in enumerate(list(table.topics.entries.items())):

@@ -102,7 +102,7 @@ class _Application:
         self.changed: list[str] = []
 
     def apply(self, topics: Sequence[tuple[str, QueueSettings]]) -> None:
-        """Applies topics: all of them, or only those that have no queues at this broker."""
+        """Apply topics: all of them, or only those that have no queues at this broker."""
         if not self.everything:
             # between two steps an administrator may have given the topics other layouts
             self.results.update(self.table.layouts.of_broker(self.name))
@@ -176,11 +176,11 @@ class TopicTable:
         self._at_most: dict[str | None, int] = {}
 
     def at_most_at(self, broker_name: str) -> int:
-        """Returns an upper bound for the number of topics with queues at a broker."""
+        """Return an upper bound for the number of topics with queues at a broker."""
         return self._at_most.get(broker_name, 0)
 
     def count_at(self, broker_name: str) -> int:
-        """Returns the number of topics with queues at a broker; it looks at all topics."""
+        """Return the number of topics with queues at a broker; it looks at all topics."""
         layouts = frozenset(self.layouts.of_broker(broker_name))
         count = sum(map(layouts.__contains__, self.entries.values())) if layouts else 0
         self._at_most[broker_name] = count
@@ -197,7 +197,7 @@ class TopicTable:
         keep: int,
         is_current: Callable[[], bool],
     ) -> Generator[None, None, list[Event]]:
-        """Applies the topics of a registration, in steps; returns the events.
+        """Apply the topics of a registration, in steps; return the events.
 
         Args:
             registration: of a broker.
@@ -239,7 +239,7 @@ class TopicTable:
         return [(topic, settings[topic]) for topic in order]
 
     def map_statically(self, mappings: Mapping[str, TopicQueueMappingInfo]) -> None:
-        """Stores the static mappings of a registration."""
+        """Store the static mappings of a registration."""
         for topic, info in mappings.items():
             mappings_of_topic = self.mappings.get(topic)
             self.mapped += self.growth_by((topic, info))
@@ -248,14 +248,14 @@ class TopicTable:
             mappings_of_topic[info.bname or ""] = info
 
     def growth_by(self, mapping: tuple[str, TopicQueueMappingInfo]) -> int:
-        """Returns by how much ``mapped`` grows with the static mapping of a topic."""
+        """Return by how much ``mapped`` grows with the static mapping of a topic."""
         topic, info = mapping
         mappings_of_topic = self.mappings.get(topic)
         previous = None if mappings_of_topic is None else mappings_of_topic.get(info.bname or "")
         return _weight(info) - (0 if previous is None else _weight(previous))
 
     def remove_others(self, broker_name: str, keys: Container[str]) -> list[Event]:
-        """Removes a broker from all topics that are not among ``keys``."""
+        """Remove a broker from all topics that are not among ``keys``."""
         changes = self._without(broker_name)
         absent = [
             topic
@@ -278,7 +278,7 @@ class TopicTable:
         ]
 
     def remove_broker(self, broker_name: str) -> int:
-        """Removes a broker from all topics; returns their number."""
+        """Remove a broker from all topics; return their number."""
         count = self._replace(self._without(broker_name))
         self.layouts.drop(broker_name)
         self.losses.pop(broker_name, None)
@@ -286,7 +286,7 @@ class TopicTable:
         return count
 
     def change_perm(self, broker_name: str, perm: Callable[[int], int]) -> int:
-        """Changes the permission of all topics of a broker until its data version changes; returns
+        """Change the permission of all topics of a broker until its data version changes; return
         their number."""
         return self._replace(
             {
@@ -296,7 +296,7 @@ class TopicTable:
         )
 
     def delete(self, topic: str) -> bool:
-        """Deletes a topic at all brokers; returns whether it existed."""
+        """Delete a topic at all brokers; return whether it existed."""
         if topic not in self.entries:
             return False
         for queue in self.entries[topic].queues:
@@ -305,7 +305,7 @@ class TopicTable:
         return True
 
     def delete_at(self, topic: str, broker_names: Iterable[str]) -> bool:
-        """Removes brokers from a topic; returns whether it had queues there."""
+        """Remove brokers from a topic; return whether it had queues there."""
         previous = layout = self.entries.get(topic)
         for name in broker_names:
             layout = None if layout is None else self.layouts.without_broker(layout, name)
@@ -318,7 +318,7 @@ class TopicTable:
     def register_route(
         self, topic: str, queues: Sequence[QueueData], registered: Container[str | None]
     ) -> list[Event]:
-        """Registers the route of one topic.
+        """Register the route of one topic.
 
         All brokers of a new topic must be registered. If the topic exists, the queues before the
         first unregistered broker are applied.

@@ -52,7 +52,7 @@ class WarmStart:
         self._seconds = seconds
 
     def is_over(self, table: RouteTable, since_start: float) -> bool:
-        """Returns whether all brokers are back, or the time is up.
+        """Return whether all brokers are back, or the time is up.
 
         Args:
             table: between two registrations.
@@ -66,7 +66,6 @@ class WarmStart:
 
 
 def brokers_of(table: RouteTable) -> list[KnownBroker]:
-    """Returns the registered brokers."""
     return [
         KnownBroker(group.cluster, group.name, number)
         for group in table.groups.values()
@@ -75,7 +74,7 @@ def brokers_of(table: RouteTable) -> list[KnownBroker]:
 
 
 def brokers_document(brokers: Iterable[KnownBroker]) -> bytes:
-    """Returns the content of the file of brokers."""
+    """Return the content of the file of brokers."""
     return fastjson.dumps(
         {
             "brokers": [
@@ -91,7 +90,7 @@ def brokers_document(brokers: Iterable[KnownBroker]) -> bytes:
 
 
 def read_brokers(content: bytes) -> list[KnownBroker]:
-    """Returns the brokers in such a file.
+    """Return the brokers in such a file.
 
     Raises:
         DecodeError: the content is invalid.

@@ -1,6 +1,6 @@
 """Sets up the log: its destination, and the form of its lines.
 
-Lines look like Java's (``2026-01-31 12:00:00 INFO main - text``) and go to Java's place,
+Lines look like Java's (``2026-01-31 12:00:00 INFO main - text``) and go to Java's file,
 ``<user.home>/logs/rocketmqlogs/namesrv.log``; warnings go to stderr as well.  Two differences: the
 clock is the machine's local time (Java: GMT+8 everywhere), and old files are ``namesrv.log.1`` to
 ``.10``, not compressed.
@@ -26,8 +26,6 @@ _LEVEL_NAMES: Final = {"WARNING": "WARN", "CRITICAL": "ERROR"}
 
 
 class NamesrvFormatter(EscapingFormatter):
-    """Java's form of a line."""
-
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(level)s %(thread_)s - %(message)s", "%Y-%m-%d %H:%M:%S")
 

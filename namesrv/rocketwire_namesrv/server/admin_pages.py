@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.state import State
     from rocketwire_namesrv.server.event_log import Journal
 
-MOST_AWAITED: Final = 16
+MAX_AWAITED: Final = 16
 """Maximum number of awaited brokers that are listed."""
 MAX_PREFIX: Final = 255
 """Maximum length of the searched beginning of topic names."""
@@ -46,7 +46,7 @@ class Observed(Protocol):
 
     @property
     def acceptor(self) -> Acceptor:
-        """Accepts connections."""
+        """Accept connections."""
         ...
 
     @property
@@ -91,14 +91,12 @@ class Pages:
         )
 
     def exchange(self) -> Exchange:
-        """Return the HTTP exchange of a connection."""
         return Exchange(self.respond, local_only=self._local_only, refused=self._record_refusal)
 
     def _record_refusal(self, host: str) -> None:
         self._server.journal.record((ForeignHostRefused(host=host),), None)
 
     def respond(self, path: str, query: Mapping[str, str]) -> Document | None:
-        """Return the document at a path, or None."""
         if path == "/metrics":
             return Document(200, CONTENT_TYPE, self._exposition.text())
         if path == "/healthz":
@@ -136,6 +134,6 @@ class Pages:
             "requests": str(sum(state.counters.all_requests().values())),
         }
         if awaited := sorted(map(str, state.warm_start.awaited)):
-            facts["waiting for"] = ", ".join(awaited[:MOST_AWAITED])
+            facts["waiting for"] = ", ".join(awaited[:MAX_AWAITED])
         status = status_of(state, trio.current_time(), prefix[:MAX_PREFIX])
         return status_page(status, facts, observer.permissions, observer.news, observer.troubles)

@@ -88,7 +88,7 @@ class Host(Protocol):
         """Unregister the brokers of a connection that has ended."""
 
     def forget(self, connection: ServerConnection) -> None:
-        """Drop a connection that has ended, and free its place."""
+        """Drop a connection that has ended, and let another one in."""
 
 
 class EpollConnection(ServerConnection):
@@ -173,13 +173,13 @@ class Reactor:
             with self._scope:
                 while True:
                     await trio.lowlevel.wait_readable(self._epoll)
-                    self._turn()
+                    self._run_turn()
         finally:
             for connection in list(self._connections.values()):
                 connection.close("the server stops")
             self._epoll.close()
 
-    def _turn(self) -> None:
+    def _run_turn(self) -> None:
         self._turns += 1
         serve = self._serve if self._turns % TIMED_TURNS else self._serve_timed
         poll = self._epoll.poll
@@ -343,7 +343,7 @@ class Reactor:
     # ---- work of other tasks
 
     def _hand_over(self, connection: EpollConnection, received: bytes) -> None:
-        # the connection keeps its place among the accepted ones
+        # the connection still counts as an accepted one
         number = connection.stream.socket.fileno()
         self._epoll.unregister(number)
         del self._connections[number]

@@ -127,7 +127,9 @@ class NameServer:
         self.tls = TlsContexts(state.config.tls, LOGGER)
         self.journal = Journal()
         self.notifier = Notifier(state, self.tls, self.record_events)
-        self.acceptor = Acceptor(lambda: state.config, self.welcome, self.record_events, LOGGER)
+        self.acceptor = Acceptor(
+            lambda: state.config, self.start_serving, self.record_events, LOGGER
+        )
         self.observation = Observation(self)
         self.stopped = trio.Event()
         self._next_id = 1
@@ -204,7 +206,7 @@ class NameServer:
 
     # ---- connections
 
-    def welcome(self, stream: SocketStream, address: str) -> None:
+    def start_serving(self, stream: SocketStream, address: str) -> None:
         """Serve an accepted connection.
 
         Args:
@@ -364,7 +366,7 @@ class NameServer:
         start = counters.begin()
         saved = await self._kv_file.save()
         if saved:
-            counters.took(TimedWork.KV_PERSIST, start)
+            counters.record_duration(TimedWork.KV_PERSIST, start)
         return saved
 
     async def _proceed(self, connection: ServerConnection) -> Effects:
@@ -429,7 +431,7 @@ class NameServer:
         connection.finish(f"invalid command: {error}{looks}")
 
     def forget(self, connection: ServerConnection) -> None:
-        """Drop a connection that has ended, and free its place."""
+        """Drop a connection that has ended, and let another one in."""
         del self.connections[connection.peer.connection_id]
         self.acceptor.leave(connection.peer.address)
 

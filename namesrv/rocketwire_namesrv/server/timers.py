@@ -72,7 +72,7 @@ def _expire(server: Timed) -> None:
     counters = server.state.counters
     start = counters.begin()
     events, numbers = server.state.expire(trio.current_time())
-    counters.took(TimedWork.EXPIRY_SCAN, start)
+    counters.record_duration(TimedWork.EXPIRY_SCAN, start)
     server.record_events(events, None)
     for number in numbers:
         if (connection := server.connections.get(number)) is not None:

@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Final, TypeVar, Unpack
 
-from rocketwire.client.admin.changes import Change, Target, change_each, name_target, no_value
+from rocketwire.client.admin.changes import Change, Target, change_each, delete_value, name_target
 from rocketwire.client.admin.clusters import ClusterCalls
 from rocketwire.client.admin.fanout import call_each
 from rocketwire.codes import RequestCode as Code
@@ -97,7 +97,7 @@ class Users(ClusterCalls):
         header = DeleteUserRequestHeader(username=username)
         return await self._change_each(
             partial(self._find, (username,)),
-            {username: no_value},
+            {username: delete_value},
             lambda address, _: self.ask(address, Code.AUTH_DELETE_USER, header),
             **target,
         )
@@ -198,7 +198,7 @@ class Acls(ClusterCalls):
         return await change_each(
             addresses,
             lambda address: self._entries(address, subject),
-            dict.fromkeys(sorted(names) if resource is None else (resource,), no_value),
+            dict.fromkeys(sorted(names) if resource is None else (resource,), delete_value),
             lambda address, _: self.ask(address, Code.AUTH_DELETE_ACL, header),
             dry_run=target.get("dry_run", False),
         )

@@ -82,7 +82,7 @@ class Change(NamedTuple, Generic[T]):
     after: T | None
 
 
-def no_value(_: object) -> None:
+def delete_value(_: object) -> None:
     """Delete what is present."""
 
 

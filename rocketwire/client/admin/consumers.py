@@ -64,7 +64,7 @@ class Consumers(TopicCalls):
         if no member has stored an offset of it yet: Java's brokers leave it out then, although its
         messages wait.
         """
-        places = await self._places(group, topic, by)
+        addresses = await self._addresses(group, topic, by)
 
         async def ask(address: str) -> ConsumeStats:
             stats = await self.stats_of(address, group, topic)
@@ -75,7 +75,7 @@ class Consumers(TopicCalls):
             waiting = await self._retries(address, retry)
             return replace(stats, offset_table={**table, **waiting})
 
-        stats_by_address = await read_from_each(places.values(), ask)
+        stats_by_address = await read_from_each(addresses.values(), ask)
         return ConsumeStats(
             consume_tps=sum(stats.consume_tps for stats in stats_by_address.values()),
             offset_table=merge_tables(stats.offset_table for stats in stats_by_address.values()),
@@ -102,7 +102,7 @@ class Consumers(TopicCalls):
         stats: ConsumeStats = answer.require_body()
         return stats
 
-    async def _places(
+    async def _addresses(
         self, group: str, topic: str | None, by: str | None = None
     ) -> Mapping[str, str]:
         # returns the brokers of the retry topic, else of the topic, else of the pop retry topic
@@ -195,9 +195,9 @@ class Consumers(TopicCalls):
 
     async def time_spans(self, group: str, topic: str) -> tuple[QueueTimeSpan, ...]:
         """Fetch the age of a group's next messages (code 303; Java: ``queryConsumeTimeSpan``)."""
-        places = await self._clusters.of_topic(topic)
+        addresses = await self._clusters.of_topic(topic)
         spans_by_address = await read_from_each(
-            places.values(), lambda address: self.time_spans_of(address, group, topic)
+            addresses.values(), lambda address: self.time_spans_of(address, group, topic)
         )
         return tuple(span for spans in spans_by_address.values() for span in spans)
 

@@ -67,7 +67,7 @@ def leaving_out() -> Generator[Mapping[object, ChannelError]]:
         _LEFT_OUT.reset(token)
 
 
-def leave_out(place: object, error: ChannelError) -> ChannelError:
+def leave_out(target: object, error: ChannelError) -> ChannelError:
     """Inside ``leaving_out``, record a broker that does not respond, and return the error.
 
     Outside, the error is raised. An error that was recorded for a broker is not recorded again for
@@ -77,7 +77,7 @@ def leave_out(place: object, error: ChannelError) -> ChannelError:
     if left_out is None:
         raise error
     if error not in left_out.values():
-        left_out[place] = error
+        left_out[target] = error
     return error
 
 
@@ -156,37 +156,39 @@ class AdminCalls:
         return bodies[address]
 
 
-async def call_each(places: Iterable[T], call: Callable[[T], Awaitable[Result]]) -> dict[T, Result]:
-    """Call a function for each place concurrently; raise the error of the first that failed."""
-    order = list(dict.fromkeys(places))
+async def call_each(
+    targets: Iterable[T], call: Callable[[T], Awaitable[Result]]
+) -> dict[T, Result]:
+    """Call a function for each target concurrently; raise the error of the first that failed."""
+    order = list(dict.fromkeys(targets))
     results, failed = await try_each(order, call)
-    for place in order:
-        if place in failed:
-            raise failed[place]
-    return {place: results[place] for place in order}
+    for target in order:
+        if target in failed:
+            raise failed[target]
+    return {target: results[target] for target in order}
 
 
 async def read_from_each(
-    places: Iterable[T], call: Callable[[T], Awaitable[Result]]
+    targets: Iterable[T], call: Callable[[T], Awaitable[Result]]
 ) -> dict[T, Result]:
-    """Call a function that only reads for each place; inside ``leaving_out``, skip failing places.
+    """Call a function that only reads for each target; ``leaving_out`` skips those that fail.
 
-    Other errors than ``ChannelError`` are raised, and that of the first place if none responds.
+    Other errors than ``ChannelError`` are raised, and that of the first target if none responds.
     """
     left_out = _LEFT_OUT.get()
     if left_out is None:
-        return await call_each(places, call)
-    order = list(dict.fromkeys(places))
+        return await call_each(targets, call)
+    order = list(dict.fromkeys(targets))
     results, failed = await try_each([p for p in order if p not in left_out], call)
-    for place, error in failed.items():
+    for target, error in failed.items():
         if isinstance(error, ChannelError):
-            left_out.setdefault(place, error)  # concurrent calls: the first error stays
+            left_out.setdefault(target, error)  # concurrent calls: the first error stays
     for error in failed.values():
         if not isinstance(error, ChannelError):
             raise error
     if order and not results:
         raise left_out[order[0]]
-    return {place: results[place] for place in order if place in results}
+    return {target: results[target] for target in order if target in results}
 
 
 def merge_tables(tables: Iterable[Mapping[Key, Result] | None]) -> dict[Key, Result]:
@@ -195,24 +197,24 @@ def merge_tables(tables: Iterable[Mapping[Key, Result] | None]) -> dict[Key, Res
 
 
 async def try_each(
-    places: Iterable[T],
+    targets: Iterable[T],
     call: Callable[[T], Awaitable[Result]],
     *,
     max_calls: int = MAX_CONCURRENT_CALLS,
 ) -> tuple[dict[T, Result], dict[T, RocketWireError]]:
-    """Call a function for each place, ``max_calls`` at once; returns results and errors."""
+    """Call a function for each target, ``max_calls`` at once; returns results and errors."""
     results: dict[T, Result] = {}
     failed: dict[T, RocketWireError] = {}
     limit = trio.CapacityLimiter(max_calls)
 
-    async def call_place(place: T) -> None:
+    async def call_target(target: T) -> None:
         async with limit:
             try:
-                results[place] = await call(place)
+                results[target] = await call(target)
             except RocketWireError as error:
-                failed[place] = error
+                failed[target] = error
 
     async with trio.open_nursery() as nursery:
-        for place in places:
-            nursery.start_soon(call_place, place)
+        for target in targets:
+            nursery.start_soon(call_target, target)
     return results, failed

@@ -16,8 +16,8 @@ from rocketwire.client.admin.changes import (
     Change,
     Edit,
     Target,
+    delete_value,
     name_target,
-    no_value,
     replace_config,
     start_from,
     with_attribute_changes,
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.topic_config import TopicConfig
 
-_MOST_PERM: Final = 7
+_MAX_PERM: Final = 7
 """All permission bits."""
 
 
@@ -149,7 +149,7 @@ class Groups(TopicCalls):
         header = DeleteSubscriptionGroupRequestHeader(group_name=group, clean_offset=clean_offset)
         changes = await self._change_each(
             self.configs,
-            {group: no_value},
+            {group: delete_value},
             lambda address, _: self.ask(address, Code.DELETE_SUBSCRIPTIONGROUP, header),
             **target,
         )
@@ -195,9 +195,9 @@ class Groups(TopicCalls):
         Java: ``queryTopicsByConsumer``. ``TopicRouteNotFoundError``: no member was ever connected.
         """
         header = QueryTopicsByConsumerRequestHeader(group=group)
-        places = await self._clusters.of_topic(retry_topic(group))
+        addresses = await self._clusters.of_topic(retry_topic(group))
         topic_lists = await read_from_each(
-            places.values(),
+            addresses.values(),
             lambda address: self.fetch(TopicList, address, Code.QUERY_TOPICS_BY_CONSUMER, header),
         )
         names = (name for topics in topic_lists.values() for name in topics.topic_list or ())
@@ -296,7 +296,7 @@ class Exports(TopicCalls):
             if name not in system_names
             and not is_system_topic(name)
             and (special or not (is_retry_topic(name) or is_dlq_topic(name)))
-            and 0 <= config.perm <= _MOST_PERM
+            and 0 <= config.perm <= _MAX_PERM
         }
 
     async def groups(self, address: str) -> dict[str, SubscriptionGroupConfig]:

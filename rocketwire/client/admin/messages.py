@@ -79,11 +79,11 @@ class Messages(ClusterCalls):
 
         Raises:
             DecodeError: the id is invalid.
-            BrokerError: 1, there is no message at that place any more.
+            BrokerError: 1, the log has no message at that offset any more.
         """
-        place = decode_offset_message_id(offset_msg_id)
-        address = join_address(place.store_host.ip, place.store_host.port)
-        header = ViewMessageRequestHeader(topic=topic, offset=place.commit_log_offset)
+        position = decode_offset_message_id(offset_msg_id)
+        address = join_address(position.store_host.ip, position.store_host.port)
+        header = ViewMessageRequestHeader(topic=topic, offset=position.commit_log_offset)
         messages = _messages_of(await self.body_of(address, Code.VIEW_MESSAGE_BY_ID, header))
         if len(messages) != 1:
             raise DecodeError(f"{len(messages)} messages instead of one", path="body")
@@ -109,11 +109,11 @@ class Messages(ClusterCalls):
             return await self.by_offset_id(topic, msg_id)
 
         try:
-            place = decode_offset_message_id(msg_id).store_host
+            host = decode_offset_message_id(msg_id).store_host
             ports = {address.rpartition(":")[2] for address in await self._clusters.replicas()}
-            if str(place.port) not in ports:
+            if str(host.port) not in ports:
                 return None
-            (message,) = (await read_from_each((join_address(place.ip, place.port),), ask)).values()
+            (message,) = (await read_from_each((join_address(host.ip, host.port),), ask)).values()
         except (DecodeError, BrokerError, ChannelError):
             return None  # then it is a sender's
         return message
@@ -280,13 +280,13 @@ class Messages(ClusterCalls):
     async def _queues(
         self, topic: str, queue: MessageQueue | None, by: str | None
     ) -> tuple[MessageQueue, ...]:
-        places = await self._clusters.of_topic(topic, by=by)
+        addresses = await self._clusters.of_topic(topic, by=by)
         if queue is not None:
             return (queue,)
         if has_own_route(topic):
             return await get_queues(self.client, topic)
         # they have one queue in each broker
-        return tuple(MessageQueue(topic=topic, broker_name=name, queue_id=0) for name in places)
+        return tuple(MessageQueue(topic=topic, broker_name=name, queue_id=0) for name in addresses)
 
     async def _read(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from rocketwire.client.admin.changes import Change, change_each, change_settings, no_value
+from rocketwire.client.admin.changes import Change, change_each, change_settings, delete_value
 from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import NoNameServerError
@@ -38,7 +38,7 @@ class NameServerUpkeep(AdminCalls):
         self, namespace: str, key: str, *, dry_run: bool = False
     ) -> list[Change[str]]:
         """Delete a value (codes 101, 102; Java: ``deleteKvConfig``)."""
-        return await self.change_kv(namespace, key, no_value, dry_run=dry_run)
+        return await self.change_kv(namespace, key, delete_value, dry_run=dry_run)
 
     async def change_kv(
         self,

@@ -71,7 +71,7 @@ class Offsets(TopicCalls):
         Raises:
             TopicRouteNotFoundError: no member of the source was ever connected.
         """
-        places = await self._clusters.of_topic(retry_topic(source))
+        addresses = await self._clusters.of_topic(retry_topic(source))
 
         async def clone(address: str) -> None:
             for name in [topic] if topic else await self._topics_of(address, source):
@@ -80,8 +80,8 @@ class Offsets(TopicCalls):
                 )
                 await self.ask(address, Code.CLONE_GROUP_OFFSET, header)
 
-        await call_each(places.values(), clone)
-        return tuple(places.values())
+        await call_each(addresses.values(), clone)
+        return tuple(addresses.values())
 
     async def _topics_of(self, address: str, group: str) -> list[str]:
         keys = (key.rpartition("@") for key in await self.all_of_broker(address))
@@ -212,9 +212,9 @@ class Offsets(TopicCalls):
         header = ResetOffsetRequestHeader(
             group=group, topic=topic, timestamp=timestamp, is_force=force, offset=-1
         )
-        places = await self._clusters.of_topic(topic, by=by)
+        addresses = await self._clusters.of_topic(topic, by=by)
         offsets_by_address = await call_each(
-            places.values(), lambda address: self._reset(address, header)
+            addresses.values(), lambda address: self._reset(address, header)
         )
         return merge_tables(offsets_by_address.values())
 
@@ -260,7 +260,7 @@ class Offsets(TopicCalls):
         """
         stats: list[RollbackStats] = []
         for name, address in (await self._clusters.of_topic(topic, by=by)).items():
-            for queue, wrapper in (await self._standing(address, group, topic, name)).items():
+            for queue, wrapper in (await self._fetch_progress(address, group, topic, name)).items():
                 rolled = await self._roll_back(address, group, queue, wrapper, timestamp, force)
                 if not dry_run and rolled.rollback_offset == rolled.timestamp_offset:
                     await self.client.brokers.update_consumer_offset(
@@ -269,7 +269,7 @@ class Offsets(TopicCalls):
                 stats.append(rolled)
         return stats
 
-    async def _standing(
+    async def _fetch_progress(
         self, address: str, group: str, topic: str, broker_name: str
     ) -> Mapping[MessageQueue, OffsetWrapper]:
         header = GetConsumeStatsRequestHeader(consumer_group=group)

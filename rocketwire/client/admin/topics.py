@@ -17,8 +17,8 @@ from rocketwire.client.admin.changes import (
     Edit,
     Target,
     change_each,
+    delete_value,
     name_target,
-    no_value,
     replace_config,
     start_from,
     with_attribute_changes,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
 
-MOST_UNROUTED: Final = 1_024
+MAX_UNROUTED: Final = 1_024
 """Queue ids outside of a route that are looked at."""
 _FIELDS: Final = fields(TopicConfig)
 
@@ -229,7 +229,7 @@ class Topics(ClusterCalls):
             await self.delete_in_broker(address, topic)
 
         brokers = await self._clusters.replicas(cluster)
-        changes = await change_each(brokers, read, {topic: no_value}, write, dry_run=dry_run)
+        changes = await change_each(brokers, read, {topic: delete_value}, write, dry_run=dry_run)
         if all(change.before is None for change in changes) and topic not in await self.names():
             raise TopicRouteNotFoundError(topic)
         if not dry_run:
@@ -298,9 +298,9 @@ class Topics(ClusterCalls):
         The queues are those of the brokers; for a static topic see ``StaticTopics.stats``.
         Java: ``examineTopicStats``.
         """
-        places = await self._clusters.of_topic(topic, by=by)
+        addresses = await self._clusters.of_topic(topic, by=by)
         stats_by_address = await read_from_each(
-            places.values(), lambda address: self.stats_of(address, topic)
+            addresses.values(), lambda address: self.stats_of(address, topic)
         )
         return TopicStatsTable(
             offset_table=merge_tables(stats.offset_table for stats in stats_by_address.values()),
@@ -321,9 +321,9 @@ class Topics(ClusterCalls):
         Java: ``queryTopicConsumeByWho``, which asks one.
         """
         header = QueryTopicConsumeByWhoRequestHeader(topic=topic)
-        places = await self._clusters.of_topic(topic)
+        addresses = await self._clusters.of_topic(topic)
         group_lists = await read_from_each(
-            places.values(),
+            addresses.values(),
             lambda address: self.fetch(GroupList, address, Code.QUERY_TOPIC_CONSUME_BY_WHO, header),
         )
         groups = (group for groups in group_lists.values() for group in groups.group_list or ())
@@ -353,7 +353,7 @@ class Topics(ClusterCalls):
     async def delete_order_conf(self, topic: str, *, dry_run: bool = False) -> list[Change[str]]:
         """Delete the order of a topic (codes 101, 102)."""
         return await self._name_servers.change_kv(
-            ORDER_TOPIC_CONFIG, topic, no_value, dry_run=dry_run
+            ORDER_TOPIC_CONFIG, topic, delete_value, dry_run=dry_run
         )
 
 
@@ -371,11 +371,11 @@ async def find_unrouted_queues(
     """Return a broker's queues of a topic that hold messages and have ids outside of the route.
 
     No request lists them. This one asks for as many ids as the route has, and for twice as many
-    again while one of them holds messages, up to ``MOST_UNROUTED`` (codes 30, 31).
+    again while one of them holds messages, up to ``MAX_UNROUTED`` (codes 30, 31).
     """
     found: dict[MessageQueue, TopicOffset] = {}
     first, count = read_queue_nums, max(read_queue_nums, 1)
-    last = first + MOST_UNROUTED
+    last = first + MAX_UNROUTED
     while first < last:
         queues = [
             MessageQueue(topic=topic, broker_name=broker_name, queue_id=queue_id)

@@ -19,10 +19,10 @@ from rocketwire.client.arguments import (
     check_settings,
     check_text,
     instance_of,
+    integer_in,
     optional,
     seconds,
-    whole,
-    wrong_type,
+    type_error,
 )
 from rocketwire.errors import IllegalValueError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
@@ -142,7 +142,7 @@ def parse_subscriptions(
     if not isinstance(subscriptions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
         example = subscriptions if isinstance(subscriptions, str) else "orders"
         expected = f'a mapping of topic to tags, for example {{"{example}": "*"}}'
-        raise wrong_type("subscriptions", expected, subscriptions)
+        raise type_error("subscriptions", expected, subscriptions)
     return [(topic, *_parse_filter(topic, value)) for topic, value in subscriptions.items()]
 
 
@@ -154,7 +154,7 @@ def _parse_filter(topic: object, value: Any) -> tuple[str | None, str | None]:
     if [type(part) for part in parts] == [str, str]:
         return parts
     expected = 'tags as "a || b", or expression and type as ("a > 5", "SQL92")'
-    raise wrong_type(f"subscriptions[{topic!r}]", expected, cast("object", value))
+    raise type_error(f"subscriptions[{topic!r}]", expected, cast("object", value))
 
 
 def check_subscription(topic: object, expression: object, expression_type: object) -> None:
@@ -179,7 +179,7 @@ def check_strategy(name: str, value: object) -> None:
     """Raise ``IllegalTypeError`` unless the value is an allocation strategy."""
     if isinstance(value, type) or not callable(getattr(value, "allocate", None)):
         expected = "an AllocateMessageQueueStrategy, for example AllocateMessageQueueAveragely()"
-        raise wrong_type(name, expected, value)
+        raise type_error(name, expected, value)
 
 
 def check_thresholds(name: str, value: object) -> None:
@@ -204,15 +204,15 @@ class PushConsumerConfig(Settings):
             begins"), and to the exact millisecond; brokers before 5.0 are then queried for all
             their offsets.
         allocate_message_queue_strategy: how the members share queues; the same for all members.
-        consume_thread_max: most concurrent handler calls.
-        consume_message_batch_max_size: most messages of a handler call.
+        consume_thread_max: maximum number of concurrent handler calls.
+        consume_message_batch_max_size: maximum number of messages of a handler call.
         thresholds: limits of the messages that a queue may hold in memory.
-        pull_batch_size: most messages of a pull.
-        pull_batch_size_in_bytes: most bytes of a pull; Java's brokers ignore it.
+        pull_batch_size: maximum number of messages of a pull.
+        pull_batch_size_in_bytes: maximum number of bytes of a pull; Java's brokers ignore it.
         max_body_size: largest decompressed body in bytes; a larger message is skipped with a
             WARNING.
-        max_inflated_size: most bytes of all decompressed bodies of a pull; the consumer continues
-            with the first message that does not fit.
+        max_inflated_size: maximum bytes of decompressed bodies of a pull; the consumer continues
+            the first message that does not fit.
         pull_interval: seconds between a response and the next pull.
         max_reconsume_times: attempts before a message becomes a dead letter; -1 for 16, or no limit
             for orderly consumers.
@@ -272,12 +272,12 @@ _RULES: Final[Mapping[str, Rule]] = {
         MessageModel, expected="a MessageModel, for example MessageModel.CLUSTERING"
     ),
     "consume_from_where": FROM_WHERE,
-    "consume_timestamp_millis": optional(whole(minimum=0)),
+    "consume_timestamp_millis": optional(integer_in(minimum=0)),
     "allocate_message_queue_strategy": check_strategy,
     "thresholds": check_thresholds,
     "pull_interval": seconds(zero=True),
-    "max_reconsume_times": whole(minimum=-1),
-    "suspend_current_queue_time_millis": whole(minimum=0),
+    "max_reconsume_times": integer_in(minimum=-1),
+    "suspend_current_queue_time_millis": integer_in(minimum=0),
     "await_termination": seconds(zero=True),
     "local_offset_store_dir": optional(instance_of(str, PathLike, expected="a path")),
 }

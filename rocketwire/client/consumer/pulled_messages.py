@@ -127,10 +127,10 @@ def unwrap_inner_batches(
         if not message.sys_flag & _INNER_BATCH:
             unwrapped.append(message)
             continue
-        places = _count_places(message, next_message, end)
+        offset_count = _count_offsets(message, next_message, end)
         try:
             unwrapped += unwrap_inner_batch(
-                message, max_messages=min(places, MAX_BATCH_MESSAGES - len(unwrapped))
+                message, max_messages=min(offset_count, MAX_BATCH_MESSAGES - len(unwrapped))
             )
         except DecodeError as error:
             invalid.append(
@@ -146,14 +146,14 @@ def unwrap_inner_batches(
     return tuple(unwrapped), tuple(invalid)
 
 
-def _count_places(
+def _count_offsets(
     message: StoredMessage, next_message: StoredMessage | None, end: int | None
 ) -> int:
     # The broker counts the messages of a batch and stores the number as a property (Java:
     # SendMessageProcessor.sendBatchMessage). A sender can set that property too if the topic does
     # not use batches.
     number = (message.properties or {}).get(INNER_NUM) or "1"
-    places = int(number) if number.isascii() and number.isdecimal() and len(number) < 9 else 1
+    offset_count = int(number) if number.isascii() and number.isdecimal() and len(number) < 9 else 1
     if next_message is None:
         next_offset = end
     elif (next_message.queue_id, next_message.topic) == (message.queue_id, message.topic):
@@ -161,8 +161,8 @@ def _count_places(
     else:
         next_offset = None  # a pop returns messages of several queues
     if next_offset is not None and next_offset > message.queue_offset:
-        places = min(places, next_offset - message.queue_offset)
-    return places
+        offset_count = min(offset_count, next_offset - message.queue_offset)
+    return offset_count
 
 
 def _offset_after(
@@ -206,15 +206,15 @@ class ReadReport:
     def __init__(self, group: str) -> None:
         self.unreadable: int = 0  # number of skipped messages
         self._group = group
-        self._limited_places: set[object] = set()
+        self._limited_sources: set[object] = set()
 
     def report_unreadable(
         self,
-        place: object,
+        source: object,
         unreadable: Sequence[UnreadableMessage],
         consequence: str = "is skipped",
     ) -> None:
-        """Count and log unreadable messages; ``place`` is a topic and broker."""
+        """Count and log unreadable messages; ``source`` is a topic and broker."""
         self.unreadable += len(unreadable)
         for message in unreadable:
             stored = message.stored
@@ -222,7 +222,7 @@ class ReadReport:
                 "%s: %s of %s, queue %s, offset %s, is unreadable and %s: %s",
                 self._group,
                 "a message" if stored is None else f"message {log_text(stored.msg_id)}",
-                place,
+                source,
                 "unknown" if message.queue_id is None else message.queue_id,
                 "unknown" if message.queue_offset is None else message.queue_offset,
                 consequence,
@@ -237,16 +237,16 @@ class ReadReport:
             self.report_limit(queue, result.stopped_by, len(result.messages), consequence)
 
     def report_limit(
-        self, place: object, limit: LimitExceededError, accepted: int, consequence: str
+        self, source: object, limit: LimitExceededError, accepted: int, consequence: str
     ) -> None:
-        """Log that a response exceeds a limit, as a WARNING once for each place."""
-        level = logging.DEBUG if place in self._limited_places else logging.WARNING
-        self._limited_places.add(place)
+        """Log that a response exceeds a limit, as a WARNING once for each source."""
+        level = logging.DEBUG if source in self._limited_sources else logging.WARNING
+        self._limited_sources.add(source)
         _LOG.log(
             level,
             "%s: a response of %s exceeds a limit (%s): %d messages accepted, %s",
             self._group,
-            place,
+            source,
             limit,
             accepted,
             consequence,

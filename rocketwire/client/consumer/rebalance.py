@@ -88,24 +88,24 @@ class Rebalance:
         if not members or not queues:
             self._report_allocation(topic, queues, (), members)
             return None
-        places = members.count(self._instance.client_id)
-        if not places:
+        own_count = members.count(self._instance.client_id)
+        if not own_count:
             self._report_allocation(topic, queues, (), members)
             return []
         strategy = self._strategy
-        if places > 1 and self._instance.has_own_name:
-            _LOG.info("%s: the broker lists %d connections of this client", self._group, places)
+        if own_count > 1 and self._instance.has_own_name:
+            _LOG.info("%s: the broker lists %d connections of this client", self._group, own_count)
             strategy = use_all_positions(strategy)
-        elif places > 1:
+        elif own_count > 1:
             client_id = self._instance.client_id
             self.outages.report(
                 _CLIENT_ID_OUTAGE,
-                f"{places} clients have the client id {client_id}: they get the same queues, and"
+                f"{own_count} clients have the client id {client_id}: they get the same queues, and"
                 " some queues get no consumer",
                 "give each client its own instance_name",
                 part=topic,
             )
-        if places == 1 or self._instance.has_own_name:
+        if own_count == 1 or self._instance.has_own_name:
             self.outages.end(_CLIENT_ID_OUTAGE, topic)
         allocated = strategy.allocate(self._instance.client_id, queues, sorted_client_ids(members))
         self._report_allocation(topic, queues, allocated, members)

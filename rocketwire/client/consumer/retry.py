@@ -171,12 +171,12 @@ async def _send_to_queue(
     instance: ClientInstance, queue: MessageQueue, message: StoredMessage, max_reconsume_times: int
 ) -> None:
     topic, name = queue.topic or "", queue.broker_name
-    tries = message.reconsume_times + 1
+    count_attempts = message.reconsume_times + 1
     properties = dict(message.properties or {})
     properties.setdefault(ORIGIN_MESSAGE_ID, message.msg_id)
     properties |= {
         RETRY_TOPIC: message.topic,
-        RECONSUME_TIME: str(tries),
+        RECONSUME_TIME: str(count_attempts),
         MAX_RECONSUME_TIMES: str(max_reconsume_times),
         DELAY: str(3 + message.reconsume_times),
     }
@@ -193,7 +193,7 @@ async def _send_to_queue(
         born_timestamp=now_millis(),
         flag=message.flag,
         properties=encode_properties(properties),
-        reconsume_times=tries,
+        reconsume_times=count_attempts,
         unit_mode=False,
         max_reconsume_times=max_reconsume_times,
         batch=False,

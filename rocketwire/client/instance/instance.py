@@ -27,7 +27,7 @@ from rocketwire.client.net.local_address import local_address
 from rocketwire.client.net.nameservers import NameServers
 from rocketwire.client.net.pool import ChannelPool, Connect, open_pool
 from rocketwire.client.outages import Outages
-from rocketwire.client.periodic import every
+from rocketwire.client.periodic import repeat_every
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.codes import RequestCode
 from rocketwire.errors import (
@@ -454,7 +454,7 @@ class ClientInstance:
             (config.fetch_name_server_interval, self.name_servers.refresh),
             (config.probe_name_server_interval, self.name_servers.probe),
         ):
-            self._nursery.start_soon(every, seconds, round_, self._outages)
+            self._nursery.start_soon(repeat_every, seconds, round_, self._outages)
         self._nursery.start_soon(self._keep_sending_heartbeats)
         await trio.lowlevel.checkpoint()  # lets the connection start
 

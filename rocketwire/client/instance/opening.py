@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TypeAlias
 
-from rocketwire.client.arguments import wrong_type
+from rocketwire.client.arguments import type_error
 from rocketwire.client.config import ClientConfig, to_config
 from rocketwire.client.instance.instance import ClientInstance, open_client
 from rocketwire.client.trio_only import require_trio
@@ -40,4 +40,4 @@ async def open_or_reuse_client(
             yield instance
     else:
         expected = "an open client, a ClientConfig or name servers as 'host:port;host:port'"
-        raise wrong_type("client", expected, client)
+        raise type_error("client", expected, client)

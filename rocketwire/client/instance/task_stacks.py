@@ -47,7 +47,7 @@ def task_stacks() -> str:
     Those in a function of the application, such as a handler, come first. A function is printed as
     module, name and line, without its variables.
     """
-    stacks = [*_of_threads(), *_of_asyncio(), *_of_trio()]
+    stacks = [*_thread_stacks(), *_asyncio_stacks(), *_trio_stacks()]
     stacks.sort(key=lambda stack: stack.is_idle)
     return "\n".join(line for stack in stacks for line in stack.lines())
 
@@ -56,7 +56,7 @@ def _module(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", "?"))
 
 
-def _of_threads() -> Iterator[_Stack]:
+def _thread_stacks() -> Iterator[_Stack]:
     # the stacks of all threads but this one, whose tasks have their own
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage] - there is no other way
@@ -70,7 +70,7 @@ def _of_threads() -> Iterator[_Stack]:
             yield _Stack(f"thread {names.get(ident, '?')} TID: {ident:x}", functions)
 
 
-def _of_asyncio() -> Iterator[_Stack]:
+def _asyncio_stacks() -> Iterator[_Stack]:
     if not loops:
         return
     from asyncio import all_tasks
@@ -85,7 +85,7 @@ def _of_asyncio() -> Iterator[_Stack]:
             yield _Stack(f"task {task.get_name()} TID: {id(task):x}", functions[::-1])
 
 
-def _of_trio() -> Iterator[_Stack]:
+def _trio_stacks() -> Iterator[_Stack]:
     tasks = [trio.lowlevel.current_root_task()]
     while tasks:
         task = tasks.pop()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire.client.arguments import wrong_type
+from rocketwire.client.arguments import type_error
 from rocketwire.client.instance.interfaces import ProducerMember
 from rocketwire.client.message import Message
 from rocketwire.client.periodic import now_millis
@@ -524,7 +524,7 @@ class Producer(ProducerMember):
 def check_message_type(message: object) -> None:
     """Raise ``IllegalMessageTypeError`` unless ``message`` is a ``Message``."""
     if not isinstance(message, Message):
-        raise IllegalMessageTypeError(str(wrong_type("message", "a Message", message)))
+        raise IllegalMessageTypeError(str(type_error("message", "a Message", message)))
 
 
 def _with_topic(queue: MessageQueue, topic: str) -> MessageQueue:

@@ -13,9 +13,9 @@ from rocketwire.client.arguments import (
     Settings,
     check_settings,
     instance_of,
+    integer_in,
     seconds,
-    whole,
-    wrong_type,
+    type_error,
 )
 from rocketwire.policy.retry import RETRY_RESPONSE_CODES, RETRY_TIMES
 from rocketwire.policy.routing import DEFAULT_TOPIC
@@ -83,15 +83,15 @@ class ProducerConfig(Settings):
 def _check_codes(name: str, value: Any) -> None:
     codes = cast("Iterable[Any]", value if type(value) in (frozenset, set) else (None,))
     if not all(isinstance(code, int) for code in codes):
-        raise wrong_type(name, "a frozenset of response codes (int)", value)
+        raise type_error(name, "a frozenset of response codes (int)", value)
 
 
 _RULES: Final[Mapping[str, Rule]] = {
-    "retry_times_when_send_failed": whole(minimum=0),
+    "retry_times_when_send_failed": integer_in(minimum=0),
     "retry_interval": seconds(zero=True),
     "retry_response_codes": _check_codes,
-    "compress_msg_body_over_howmuch": whole(minimum=0),
-    "compress_level": whole(),
+    "compress_msg_body_over_howmuch": integer_in(minimum=0),
+    "compress_level": integer_in(),
     "compress_type": instance_of(CompressionType, expected="a CompressionType"),
 }
 """The checks of settings that are not those of their type."""

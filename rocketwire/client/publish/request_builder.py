@@ -109,7 +109,7 @@ class Target:
                 "n": name,
             }
             form = _build_form(fields, client) if use_form and config.send_smart_msg else None
-            key_only_form = None if form is None else form.around(*DEFAULT_PROPERTIES)
+            key_only_form = None if form is None else form.enclose(*DEFAULT_PROPERTIES)
             template = self.templates[key] = QueueTemplate(name, fields, form, key_only_form)
         return template
 

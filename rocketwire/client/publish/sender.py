@@ -29,8 +29,8 @@ from rocketwire.policy.queue_selection import FaultStrategy
 from rocketwire.policy.retry import (
     CommunicationMode,
     Failure,
+    count_attempts,
     judge,
-    tries,
     tries_again_when_stored,
 )
 from rocketwire.policy.routing import DEFAULT_TOPIC, default_route, publish_info
@@ -82,7 +82,9 @@ class MessageSender:
         self._config = config
         self._chance = chance
         self._adds_namespace = adds_namespace
-        self._max_attempts = tries(CommunicationMode.SYNC, config.retry_times_when_send_failed)
+        self._max_attempts = count_attempts(
+            CommunicationMode.SYNC, config.retry_times_when_send_failed
+        )
         self._pause = config.retry_interval if self._max_attempts > 1 else 0.0
         self._targets: dict[str, Target] = {}
         self._topics: dict[str, None] = {}

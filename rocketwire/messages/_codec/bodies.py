@@ -148,7 +148,7 @@ def _reader(cls: type[T]) -> Callable[[JsonValue], T | None]:
                 else:
                     store(body, convert(value))
         except Mismatch as problem:
-            raise problem.under(name) from None
+            raise problem.with_path(name) from None
         return body
 
     return read
@@ -185,7 +185,7 @@ def _writer(cls: type[Any]) -> Callable[[Any], dict[str, Any]]:
                 if value is not None:
                     result[wire] = value if convert is None else convert(value)
         except Mismatch as problem:
-            raise problem.under(wire) from None
+            raise problem.with_path(wire) from None
         return result
 
     return write
@@ -229,7 +229,7 @@ def java_name(cls: type[Any]) -> str:
 def read_text(
     read: Callable[[JsonValue], T | None], text: bytes, limits: JsonLimits = DEFAULT_LIMITS
 ) -> T | None:
-    """Reads JSON text; reads it again with exact numbers if their digits matter, which is rare."""
+    """Read JSON text; read it again with exact numbers if their digits matter, which is rare."""
     try:
         return read(loads(text, limits=limits))
     except InexactError:
@@ -261,7 +261,7 @@ def _mismatch_error(problem: Mismatch, cls: type[Any]) -> DecodeError:
 
 
 def from_json(cls: type[T], value: JsonValue) -> T | None:
-    """Reads a body class from parsed JSON.
+    """Read a body class from parsed JSON.
 
     Args:
         value: a JSON object or null.
@@ -301,7 +301,7 @@ def to_json(body: object) -> dict[str, Any]:
 def decode_body(
     cls: type[T], body: bytes | None, *, limits: JsonLimits = DEFAULT_LIMITS
 ) -> T | None:
-    """Reads a body as Java's ``RemotingSerializable.decode`` does; None for no bytes and for null.
+    """Read a body as Java's ``RemotingSerializable.decode`` does; None for no bytes and for null.
 
     Accepts what any Java release accepts.
 
@@ -320,7 +320,7 @@ def decode_body(
 def decode_bodies(
     cls: type[T], body: bytes | None, *, limits: JsonLimits = DEFAULT_LIMITS
 ) -> tuple[T, ...] | None:
-    """Reads a body that is a JSON array of ``cls`` (codes 3005 and 3010); see ``decode_body``."""
+    """Read a body that is a JSON array of ``cls`` (codes 3005 and 3010); see ``decode_body``."""
     if not body:
         return None
     try:
@@ -332,7 +332,7 @@ def decode_bodies(
 def encode_body(
     body: object, *, dialect: Dialect = Dialect.FASTJSON2, standard: bool = False
 ) -> bytes:
-    """Writes a body as Java's ``RemotingSerializable.encode`` does.
+    """Write a body as Java's ``RemotingSerializable.encode`` does.
 
     Args:
         body: an instance of a body class.
@@ -346,5 +346,5 @@ def encode_body(
 
 
 def encode_bodies(bodies: Iterable[object]) -> bytes:
-    """Writes a JSON array of bodies; see ``encode_body``."""
+    """Write a JSON array of bodies; see ``encode_body``."""
     return dumps([to_json(body) for body in bodies])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rocketwire.messages._codec.java_numbers import Mismatch, kind, parse_integer
-from rocketwire.messages._codec.types import Form, same
+from rocketwire.messages._codec.types import Form, keep_text
 
 if TYPE_CHECKING:
     from rocketwire.wire.json.fastjson import JsonValue
@@ -31,7 +31,7 @@ def _elements(values: list[JsonValue], form: Form[T]) -> tuple[T, ...]:
                 raise Mismatch("null has no place here")
             result.append(element)
     except Mismatch as problem:
-        raise problem.under(len(result)) from None
+        raise problem.with_path(len(result)) from None
     return tuple(result)
 
 
@@ -80,7 +80,7 @@ def _scalar_reader(java: str, *, is_set: bool) -> Callable[[JsonValue], list[Jso
         return lambda value: _numbers_of(value, scalar=scalar, commas=commas)
     if java.startswith("Map<"):
         return _map_of
-    return _none_of if java == "long" else _values_of
+    return _decode_null if java == "long" else _values_of
 
 
 def _map_of(value: JsonValue) -> list[JsonValue] | None:
@@ -88,7 +88,7 @@ def _map_of(value: JsonValue) -> list[JsonValue] | None:
     return [value] if isinstance(value, dict) else None
 
 
-def _none_of(value: JsonValue) -> None:
+def _decode_null(value: JsonValue) -> None:
     if value not in (None, "", "null"):
         raise Mismatch(f"expected an array, got {kind(value)}")
 
@@ -168,7 +168,7 @@ def mapping(
         name = ""
         try:
             for name, item in source.items():
-                read_name: Any = name if read_key is same else read_key(name)
+                read_name: Any = name if read_key is keep_text else read_key(name)
                 if read_name is None:
                     raise Mismatch("a map key must not be null")
                 content: Any = item if type(item) is exact else read_value(item)
@@ -179,7 +179,7 @@ def mapping(
                 elif nulls:
                     result[read_name] = cast("V", None)
         except Mismatch as problem:
-            raise problem.under(name) from None
+            raise problem.with_path(name) from None
         return result
 
     return Form(java, read, _map_writer(key, value))

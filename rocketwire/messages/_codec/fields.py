@@ -16,7 +16,7 @@ from rocketwire.messages._codec.bodies import to_json as to_json
 from rocketwire.messages._codec.containers import distinct as distinct
 from rocketwire.messages._codec.containers import listing as listing
 from rocketwire.messages._codec.containers import mapping as mapping
-from rocketwire.messages._codec.headers import among as among
+from rocketwire.messages._codec.headers import check_one_of as check_one_of
 from rocketwire.messages._codec.headers import decode_header as decode_header
 from rocketwire.messages._codec.headers import encode_header as encode_header
 from rocketwire.messages._codec.headers import ext as ext

@@ -89,7 +89,7 @@ def ext(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def among(*values: object) -> Callable[[Any], bool]:
+def check_one_of(*values: object) -> Callable[[Any], bool]:
     """A check that the value is one of these."""
     return lambda value: value in values
 
@@ -157,7 +157,7 @@ def _rows(cls: type[Any]) -> tuple[_Row, ...]:
 
 
 def decode_header(cls: type[T], ext_fields: Mapping[str, str | None] | None) -> T:
-    """Reads a header class from a command's text map.
+    """Read a header class from a command's text map.
 
     It is as lenient as Java's ``RemotingCommand.decodeCommandCustomHeader``.
 

@@ -35,7 +35,7 @@ class Mismatch(ValueError):
         #: names of the members that lead to the value, outermost first
         self.path: tuple[str, ...] = ()
 
-    def under(self, name: object) -> Mismatch:
+    def with_path(self, name: object) -> Mismatch:
         self.path = (str(name), *self.path)
         return self
 
@@ -56,7 +56,7 @@ def kind(value: object) -> str:
 
 
 def parse_integer(text: str, low: int, high: int) -> int:
-    """Reads a header's number as ``Integer.parseInt`` does: optional sign, any decimal digits, no
+    """Read a header's number as ``Integer.parseInt`` does: optional sign, any decimal digits, no
     spaces.
 
     Raises:
@@ -78,20 +78,20 @@ class InexactError(Mismatch):
 
 
 def convert_to_integer(value: JsonValue, low: int, high: int) -> int | None:
-    """Converts any value except an integer in range to an integer, as fastjson2 does."""
+    """Convert any value except an integer in range to an integer, as fastjson2 does."""
     if value is None or value == "" or value == "null":
         return None
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, list):
-        return _of_array(value, low, high)
+        return _integer_from_array(value, low, high)
     if isinstance(value, dict):
-        return _of_object(value, low, high)
+        return _integer_from_object(value, low, high)
     if isinstance(value, str):
         number = format_number(value)
         value = _number_of_text(value)
         if value is None and number is not None:
-            return _of_format(number, low, high)
+            return _integer_from_number(number, low, high)
     if isinstance(value, float) and not math.isnan(value):
         return _truncate(value, low, high)
     if isinstance(value, int) and low <= value <= high:
@@ -103,7 +103,7 @@ def _not_an_integer(value: JsonValue, low: int, high: int) -> Mismatch:
     return Mismatch(f"expected an integer from {low} to {high}, got {kind(value)}")
 
 
-def _of_array(values: list[JsonValue], low: int, high: int) -> int:
+def _integer_from_array(values: list[JsonValue], low: int, high: int) -> int:
     # Java takes the only element, truncated to 32 bits unless it is an integer that fits the
     # member.
     inner = values[0] if len(values) == 1 else None
@@ -117,7 +117,7 @@ def _of_array(values: list[JsonValue], low: int, high: int) -> int:
     return inner if isinstance(inner, int) and low <= inner <= high else _int_value(inner)
 
 
-def _of_object(value: dict[str, JsonValue], low: int, high: int) -> int:
+def _integer_from_object(value: dict[str, JsonValue], low: int, high: int) -> int:
     # Java takes the member ``val`` as 32 bits; without it, an ``int`` is 0 and a ``long`` is an
     # error.
     inner = value.get("val")
@@ -176,7 +176,7 @@ def _integer_with_suffix(value: Real, low: int, high: int) -> int:
     raise _not_an_integer(value, low, high)
 
 
-def _of_format(number: float, low: int, high: int) -> int:
+def _integer_from_number(number: float, low: int, high: int) -> int:
     if isinstance(number, int):
         return _wrap(number, low, high)
     return _clamp(number, low, high)
@@ -206,7 +206,7 @@ def _literal(text: str) -> str | None:
 
 
 def convert_to_double(value: JsonValue) -> float:
-    """Converts any value to a double, as fastjson2 does."""
+    """Convert any value to a double, as fastjson2 does."""
     if isinstance(value, float):
         return float(value)
     if isinstance(value, list) and len(value) == 1:
@@ -270,7 +270,7 @@ def _double_of_text(text: str, *, strict: bool = False) -> float:
 
 
 def format_number(text: str) -> int | float | None:
-    """Reads a number with thousands separators, as fastjson2 does with Java's ``NumberFormat``.
+    """Read a number with thousands separators, as fastjson2 does with Java's ``NumberFormat``.
 
     It reads the number at the start of the text in English notation and ignores the rest.
     fastjson2 uses it if a comma precedes the last three characters, and also for any text of three

@@ -246,11 +246,13 @@ def _holds_inexact(value: JsonValue) -> bool:
     return False
 
 
-def same(text: str) -> str:
+def keep_text(text: str) -> str:
     return text
 
 
-STRING: Final[Form[str]] = Form("String", _read_string, None, same, same, same, exact=str)
+STRING: Final[Form[str]] = Form(
+    "String", _read_string, None, keep_text, keep_text, keep_text, exact=str
+)
 NULLABLE_STRING: Final[Form[str | None]] = Form("String", _read_string, nulls=True)
 """A text; null is allowed in a list, a set, or as a value of a map."""
 

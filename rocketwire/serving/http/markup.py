@@ -50,7 +50,7 @@ def text(value: object) -> str:
     return escape(format_value(value))
 
 
-def when(seconds: float) -> str:
+def format_time(seconds: float) -> str:
     """Return a time, given in seconds since 1970; the number if no calendar has it."""
     try:
         return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from rocketwire.serving.http.exchange import Exchange
 
-MOST_CONNECTIONS: Final = 32
+MAX_CONNECTIONS: Final = 32
 OWN_SECONDS: Final = 1.0
-"""Time that a connection keeps its place, from its start or from the next request."""
+"""Time that a connection is kept open if the port is full, from its start or last request."""
 EXCHANGE_SECONDS: Final = 10.0
 """Default of ``exchange_seconds``."""
 ACCEPT_PAUSE_SECONDS: Final = 0.1
@@ -117,13 +117,13 @@ class HttpPort:
                         continue
                     with ExitStack() as stack:
                         stack.enter_context(accepted)  # closed if the port ends now
-                        scope = await self._place()
+                        scope = await self._open_scope()
                         stack.pop_all()
                     nursery.start_soon(self._serve_one, accepted, scope)
 
-    async def _place(self) -> trio.CancelScope:
+    async def _open_scope(self) -> trio.CancelScope:
         # if the port is full, another connection makes room for the new one
-        while len(self._scopes) >= MOST_CONNECTIONS:
+        while len(self._scopes) >= MAX_CONNECTIONS:
             scope, due = min(self._scopes.items(), key=itemgetter(1))
             if due <= trio.current_time():
                 scope.cancel()

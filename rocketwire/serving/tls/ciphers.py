@@ -97,7 +97,7 @@ def choose(text: str) -> CipherChoice:
 
 
 def restrict(context: ssl.SSLContext, choice: CipherChoice) -> None:
-    """Limits a context, whose versions are set, to these suites.
+    """Limit a context, whose versions are set, to these suites.
 
     Raises:
         ValueError: no suite is left.

@@ -87,7 +87,7 @@ class TlsContexts:
         """
         if self.mode is TlsMode.DISABLED:
             return
-        self._settings = await _in_thread(lambda: _with_file(self._given))
+        self._settings = await _run_in_thread(lambda: _with_file(self._given))
         for remark in _remarks(self._settings):
             self._logger.warning("TLS: %s", remark)
         if self._settings.test_mode:
@@ -114,7 +114,7 @@ class TlsContexts:
 
     async def _make_self_signed(self) -> None:
         try:
-            self._server = await _in_thread(lambda: make_server_context(self._settings))
+            self._server = await _run_in_thread(lambda: make_server_context(self._settings))
         except TlsError as error:
             self._missing = str(error)
         else:
@@ -127,7 +127,7 @@ class TlsContexts:
             TlsError: its files cannot be used.
         """
         if self._client is None:
-            self._client = await _in_thread(lambda: make_client_context(self._settings))
+            self._client = await _run_in_thread(lambda: make_client_context(self._settings))
         return self._client
 
     async def start_tls(self, stream: trio.abc.Stream) -> TlsStream:
@@ -167,7 +167,7 @@ class TlsContexts:
             paths = _paths(self._settings)
             self._signature = await trio.to_thread.run_sync(_signature_of, paths)
             try:
-                loaded = await _in_thread(lambda: _load_settings(self._given))
+                loaded = await _run_in_thread(lambda: _load_settings(self._given))
             except TlsError as error:
                 self._missing = str(error)
                 self._logger.error("%s: %s", failure, error)
@@ -213,7 +213,7 @@ def _require_paths(settings: TlsSettings) -> None:
         )
 
 
-async def _in_thread(work: Callable[[], T]) -> T:
+async def _run_in_thread(work: Callable[[], T]) -> T:
     return await trio.to_thread.run_sync(work)
 
 

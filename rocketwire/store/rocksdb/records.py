@@ -135,10 +135,10 @@ def decode_v2(items: Iterable[tuple[bytes, bytes]]) -> dict[str, dict[str, Any]]
         table = _INT16.unpack_from(key, 1)[0]
         try:
             if table in (_V2_OFFSETS, _V2_PULL_OFFSETS):
-                group, topic, queue_id = _v2_place(key)
+                group, topic, queue_id = _decode_v2_key(key)
                 offsets[table][f"{topic}@{group}"][str(queue_id)] = _INT64.unpack(value)[0]
             elif table in (_V2_TOPICS, _V2_GROUPS) and value[:1] == bytes([_V2_JSON]):
-                name, _ = _v2_text(key, 4)
+                name, _ = _read_v2_text(key, 4)
                 (topics if table == _V2_TOPICS else groups)[name] = decode_config(value[1:])
         except (DecodeError, error):
             continue
@@ -152,13 +152,13 @@ def decode_v2(items: Iterable[tuple[bytes, bytes]]) -> dict[str, dict[str, Any]]
     }
 
 
-def _v2_place(key: bytes) -> tuple[str, str, int]:
-    group, position = _v2_text(key, 4)
-    topic, position = _v2_text(key, position + 1)
+def _decode_v2_key(key: bytes) -> tuple[str, str, int]:
+    group, position = _read_v2_text(key, 4)
+    topic, position = _read_v2_text(key, position + 1)
     return group, topic, _INT32.unpack_from(key, position + 1)[0]
 
 
-def _v2_text(key: bytes, position: int) -> tuple[str, int]:
+def _read_v2_text(key: bytes, position: int) -> tuple[str, int]:
     start = position + 2
     end = start + _INT16.unpack_from(key, position)[0]
     if not start <= end <= len(key):

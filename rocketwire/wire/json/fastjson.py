@@ -205,7 +205,7 @@ def _strict(data: bytes, limits: JsonLimits) -> JsonValue:
     if _LONG_NUMBER in data.translate(_DIGITS_TO_0) and _has_inexact_integer(value):
         return _REFUSED
     if limits.max_depth < _STRICT_DEPTH and _is_deeper(value, data, limits.max_depth):
-        return _REFUSED  # the tolerant reader raises with the place
+        return _REFUSED  # the tolerant reader raises with the offset
     return value
 
 

@@ -317,7 +317,7 @@ class _Reader:
         self._position = match.end()
         return content
 
-    # ------------------------------------------------------------------------ places
+    # ------------------------------------------------------------------------ positions
 
     def _peek(self) -> str:
         character = _NOT_BLANK.search(self._text, self._position)
@@ -325,11 +325,11 @@ class _Reader:
         return self._text[self._position : self._position + 1]
 
     def _fail(self, message: str) -> NoReturn:
-        offset, excerpt = self._place()
+        offset, excerpt = self._locate()
         raise DecodeError(message, offset=offset, excerpt=excerpt)
 
     def _exceed(self, unit: str, declared: int, limit: int) -> NoReturn:
-        offset, excerpt = self._place()
+        offset, excerpt = self._locate()
         raise LimitExceededError(
             f"more than {limit} {unit}",
             declared=declared,
@@ -338,7 +338,7 @@ class _Reader:
             excerpt=excerpt,
         )
 
-    def _place(self) -> tuple[int, bytes]:
+    def _locate(self) -> tuple[int, bytes]:
         text, position = self._text, self._position
         offset = position if text.isascii() else len(text[:position].encode())
         return offset, text[position : position + 16].encode()

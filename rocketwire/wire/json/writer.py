@@ -78,7 +78,7 @@ class Real(float):
         digits, _, exponent = literal.lower().partition("e")
         if is_double or suffix or exponent.strip("+-0"):
             value.decimal = None
-            value.text = _single_text(value) if suffix == "F" else double_text(value)
+            value.text = _float_text(value) if suffix == "F" else double_text(value)
         else:
             from decimal import Decimal
 
@@ -87,17 +87,17 @@ class Real(float):
         return value
 
     def rounded(self) -> float:
-        return single(self) if self.suffix == "F" else float(self)
+        return round_to_float(self) if self.suffix == "F" else float(self)
 
 
-def _single_text(value: float) -> str:
+def _float_text(value: float) -> str:
     shortest = shortest_single(value)
     return (
         shortest_text(shortest, farther=False) if math.isfinite(shortest) else double_text(shortest)
     )
 
 
-def single(value: float) -> float:
+def round_to_float(value: float) -> float:
     """Round to the nearest ``float`` of Java."""
     try:
         (nearest,) = _SINGLE.unpack(_SINGLE.pack(value))
@@ -108,9 +108,11 @@ def single(value: float) -> float:
 
 def shortest_single(value: float) -> float:
     """Return the number with the fewest digits that rounds to the same ``float``."""
-    rounded = single(value)
+    rounded = round_to_float(value)
     candidates = (float(f"{rounded:.{digits}e}") for digits in range(9))
-    return next((candidate for candidate in candidates if single(candidate) == rounded), rounded)
+    return next(
+        (candidate for candidate in candidates if round_to_float(candidate) == rounded), rounded
+    )
 
 
 # ---------------------------------------------------------------------------- strings

@@ -34,7 +34,7 @@ def decode_buffer(data: Buffer) -> str:
 def parse_entries(
     buf: Buffer, start: int, stop: int, end: int, limit: int, path: str
 ) -> tuple[dict[str, str], int]:
-    """Reads entries, and returns them with the position after the last one.
+    """Read entries, and return them with the position after the last one.
 
     Args:
         buf: the data.

@@ -55,8 +55,8 @@ def decode_batch(
 
     Args:
         data: the whole body.
-        max_messages: most messages.
-        max_properties: most properties of all messages.
+        max_messages: maximum number of messages.
+        max_properties: maximum number of properties of all messages.
 
     Raises:
         LimitExceededError: more messages or properties.

@@ -87,7 +87,7 @@ _STRICT_FLAGS: Final = int(
 """Flags of messages that are decoded strictly."""
 
 _MAGICS: Final = (MAGIC_V1.to_bytes(4), MAGIC_V2.to_bytes(4))
-_PLACE: Final = Struct(">12xi4xq")
+_QUEUE_POSITION: Final = Struct(">12xi4xq")
 """Queue and queue offset of a message."""
 
 
@@ -116,7 +116,7 @@ class StoredMessages:
 
     @property
     def rest_offset(self) -> int | None:
-        return _place_of(self.rest, 0)[1]
+        return _read_queue_position(self.rest, 0)[1]
 
 
 class _Draft(LazyFields):
@@ -500,7 +500,7 @@ def _count_rows(data: bytes, position: int, size: int, limit: int) -> int:
 
 def _unreadable(data: bytes, position: int, error: DecodeError) -> UnreadableMessage:
     # It extends to the end of the data if its size is invalid.
-    queue_id, queue_offset = _place_of(data, position)
+    queue_id, queue_offset = _read_queue_position(data, position)
     size = int.from_bytes(data[position : position + 4])
     stop = position + size
     ends = size < _MIN_SIZE or not (stop == len(data) or data[stop + 4 : stop + 8] in _MAGICS)
@@ -520,8 +520,8 @@ def _unreadable(data: bytes, position: int, error: DecodeError) -> UnreadableMes
     )
 
 
-def _place_of(data: bytes, position: int) -> tuple[int | None, int | None]:
-    if len(data) - position < _PLACE.size:
+def _read_queue_position(data: bytes, position: int) -> tuple[int | None, int | None]:
+    if len(data) - position < _QUEUE_POSITION.size:
         return None, None
-    queue_id, queue_offset = _PLACE.unpack_from(data, position)
+    queue_id, queue_offset = _QUEUE_POSITION.unpack_from(data, position)
     return queue_id, queue_offset

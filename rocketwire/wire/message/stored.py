@@ -180,7 +180,7 @@ def unwrap_inner_batch(
 
     Args:
         message: any message.
-        max_messages: most messages to return.
+        max_messages: maximum number of messages to return.
 
     Raises:
         LimitExceededError: the batch has more messages.

@@ -47,7 +47,7 @@ if not TYPE_CHECKING:  # pragma: no branch  # type checkers read the one of the 
 def compile_function(
     text: str, function: str, label: str, namespace: Mapping[str, object]
 ) -> Callable[..., Any]:
-    """Compiles a function from generated text; no other function turns text into code.
+    """Compile a function from generated text; no other function turns text into code.
 
     Args:
         text: its source.
@@ -147,7 +147,7 @@ def declared_fields(cls: type[Any]) -> dict[str, dataclasses.Field[Any]]:
 
 
 def compile_constructors() -> None:
-    """Compiles all constructors now, for a program that generates no code while it serves."""
+    """Compile all constructors now, for a program that generates no code while it serves."""
     while _uncompiled:
         cls: Any = _uncompiled.pop()
         if cls.__init__.__name__ != "__init__":

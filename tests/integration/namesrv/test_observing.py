@@ -282,7 +282,7 @@ async def test_a_port_that_is_taken_ends_the_start_if_somebody_asked_for_it(
 async def test_the_oldest_connection_makes_room_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(http_port, "MAX_CONNECTIONS", 2)
     async with running() as server:
         oldest = await connect(server)
         others = [await connect(server) for _ in range(2)]

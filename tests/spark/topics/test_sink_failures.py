@@ -14,7 +14,7 @@ import pytest
 
 from rocketwire.errors import TopicRouteNotFoundError
 from rocketwire_tools.spark.topics.connection import close_sessions
-from rocketwire_tools.spark.topics.sink.attempts import Present, absence_of, present_now
+from rocketwire_tools.spark.topics.sink.attempts import Present, absence_of, fetch_present
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
 from rocketwire_tools.spark.topics.sink.task import write_partition
 from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer
@@ -187,7 +187,7 @@ def test_rows_arrive_although_the_broker_is_away_when_a_task_starts(
     topic = topics.create("spark-late-broker")
     options = {"nameServers": name_server.address, "topic": topic, "retryTimeout": "300"}
     settings = read_sink_options(options)
-    present = present_now(settings)
+    present = fetch_present(settings)
     close_sessions()
     away: list[str] = []
     has_asked = threading.Event()

@@ -17,14 +17,14 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.queries import ConsumeStats, OffsetWrapper, QueueTimeSpan
 from rocketwire.messages.route import BrokerData, ClusterInfo
 from rocketwire.messages.topics import TopicOffset, TopicStatsTable
-from rocketwire_tools.exporter.asking import Asking, BrokerPlace
+from rocketwire_tools.exporter.asking import Asking, Broker
 from rocketwire_tools.exporter.samples import Samples
 
 if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
 
 ADDRESS = "10.0.0.1:10911"
-PLACE = BrokerPlace("c", "a", ADDRESS, 0, is_primary=True)
+PLACE = Broker("c", "a", ADDRESS, 0, is_primary=True)
 
 
 def refusal(code: int, remark: str = "") -> BrokerError:
@@ -108,7 +108,7 @@ class ExportedCluster:
     def admin(self) -> Admin:
         return cast("Admin", _Admin(self))
 
-    def asking(self, place: BrokerPlace = PLACE, *, concurrent: int = 2) -> Asking:
+    def asking(self, place: Broker = PLACE, *, concurrent: int = 2) -> Asking:
         return Asking(self.admin, place, Samples(), concurrent=concurrent)
 
     async def answer(self, value: Any, *asked: str) -> Any:

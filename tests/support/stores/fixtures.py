@@ -28,7 +28,7 @@ PACKED: Final = (
 )
 """Release and kind of the stores that are packed."""
 
-MOST_BYTES: Final = 150_000
+MAX_BYTES: Final = 150_000
 
 
 def archive_of(release: str, kind: str) -> Path:
@@ -65,8 +65,8 @@ def pack(store: BrokerStore) -> None:
     with tarfile.open(path, "w:xz", preset=9) as archive:
         for part in (store.root, store.root.parent / TRUTH):
             archive.add(part, part.name, filter=_without_owner)
-    if path.stat().st_size > MOST_BYTES:
-        raise ValueError(f"{path.name} has {path.stat().st_size} bytes, more than {MOST_BYTES}")
+    if path.stat().st_size > MAX_BYTES:
+        raise ValueError(f"{path.name} has {path.stat().st_size} bytes, more than {MAX_BYTES}")
     current = manifest.load()
     file = _name(truth.release, truth.kind)
     others = [entry for entry in current.get("store", []) if entry["file"] != file]

@@ -23,7 +23,7 @@ from rocketwire.messages.topics import DeleteTopicListRequestBody
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
 from rocketwire_broker.handlers.members import MAX_HEARTBEAT
-from rocketwire_broker.handlers.names import MOST_DELETED
+from rocketwire_broker.handlers.names import MAX_DELETED
 from rocketwire_broker.server.programs import open_broker
 from tests.support.broker import BrokerAtHand
 from tests.support.broker import Client as AtHand
@@ -442,16 +442,16 @@ def delete_names(count: int) -> tuple[list[RemotingCommand], bool]:
 
 
 def test_hundreds_of_topics_and_groups_are_deleted_at_once() -> None:
-    answers, remains = delete_names(MOST_DELETED)
+    answers, remains = delete_names(MAX_DELETED)
 
     assert ([answer.code for answer in answers], remains) == ([0, 0], False)
 
 
 def test_more_topics_and_groups_than_one_request_deletes_are_refused() -> None:
-    answers, remains = delete_names(MOST_DELETED + 1)
+    answers, remains = delete_names(MAX_DELETED + 1)
 
     assert ([answer.code for answer in answers], remains) == ([29, 29], True)
-    assert all(f"deletes {MOST_DELETED} at once" in (answer.remark or "") for answer in answers)
+    assert all(f"deletes {MAX_DELETED} at once" in (answer.remark or "") for answer in answers)
 
 
 def test_subscriptions_too_much_are_refused_and_other_members_stay() -> None:

@@ -15,8 +15,8 @@ import pytest
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.files.records import MAX_RECORD, MOST_RECORDS
-from rocketwire_tools.pcap.packets.packets import MOST_ADDRESSES
+from rocketwire_tools.pcap.files.records import MAX_RECORD, MAX_RECORDS
+from rocketwire_tools.pcap.packets.packets import MAX_ADDRESSES
 from rocketwire_tools.pcap.reports.reports import SummaryReport
 from rocketwire_tools.pcap.rows import endpoints
 from tests.peers.foreign.files import save
@@ -66,7 +66,7 @@ def in_time(*streams: Iterable[Packet]) -> list[Packet]:
 
 
 def test_more_records_than_are_looked_at_at_once_have_all_their_rows(tmp_path: Path) -> None:
-    number = 2 * MOST_RECORDS
+    number = 2 * MAX_RECORDS
     data = b"".join(ask(opaque) for opaque in range(number))
     path = save(tmp_path / "many.pcap", stream(data, step=1000, size=len(data) // number))
 
@@ -107,7 +107,7 @@ def test_ten_thousand_connections_are_remembered(tmp_path: Path) -> None:
 
 
 def test_ten_thousand_clients_with_ipv6_addresses_are_told_apart(tmp_path: Path) -> None:
-    assert MOST_ADDRESSES > 10_000
+    assert MAX_ADDRESSES > 10_000
     server = ("2001:db8::1", 10911)
     packets = [
         Packet(

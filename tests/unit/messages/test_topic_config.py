@@ -14,7 +14,7 @@ from rocketwire.messages.topic_config import (
     TopicConfig,
     decode_topic,
     encode_topic,
-    stamped,
+    with_timestamp,
 )
 
 A = TopicConfig(topic_name="a", read_queue_nums=8, write_queue_nums=8)
@@ -102,9 +102,9 @@ def test_a_number_beyond_its_type_is_not_written() -> None:
 
 
 def test_an_absent_time_is_filled_in_and_a_present_one_is_not() -> None:
-    assert stamped(DataVersion(counter=1), 5) == DataVersion(counter=1, timestamp=5)
-    assert stamped(DataVersion(timestamp=3), 5) == DataVersion(timestamp=3)
-    assert stamped(None, 5) is None
+    assert with_timestamp(DataVersion(counter=1), 5) == DataVersion(counter=1, timestamp=5)
+    assert with_timestamp(DataVersion(timestamp=3), 5) == DataVersion(timestamp=3)
+    assert with_timestamp(None, 5) is None
 
 
 def test_versions_are_equal_when_all_three_numbers_are() -> None:

@@ -49,8 +49,13 @@ def test_a_failure_of_our_own_says_nothing_bad_of_the_broker() -> None:
 
 
 def test_there_are_three_tries_unless_nobody_waits() -> None:
-    assert retry.tries(SYNC) == retry.tries(ASYNC) == 3
-    assert retry.tries(SYNC, 0) == retry.tries(SYNC, -1) == retry.tries(ONEWAY) == 1
+    assert retry.count_attempts(SYNC) == retry.count_attempts(ASYNC) == 3
+    assert (
+        retry.count_attempts(SYNC, 0)
+        == retry.count_attempts(SYNC, -1)
+        == retry.count_attempts(ONEWAY)
+        == 1
+    )
 
 
 def test_four_codes_are_results() -> None:

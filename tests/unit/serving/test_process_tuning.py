@@ -13,8 +13,8 @@ from rocketwire.serving.process_tuning import (
     MMAP_THRESHOLD,
     TRIM_THRESHOLD,
     allow_many_connections,
-    calm_collector,
     give_memory_back,
+    tune_garbage_collector,
 )
 
 
@@ -88,7 +88,7 @@ def test_the_collector_does_not_look_at_what_stays() -> None:
     thresholds = gc.get_threshold()
     gc.unfreeze()
     try:
-        calm_collector()
+        tune_garbage_collector()
 
         assert gc.get_freeze_count() > 1000
         assert gc.get_threshold()[0] > DEFAULT_THRESHOLD

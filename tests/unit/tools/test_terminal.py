@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.jsonlines import escape_line_breaks
 from rocketwire_tools.terminal import csv_cell, print_error, printable
 
 
@@ -38,7 +38,7 @@ def test_json_has_escapes_in_their_place() -> None:
     text = '"\x7f\x85\x9b\u200e\u2028\u202e\u2066 ü 世 \u2030"'
 
     escaped = '"\\u007f\\u0085\\u009b\\u200e\\u2028\\u202e\\u2066 ü 世 \u2030"'
-    assert unbroken(text.encode()) == escaped.encode()
+    assert escape_line_breaks(text.encode()) == escaped.encode()
 
 
 @pytest.mark.parametrize(

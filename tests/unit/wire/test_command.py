@@ -177,7 +177,7 @@ def test_flags_are_read_by_bit() -> None:
 def test_bytes_that_are_one_command_are_read_at_once() -> None:
     decoder = CommandDecoder()
 
-    assert decoder.only_command(JAVA_JSON) == decode(JAVA_JSON)
+    assert decoder.decode_only_command(JAVA_JSON) == decode(JAVA_JSON)
     assert decoder.buffered == 0
     assert decoder.next_command() is None
 
@@ -199,20 +199,22 @@ def test_bytes_that_are_one_command_are_read_at_once() -> None:
 def test_bytes_that_are_anything_else_still_want_to_be_fed(data: bytes) -> None:
     decoder = CommandDecoder()
 
-    assert decoder.only_command(data) is None
+    assert decoder.decode_only_command(data) is None
     assert decoder.buffered == 0
 
 
 def test_what_follows_a_part_is_no_command_of_its_own() -> None:
     decoder = CommandDecoder()
     decoder.feed(JAVA_JSON[:3])
-    assert decoder.only_command(JAVA_JSON) is None
+    assert decoder.decode_only_command(JAVA_JSON) is None
     assert decoder.next_command() is None
-    assert decoder.only_command(JAVA_JSON) is None
+    assert decoder.decode_only_command(JAVA_JSON) is None
     decoder.feed(JAVA_JSON[3:])
     assert decoder.next_command() == decode(JAVA_JSON)
 
 
 def test_limits_hold_for_a_command_that_comes_alone() -> None:
-    assert CommandDecoder(max_frame_length=len(JAVA_JSON) - 1).only_command(JAVA_JSON) is None
-    assert CommandDecoder(max_header_length=10).only_command(JAVA_JSON) is None
+    assert (
+        CommandDecoder(max_frame_length=len(JAVA_JSON) - 1).decode_only_command(JAVA_JSON) is None
+    )
+    assert CommandDecoder(max_header_length=10).decode_only_command(JAVA_JSON) is None

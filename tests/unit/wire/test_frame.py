@@ -24,7 +24,7 @@ from rocketwire.wire.frame import (
     LARGE_BODY,
     MAX_FRAME_LENGTH,
     MAX_HEADER_LENGTH,
-    MOST_SPARE,
+    MAX_SPARE,
     BodySpace,
     FrameDecoder,
     RawFrame,
@@ -350,10 +350,10 @@ def test_the_hash_of_a_large_body_is_not_that_of_the_one_that_was_there_before(s
 
 def test_the_memory_of_a_very_large_body_is_not_kept() -> None:
     space = BodySpace()
-    for size in (MOST_SPARE, MOST_SPARE + 1):
+    for size in (MAX_SPARE, MAX_SPARE + 1):
         space.give(BytesIO(bytes(size)))
 
-    assert len(space.take().getvalue()) == MOST_SPARE
+    assert len(space.take().getvalue()) == MAX_SPARE
     assert space.take().getvalue() == b""
 
 

@@ -42,7 +42,7 @@ def test_a_form_around_a_word_is_what_the_whole_text_is(
     assert form is not None
     whole = form.request((1,), before + word + after, b"body")
     assert whole is not None
-    around = form.around(before, after)
+    around = form.enclose(before, after)
 
     assert around.code == 310
     assert around.frame((1, word.encode()), b"body", opaque) == whole.frame(opaque)

@@ -32,7 +32,7 @@ from tests.support.vectors import JavaVector, vectors
 if TYPE_CHECKING:
     from rocketwire.wire.message.batch import BatchMessage
 
-MOST_INFLATED = 1 << 16
+MAX_INFLATED = 1 << 16
 
 
 @pytest.mark.parametrize("vector", vectors("frames/"), ids=str)
@@ -109,8 +109,8 @@ def test_a_batch_is_read_and_written_as_java_does(vector: JavaVector) -> None:
 def test_what_java_compressed_is_inflated_and_what_we_compress_inflates(vector: JavaVector) -> None:
     kind, body = CompressionType[vector["type"]], bytes.fromhex(vector["value"])
 
-    assert decompress_body(vector.data, kind, max_size=MOST_INFLATED) == body
-    assert decompress_body(compress_body(body, kind), kind, max_size=MOST_INFLATED) == body
+    assert decompress_body(vector.data, kind, max_size=MAX_INFLATED) == body
+    assert decompress_body(compress_body(body, kind), kind, max_size=MAX_INFLATED) == body
 
 
 @pytest.mark.parametrize("vector", vectors("texts/properties"), ids=str)
@@ -190,7 +190,7 @@ def test_a_batch_that_java_refuses_is_refused(vector: JavaVector) -> None:
 @pytest.mark.parametrize("vector", vectors("java/compressed", kind="refusals"), ids=str)
 def test_bytes_that_java_cannot_inflate_are_refused(vector: JavaVector) -> None:
     with pytest.raises(vector.error):
-        decompress_body(vector.data, CompressionType[vector["type"]], max_size=MOST_INFLATED)
+        decompress_body(vector.data, CompressionType[vector["type"]], max_size=MAX_INFLATED)
 
 
 @pytest.mark.parametrize("vector", vectors("java/message-ids", kind="refusals"), ids=str)

@@ -192,7 +192,7 @@ def broker_change(
     return change_command(name, text, headings, change, BROKER, CLUSTER, *options, **settings)
 
 
-def in_group(group: str, *commands: Command) -> tuple[Command, ...]:
+def group_commands(group: str, *commands: Command) -> tuple[Command, ...]:
     """The commands with ``group`` as their heading in the list of commands."""
     return tuple(replace(command, group=group) for command in commands)
 
@@ -240,7 +240,7 @@ def order_command(
     text: str,
     headings: str,  # of server, ``told`` and answer
     # returns the servers; or the option that names the only one
-    places: str | Callable[[Admin, argparse.Namespace], Awaitable[Iterable[str]]],
+    find_servers: str | Callable[[Admin, argparse.Namespace], Awaitable[Iterable[str]]],
     # gives the order to a server and returns its answer
     order: Callable[[Admin, argparse.Namespace, str], Awaitable[Sequence[Value] | None]],
     *options: Option,
@@ -251,7 +251,11 @@ def order_command(
     """Define an ``admin_command`` that gives servers an order; ``--dry-run`` only lists them."""
 
     async def call(admin: Admin, args: argparse.Namespace) -> Table:
-        servers = [getattr(args, places)] if isinstance(places, str) else await places(admin, args)
+        servers = (
+            [getattr(args, find_servers)]
+            if isinstance(find_servers, str)
+            else await find_servers(admin, args)
+        )
         answers: dict[str, Any] = dict.fromkeys(servers)
         if not args.dry_run:
             answers = await call_each(servers, partial(order, admin, args))

@@ -157,7 +157,7 @@ async def _call(command: Command, context: Context) -> Output:
                 trio.lowlevel.spawn_system_task(_report_waits, waits)  # ends with the program
             return await command.run(context)
     except BaseExceptionGroup as group:
-        first = statuses.first_of(group)
+        first = statuses.first_error_of(group)
         if isinstance(first, (*statuses.ERRORS, BrokenPipeError, KeyboardInterrupt)):
             await _explain(first, context)
             raise first from group

@@ -103,7 +103,7 @@ class Denied:
             _LOG.warning("%d left out, because this user lacks permission: %s", count, first)
 
 
-def first_of(error: BaseException) -> BaseException:
+def first_error_of(error: BaseException) -> BaseException:
     """The first error of a group, which may have groups in it."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.controls import escape_lines
 from rocketwire_tools.cli.command import CellType, Column, Incomplete, Record, Table
-from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.jsonlines import escape_line_breaks
 from rocketwire_tools.terminal import (
     ProgressLine,
     align,
@@ -160,7 +160,9 @@ class RowWriter:
 def as_json(value: Value) -> str:
     """Format a value as JSON on one line."""
     text = json.dumps(value, ensure_ascii=False, separators=_SEPARATORS)
-    return unbroken(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+    return escape_line_breaks(text.encode("utf-8", "surrogatepass")).decode(
+        "utf-8", "surrogatepass"
+    )
 
 
 def _csv_line(cells: Sequence[str | int | float]) -> str:

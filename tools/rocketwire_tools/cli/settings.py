@@ -113,7 +113,7 @@ def settings_of(
         value: Any = getattr(arguments, setting.attribute, None)
         source = f"--{setting.name}"
         if value is None:
-            value, source = _of_environment(setting, environment)
+            value, source = _read_environment(setting, environment)
         if value is None:
             value, source = profile.get(setting.name), f"{setting.name} of the profile"
         if value is not None:
@@ -121,7 +121,7 @@ def settings_of(
     return values
 
 
-def _of_environment(setting: Setting, environment: Mapping[str, str]) -> tuple[str | None, str]:
+def _read_environment(setting: Setting, environment: Mapping[str, str]) -> tuple[str | None, str]:
     for variable in setting.all_variables:
         if environment.get(variable):
             return environment[variable], variable

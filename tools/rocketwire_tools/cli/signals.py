@@ -25,7 +25,7 @@ class Stop:
         return self.requested.is_set()
 
     @asynccontextmanager
-    async def cancelling(self) -> AsyncGenerator[None]:
+    async def cancel_when_stopped(self) -> AsyncGenerator[None]:
         """In the block, cancel the block when a stop is requested."""
         async with trio.open_nursery() as nursery:
 

@@ -19,10 +19,10 @@ from rocketwire_tools.cli.file_program import run_program
 from rocketwire_tools.cli.program import DONE
 from rocketwire_tools.codec.jsonl import (
     Output,
-    each_line,
     from_base64,
     from_hex,
     parse_object,
+    translate_lines,
 )
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _decode(arguments: argparse.Namespace, output: Output) -> None:
         if arguments.binary:
             describe_stream(source, describer, output)
         else:
-            each_line(source, lambda line: describer.frame(read(line)), output)
+            translate_lines(source, lambda line: describer.frame(read(line)), output)
 
 
 def _encode(arguments: argparse.Namespace, output: Output) -> None:
@@ -159,7 +159,7 @@ def _encode(arguments: argparse.Namespace, output: Output) -> None:
 
     code: int | None = arguments.request_code
     for source in _sources(arguments):
-        each_line(
+        translate_lines(
             source, lambda line: {"hex": encode_object(parse_object(line), code).hex()}, output
         )
 

@@ -15,25 +15,25 @@ def is_array(value: Plain) -> TypeGuard[list[Plain]]:
     return isinstance(value, list)
 
 
-def an_object(value: Plain, path: str) -> dict[str, Plain]:
+def expect_object(value: Plain, path: str) -> dict[str, Plain]:
     if not is_object(value):
         raise EncodeError("not an object", path=path)
     return value
 
 
-def an_array(value: Plain, path: str) -> list[Plain]:
+def expect_array(value: Plain, path: str) -> list[Plain]:
     if not is_array(value):
         raise EncodeError("not an array", path=path)
     return value
 
 
-def a_text(value: Plain, path: str) -> str:
+def expect_text(value: Plain, path: str) -> str:
     if not isinstance(value, str):
         raise EncodeError("not a text", path=path)
     return value
 
 
-def an_integer(value: Plain, path: str) -> int:
+def expect_integer(value: Plain, path: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise EncodeError("not an integer", path=path)
     return value
@@ -41,8 +41,8 @@ def an_integer(value: Plain, path: str) -> int:
 
 def texts(value: Plain, path: str) -> dict[str, str | None]:
     return {
-        key: None if item is None else a_text(item, f"{path}.{key}")
-        for key, item in an_object(value, path).items()
+        key: None if item is None else expect_text(item, f"{path}.{key}")
+        for key, item in expect_object(value, path).items()
     }
 
 

@@ -15,7 +15,7 @@ from rocketwire.errors import CodecError, DecodeError, LimitExceededError
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.json.fastjson import StrictError, strict_dumps, strict_loads
 from rocketwire_tools.codec.expect import Plain, is_object
-from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.jsonlines import escape_line_breaks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,20 +46,20 @@ class Output:
 
 
 def refusal(error: CodecError) -> dict[str, Plain]:
-    """Returns the object for an error; ``offset`` counts bytes of the packet."""
+    """Return the object for an error; ``offset`` counts bytes of the packet."""
     message = error.message if error.path is None else f"{error.path}: {error.message}"
     return {"error": type(error).__name__, "message": message, "offset": error.offset}
 
 
 def text_of(value: Plain) -> bytes:
-    """Returns a line of JSON; single surrogates, which UTF-8 cannot encode, are escaped."""
+    """Return a line of JSON; single surrogates, which UTF-8 cannot encode, are escaped."""
     try:
-        return unbroken(strict_dumps(value))
+        return escape_line_breaks(strict_dumps(value))
     except TypeError:
         return json.dumps(value, separators=(",", ":")).encode()
 
 
-def each_line(source: IO[bytes], translate: Callable[[bytes], Plain], output: Output) -> None:
+def translate_lines(source: IO[bytes], translate: Callable[[bytes], Plain], output: Output) -> None:
     while line := source.readline(MAX_LINE + 2):
         if line.isspace():
             continue
@@ -81,7 +81,7 @@ def _skip_rest(source: IO[bytes], piece: bytes) -> None:
 
 
 def from_hex(line: bytes) -> bytes:
-    """Returns the bytes of a line of hex digits; spaces, ``0x`` and letter case are ignored.
+    """Return the bytes of a line of hex digits; spaces, ``0x`` and letter case are ignored.
 
     A line may also be an object with a member ``hex``, as ``encode`` writes it.
     """
@@ -92,20 +92,20 @@ def from_hex(line: bytes) -> bytes:
         pass
     if text.lstrip().startswith("{"):
         return hex_member(parse_object(line), "hex")
-    return _loose_hex(text)
+    return _parse_hex(text)
 
 
 def hex_member(source: dict[str, Plain], name: str) -> bytes:
-    """Returns the bytes of a member with hex digits; empty for null."""
+    """Return the bytes of a member with hex digits; empty for null."""
     text = source.get(name, 0)
     if text is None:
         return b""
     if not isinstance(text, str):
         raise DecodeError("not a text with hex digits", path=name)
-    return _loose_hex(text)
+    return _parse_hex(text)
 
 
-def _loose_hex(text: str) -> bytes:
+def _parse_hex(text: str) -> bytes:
     digits = _PREFIX.sub("", text)
     if invalid := _NO_DIGIT.search(digits):
         digits_before = "".join(digits[: invalid.start()].split())
@@ -117,7 +117,7 @@ def _loose_hex(text: str) -> bytes:
 
 
 def from_base64(line: bytes) -> bytes:
-    """Returns the bytes of a line of base64, with padding; spaces are ignored."""
+    """Return the bytes of a line of base64, with padding; spaces are ignored."""
     try:
         return binascii.a2b_base64(b"".join(line.split()), strict_mode=True)
     except ValueError as error:

@@ -46,9 +46,9 @@ def _run(argv: Sequence[str] | None) -> int:
         config = client_config(settings)
         if not config.namesrv_addr:
             raise NoNameServerError("no name server is configured")
-        return trio.run(_once if options.once else _serve, config, options)
+        return trio.run(_print_once if options.once else _serve, config, options)
     except BaseExceptionGroup as group:
-        return _status_of(statuses.first_of(group))
+        return _status_of(statuses.first_error_of(group))
     except (*statuses.ERRORS, BindError, ImportError) as error:
         return _status_of(error)
 
@@ -64,7 +64,7 @@ def _status_of(error: BaseException) -> int:
     raise error
 
 
-async def _once(config: ClientConfig, options: Options) -> int:
+async def _print_once(config: ClientConfig, options: Options) -> int:
     from rocketwire_tools.exporter.exposition import gauges_text
 
     async with open_admin(config, within=options.request_timeout) as admin:

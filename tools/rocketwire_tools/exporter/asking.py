@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CONCURRENT_REQUESTS: Final = 8
 """Default limit of concurrent requests to one broker."""
-MOST_CHANNEL_ERRORS: Final = 3
+MAX_CHANNEL_ERRORS: Final = 3
 """Errors of the connection after which a broker is not asked any more in this collection."""
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class BrokerGoneError(Exception):
     """The broker is not asked any more."""
 
 
-class BrokerPlace(NamedTuple):
+class Broker(NamedTuple):
     """A broker."""
 
     cluster: str  # name of its cluster
@@ -59,13 +59,13 @@ class Asking:
     def __init__(
         self,
         admin: Admin,
-        place: BrokerPlace,
+        broker: Broker,
         samples: Samples,
         *,
         concurrent: int = CONCURRENT_REQUESTS,
     ) -> None:
         self.admin = admin
-        self.place = place
+        self.broker = broker
         self.samples = samples
         # of the broker, as a number of ``MQVersion``; 0 as long as it is not known
         self.version = 0
@@ -92,7 +92,7 @@ class Asking:
     async def ask(self, request: Callable[[], Awaitable[T]]) -> T:
         """Send a request; raises ``BrokerGoneError`` after too many failures of this collection."""
         async with self._limit:
-            if self._channel_errors >= MOST_CHANNEL_ERRORS:
+            if self._channel_errors >= MAX_CHANNEL_ERRORS:
                 raise BrokerGoneError
             self.requests += 1
             try:
@@ -101,7 +101,7 @@ class Asking:
                 self._channel_errors += 1
                 raise
 
-    async def each(
+    async def call_each(
         self, part: str, items: Iterable[Item], call: Callable[[Item], Awaitable[None]]
     ) -> None:
         """Call a function for each item, with the requests of several items at once.

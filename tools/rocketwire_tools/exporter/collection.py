@@ -12,12 +12,12 @@ import trio
 
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.routing import MASTER_ID
-from rocketwire_tools.exporter.asking import CONCURRENT_REQUESTS, Asking, BrokerPlace
-from rocketwire_tools.exporter.parts.clients import MOST_CLIENTS, add_counts, collect_clients
+from rocketwire_tools.exporter.asking import CONCURRENT_REQUESTS, Asking, Broker
+from rocketwire_tools.exporter.parts.clients import MAX_CLIENTS, add_counts, collect_clients
 from rocketwire_tools.exporter.parts.groups import GroupMembers, collect_groups
 from rocketwire_tools.exporter.parts.runtime import collect_producers, collect_runtime
 from rocketwire_tools.exporter.parts.topics import collect_topics
-from rocketwire_tools.exporter.samples import MOST_SERIES, Samples
+from rocketwire_tools.exporter.samples import MAX_SERIES, Samples
 
 if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
@@ -41,10 +41,10 @@ class Limits:
     """Limits of a collection."""
 
     deadline: float = DEADLINE  # seconds, after which parts that have not ended are incomplete
-    series: int = MOST_SERIES  # maximum number of series
+    series: int = MAX_SERIES  # maximum number of series
     concurrent: int = CONCURRENT_REQUESTS  # maximum number of concurrent requests to one broker
     # maximum number of members that are asked for their state; 0 for none
-    clients: int = MOST_CLIENTS
+    clients: int = MAX_CLIENTS
 
 
 async def collect(admin: Admin, limits: Limits) -> Samples:
@@ -60,8 +60,8 @@ async def collect(admin: Admin, limits: Limits) -> Samples:
         else:
             samples.set("rocketmq_exporter_up", (), 1)
             askings += [
-                Asking(admin, place, samples, concurrent=limits.concurrent)
-                for place in places(info)
+                Asking(admin, broker, samples, concurrent=limits.concurrent)
+                for broker in list_brokers(info)
             ]
             await _collect_all(askings, limits)
     _report(samples, askings)
@@ -69,7 +69,7 @@ async def collect(admin: Admin, limits: Limits) -> Samples:
     return samples
 
 
-def places(info: ClusterInfo) -> Iterator[BrokerPlace]:
+def list_brokers(info: ClusterInfo) -> Iterator[Broker]:
     """Yield all brokers; a broker group belongs to the first cluster that lists it."""
     clusters: dict[str, str] = {}
     for cluster, names in (info.cluster_addr_table or {}).items():
@@ -80,7 +80,7 @@ def places(info: ClusterInfo) -> Iterator[BrokerPlace]:
         primary = MASTER_ID if MASTER_ID in addresses else min(addresses, default=MASTER_ID)
         for number, address in addresses.items():
             cluster = clusters.get(name, "")
-            yield BrokerPlace(cluster, name, address, number, number == primary)
+            yield Broker(cluster, name, address, number, number == primary)
 
 
 async def _collect_all(askings: list[Asking], limits: Limits) -> None:
@@ -91,7 +91,7 @@ async def _collect_all(askings: list[Asking], limits: Limits) -> None:
         for asking in askings:
             nursery.start_soon(_collect_broker, asking, members)
     for asking in askings:
-        _add_commit_log_diff(asking.samples, asking.place, askings)
+        _add_commit_log_diff(asking.samples, asking.broker, askings)
     if askings:
         add_counts(askings[0].samples, members)
     for asking in askings:
@@ -101,7 +101,7 @@ async def _collect_all(askings: list[Asking], limits: Limits) -> None:
 
 async def _collect_broker(asking: Asking, members: GroupMembers) -> None:
     parts: dict[str, Part] = {"runtime": collect_runtime}
-    if asking.place.is_primary:
+    if asking.broker.is_primary:
         parts |= {
             "producers": collect_producers,
             "topics": collect_topics,
@@ -112,29 +112,29 @@ async def _collect_broker(asking: Asking, members: GroupMembers) -> None:
         await asking.run(part, call)
 
 
-def _add_commit_log_diff(samples: Samples, place: BrokerPlace, askings: list[Asking]) -> None:
-    if place.broker_id == MASTER_ID:
+def _add_commit_log_diff(samples: Samples, broker: Broker, askings: list[Asking]) -> None:
+    if broker.broker_id == MASTER_ID:
         return
     offsets = samples.values["rocketmq_brokeruntime_commitlog_maxoffset"]
-    for other in (asking.place for asking in askings):
-        if other.name == place.name and other.broker_id == MASTER_ID:
-            master, slave = offsets.get(other.labels), offsets.get(place.labels)
+    for other in (asking.broker for asking in askings):
+        if other.name == broker.name and other.broker_id == MASTER_ID:
+            master, slave = offsets.get(other.labels), offsets.get(broker.labels)
             if master is not None and slave is not None:
-                samples.set("rocketmq_broker_commitlog_diff", place.labels, master - slave)
+                samples.set("rocketmq_broker_commitlog_diff", broker.labels, master - slave)
 
 
 def _report(samples: Samples, askings: list[Asking]) -> None:
     samples.add("rocketmq_exporter_up", (), 0)
     for asking in askings:
-        place = asking.place
+        broker = asking.broker
         is_up = asking.incomplete.keys() <= {"clients"}
-        samples.set("rocketmq_exporter_broker_up", place.labels, is_up)
+        samples.set("rocketmq_exporter_broker_up", broker.labels, is_up)
         for part in ("runtime", "producers", "topics", "groups", "clients"):
-            if place.is_primary or part == "runtime":
+            if broker.is_primary or part == "runtime":
                 family = "rocketmq_exporter_part_complete"
-                samples.set(family, (*place.labels, part), part not in asking.incomplete)
+                samples.set(family, (*broker.labels, part), part not in asking.incomplete)
         for (part, error), count in asking.failures.items():
-            samples.set("rocketmq_exporter_failures", (*place.labels, part, error), count)
+            samples.set("rocketmq_exporter_failures", (*broker.labels, part, error), count)
     samples.set("rocketmq_exporter_requests", (), sum(asking.requests for asking in askings))
     samples.set("rocketmq_exporter_dropped_series", (), samples.dropped)
     samples.set("rocketmq_exporter_series", (), len(samples))

@@ -81,9 +81,9 @@ class Collector:
     def text(self, content_type: str) -> bytes:
         """Return the last complete result and the metrics of the exporter."""
         gauges = b"" if self._result is None else self._result.gauges
-        return gauges + text_of(self._own(), content_type)
+        return gauges + text_of(self._own_metrics(), content_type)
 
-    def _own(self) -> Iterator[Metric]:
+    def _own_metrics(self) -> Iterator[Metric]:
         counter = CounterMetricFamily(COLLECTIONS, "Collections by result.", labels=("result",))
         for result, count in self._collections.items():
             counter.add_metric((result,), count)

@@ -12,8 +12,8 @@ from rocketwire_tools.cli.arguments import seconds
 from rocketwire_tools.cli.settings import add_settings
 from rocketwire_tools.exporter.asking import CONCURRENT_REQUESTS
 from rocketwire_tools.exporter.collection import DEADLINE, MIN_INTERVAL, WAIT, Limits
-from rocketwire_tools.exporter.parts.clients import MOST_CLIENTS
-from rocketwire_tools.exporter.samples import MOST_SERIES
+from rocketwire_tools.exporter.parts.clients import MAX_CLIENTS
+from rocketwire_tools.exporter.samples import MAX_SERIES
 
 NAME: Final = "rocketwire-exporter"
 PORT: Final = 5557
@@ -69,11 +69,11 @@ def build_parser() -> argparse.ArgumentParser:
         ("--deadline", seconds, DEADLINE, "seconds after which a collection ends incomplete"),
         ("--min-interval", _duration, MIN_INTERVAL, "minimum seconds between two collections"),
         ("--concurrent", _positive, CONCURRENT_REQUESTS, "concurrent requests to one broker"),
-        ("--max-series", _positive, MOST_SERIES, "maximum number of series of a collection"),
+        ("--max-series", _positive, MAX_SERIES, "maximum number of series of a collection"),
         (
             "--max-clients",
             _count,
-            MOST_CLIENTS,
+            MAX_CLIENTS,
             "maximum number of group members asked for their state",
         ),
     ):

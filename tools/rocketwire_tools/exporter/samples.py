@@ -6,7 +6,7 @@ from typing import Final
 
 from rocketwire_tools.exporter.families import FAMILIES
 
-MOST_SERIES: Final = 500_000
+MAX_SERIES: Final = 500_000
 """Default limit of the series of a collection."""
 
 Labels = tuple[str, ...]
@@ -15,11 +15,11 @@ Labels = tuple[str, ...]
 class Samples:
     """Values by family and labels; series beyond a maximum are counted and dropped."""
 
-    def __init__(self, most: int = MOST_SERIES) -> None:
+    def __init__(self, max_series: int = MAX_SERIES) -> None:
         # family -> values of labels -> value
         self.values: dict[str, dict[Labels, float]] = {name: {} for name in FAMILIES}
         self.dropped = 0
-        self._most = most
+        self._max_series = max_series
         self._count = 0
 
     def __len__(self) -> int:
@@ -29,7 +29,7 @@ class Samples:
     def set(self, family: str, labels: Labels, value: float) -> None:
         values = self.values[family]
         if labels not in values:
-            if self._count >= self._most and not family.startswith("rocketmq_exporter_"):
+            if self._count >= self._max_series and not family.startswith("rocketmq_exporter_"):
                 self.dropped += 1
                 return
             self._count += 1

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Run = Callable[[argparse.Namespace], int]
 
 _EXIT_STATUSES: Final = """\
-exit status: 0 success, 1 a capture could not be read to its end (the rows before that place and all
+exit status: 0 success, 1 a capture could not be read to its end (the rows before that point and all
 other captures are shown) or no frame matches --filter, 2 the command line is invalid, the output
 cannot be written or a package is missing, 130 interrupted.
 Each command has its own help: rocketwire-pcap decode --help"""

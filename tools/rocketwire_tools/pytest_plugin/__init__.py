@@ -65,7 +65,7 @@ def rocketmq(request: pytest.FixtureRequest, rocketmq_backstage: Backstage) -> I
 
 @pytest.fixture
 def fault_proxy(rocketmq_backstage: Backstage) -> Iterator[Callable[[str], FaultProxy]]:
-    """Creates proxies: ``fault_proxy("127.0.0.1:9876")`` is a proxy to that server."""
+    """Create proxies: ``fault_proxy("127.0.0.1:9876")`` is a proxy to that server."""
     from contextlib import ExitStack
 
     from rocketwire_tools.pytest_plugin.faults import FaultProxy

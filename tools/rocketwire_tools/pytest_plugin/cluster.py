@@ -46,7 +46,7 @@ Reply: TypeAlias = RemotingCommand | Callable[[RemotingCommand], RemotingCommand
 _QUEUES: Final = 4
 _HOST: Final = "127.0.0.1"
 _POLL_SECONDS: Final = 0.01
-_MOST_NAMED: Final = 10
+_MAX_NAMED: Final = 10
 
 
 class BrokerOfTest:
@@ -416,7 +416,7 @@ class RocketMQ:
             name: sum(_count(broker.state, name) for broker in self.brokers) for name in names
         }
         texts = [f"{name} has {count}" for name, count in counts.items() if count]
-        return ", ".join(texts[:_MOST_NAMED]) or "no topic has messages"
+        return ", ".join(texts[:_MAX_NAMED]) or "no topic has messages"
 
     def _wait(
         self, is_true: Callable[[], bool], timeout: float, text: Callable[[str], str]

@@ -67,12 +67,12 @@ def read_with_paths(
     return values
 
 
-def one_path(_: str, text: str) -> tuple[str, ...]:
+def read_path(_: str, text: str) -> tuple[str, ...]:
     """The path of ``load("...")``."""
     return (text,)
 
 
-def several_paths(option: str, text: str) -> tuple[str, ...]:
+def read_paths(option: str, text: str) -> tuple[str, ...]:
     """The paths of ``load([...])``, a JSON text."""
     import msgspec
 
@@ -93,12 +93,12 @@ def local(path: str) -> str:
     return path
 
 
-def plain_text(_: str, text: str) -> str:
+def read_text(_: str, text: str) -> str:
     """Any text."""
     return text
 
 
-def one_of(*choices: str) -> Reader:
+def read_choice(*choices: str) -> Reader:
     """A function that reads one of some words; case does not matter."""
 
     def read(option: str, text: str) -> str:
@@ -111,7 +111,7 @@ def one_of(*choices: str) -> Reader:
 
 def switch(option: str, text: str) -> bool:
     """``true`` or ``false``."""
-    return bool(one_of("true", "false")(option, text) == "true")
+    return bool(read_choice("true", "false")(option, text) == "true")
 
 
 def read_time(option: str, text: str, also: str = "") -> int:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from rocketwire_tools.spark.option_values import (
     PATHS,
     OptionError,
-    one_of,
-    one_path,
-    plain_text,
+    read_choice,
+    read_path,
+    read_paths,
+    read_text,
     read_with_paths,
-    several_paths,
     size,
     switch,
 )
@@ -53,21 +53,21 @@ def _secret(option: str, text: str) -> str:
 
 
 _READERS: Final = {
-    "path": (PATHS, one_path),
-    "paths": (PATHS, several_paths),
+    "path": (PATHS, read_path),
+    "paths": (PATHS, read_paths),
     "splitSize": ("split_size", size),
-    "mode": ("mode", one_of("split", "exact")),
+    "mode": ("mode", read_choice("split", "exact")),
     "shares": ("shares", size),
-    "body": ("body", one_of("none", "length", "decoded")),
-    "badFile": ("bad_file", one_of("fail", "skip")),
+    "body": ("body", read_choice("none", "length", "decoded")),
+    "badFile": ("bad_file", read_choice("fail", "skip")),
     "extFields": ("ext_fields", switch),
     "pushFilters": ("push_filters", switch),
     "lookBehind": ("look_behind", size),
     "lookAhead": ("look_ahead", size),
     "chunkSize": ("chunk_size", size),
-    "filter": ("filter_text", plain_text),
+    "filter": ("filter_text", read_text),
     "redact": ("redact", _secret),
-    "join": ("join", one_of("auto", "all", "none")),
+    "join": ("join", read_choice("auto", "all", "none")),
 }
 
 

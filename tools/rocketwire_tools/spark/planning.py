@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.spark.options import Settings
 
-MOST_SHARES: Final = 8
-MOST_PARTS: Final = 10_000  # Maximum parts of a file; planning reads a little of each part
+MAX_SHARES: Final = 8
+MAX_PARTS: Final = 10_000  # Maximum parts of a file; planning reads a little of each part
 _DIGITS: Final = re.compile(r"(\d+)")
 _HIDDEN: Final = (".", "_")
 _PACKED: Final = re.compile(r"\.(gz|zst|lz4)$")
@@ -109,15 +109,15 @@ def _parts_of(file: Split, size: int, settings: Settings) -> list[Part]:
 def _refuse_crumbs(path: str, size: int) -> None:
     """Refuse a part size without a unit that was probably meant as megabytes."""
     count = os.path.getsize(path) // size if size and os.path.exists(path) else 0
-    if count > MOST_PARTS:
-        message = f"{size} bytes make {count} parts of {path}; {MOST_PARTS} are the most"
+    if count > MAX_PARTS:
+        message = f"{size} bytes make {count} parts of {path}; {MAX_PARTS} are the most"
         raise OptionError(f"option 'splitSize': {message}")
 
 
 def _shares(path: str, size: int) -> int:
     if not size or not os.path.exists(path) or not os.path.getsize(path) or read_head(path) is None:
         return 1  # inflating it costs more than it saves
-    return max(1, min(MOST_SHARES, -(-os.path.getsize(path) // size)))
+    return max(1, min(MAX_SHARES, -(-os.path.getsize(path) // size)))
 
 
 def log_skipped(error: CaptureError) -> None:

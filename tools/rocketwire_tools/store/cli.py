@@ -58,7 +58,6 @@ class _VerbParser(ProgramParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the command line; its result has ``run``."""
     parser = ProgramParser(
         prog="rocketwire-store",
         description="Read a broker's store on disk, without the broker, also if it is damaged.",

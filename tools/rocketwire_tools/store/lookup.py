@@ -1,6 +1,6 @@
-"""Finding single messages: by offset, by place in a queue, by id and by key.
+"""Finding single messages: by physical offset, by queue offset, by id and by key.
 
-Queues and index files lead to a place; the message at that place counts.
+Queues and index files lead to a physical offset; the message there counts.
 """
 
 from __future__ import annotations
@@ -46,8 +46,6 @@ MAX_RESULTS: Final = 1000  # messages that one lookup returns at most
 
 @dataclass(frozen=True, slots=True)
 class StoredBytes:
-    """A message as it stands in a file."""
-
     file: StoreFile  # in which it stands
     position: int  # of its first byte there
     physical_offset: int  # in the stream
@@ -89,7 +87,7 @@ def at_physical_offset(store: OpenedStore, offset: int, source: str) -> StoredBy
 def at_queue_offset(
     store: OpenedStore, topic: str, queue_id: int, offset: int
 ) -> Iterator[StoredBytes]:
-    """Messages at a place of a queue: by the queue's own files, else by a scan of the log.
+    """Messages at a queue offset: by the queue's own files, else by a scan of the log.
 
     A cut log that was continued can have several; the last one counts for consumers.
     """
@@ -100,9 +98,9 @@ def at_queue_offset(
             yield message
             return
     if topic.startswith(LMQ_PREFIX):
-        place = (topic, offset)
+        dispatch = (topic, offset)
         selection = Selection(
-            with_system=True, matches=lambda properties: place in read_dispatches(properties)
+            with_system=True, matches=lambda properties: dispatch in read_dispatches(properties)
         )
     else:
         selection = Selection(
@@ -122,7 +120,7 @@ def read_dispatches(properties: Mapping[str, str]) -> list[tuple[str, int]]:
     ]
 
 
-def other_places(rows: Rows) -> Iterator[tuple[int, tuple[str, int], int]]:
+def read_other_queues(rows: Rows) -> Iterator[tuple[int, tuple[str, int], int]]:
     """Row, queue and queue offset of each message that other queues hold too."""
     if _DISPATCH not in rows.data:
         return
@@ -138,10 +136,10 @@ def queue_unit(
     store: OpenedStore, topic: str, queue_id: int, offset: int
 ) -> consume_queue.QueueUnit | None:
     """The unit of a queue offset; None if neither files nor RocksDB have one."""
-    place = offset * consume_queue.UNIT_SIZE
-    file = file_at(store.folder.queues.get((topic, queue_id), ()), place)
-    if file is not None and place + consume_queue.UNIT_SIZE <= file.end:
-        data = read_bytes(file, place - file.offset, consume_queue.UNIT_SIZE)
+    unit_position = offset * consume_queue.UNIT_SIZE
+    file = file_at(store.folder.queues.get((topic, queue_id), ()), unit_position)
+    if file is not None and unit_position + consume_queue.UNIT_SIZE <= file.end:
+        data = read_bytes(file, unit_position - file.offset, consume_queue.UNIT_SIZE)
         unit = next(consume_queue.decode_units(data), None)
         return unit if unit is not None and unit.points_to_message else None
     queues = store.rocks_queues
@@ -161,7 +159,7 @@ def _stands_at(message: StoredBytes, topic: str, queue_id: int, offset: int) -> 
 
 
 def by_message_id(store: OpenedStore, message_id: str) -> Iterator[StoredBytes]:
-    """Messages with an id: the broker's (it names the place), or the sender's unique key."""
+    """Messages with an id: the broker's, with the physical offset, or the sender's unique key."""
     try:
         offset = decode_offset_message_id(message_id).commit_log_offset
     except DecodeError:

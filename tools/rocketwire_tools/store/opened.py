@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from rocketwire.errors import DecodeError
 from rocketwire.store.checkpoint import Checkpoint, decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
-from rocketwire.store.folder import StoreFile, StoreFolder, is_file_place, read_folder
+from rocketwire.store.folder import StoreFile, StoreFolder, is_name_of_file, read_folder
 from rocketwire_tools.store.engine.blocks import open_blocks, open_file, read_bytes
 from rocketwire_tools.store.engine.scan import LogScan
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
@@ -52,7 +52,6 @@ _ARCHIVE: Final = re.compile(r"\.(tar|tgz|tbz2?|txz|tar\.\w+)$", re.IGNORECASE)
 
 
 def is_root(path: Path) -> bool:
-    """Whether a path is a store of its own, and no part of one."""
     names = ("commitlog", "config", "consumequeue", "checkpoint")
     return path.is_dir() and any((path / name).exists() for name in names)
 
@@ -75,7 +74,7 @@ def open_stores(paths: Iterable[Path]) -> list[OpenedStore]:
 
 
 def scans_of(stores: Iterable[OpenedStore]) -> list[LogScan]:
-    """Passes through the logs of stores, which have to live as long.
+    """Pass through the logs of stores, which have to live as long.
 
     The stores forget the files of their queues, which take 50 MB for 100,000 queues.
     """
@@ -128,7 +127,7 @@ class OpenedStore:
         if not (self.folder.commit_log or self.folder.queues or self.folder.config):
             names = ", ".join(str(root) for root in self.folder.roots)
             raise NoStoreError(f"{names}: no commit log, queue or configuration of a broker")
-        misplaced = filter(is_file_place, self.folder.ignored)
+        misplaced = filter(is_name_of_file, self.folder.ignored)
         unread = dict.fromkeys(misplaced, "it is no plain file")
         _report_unread(unread)
         # name of each folder and small file that was passed over → the reason
@@ -146,7 +145,7 @@ class OpenedStore:
         return folder
 
     def scans(self, *, start: int = 0, stop: int = 1 << 63) -> list[LogScan]:
-        """Passes through the log that together read it from a message at ``start`` on."""
+        """Pass through the log that together read it from a message at ``start`` on."""
         if not self.folder.commit_log:
             return []
         files = without_tails(self.folder.commit_log)
@@ -170,7 +169,6 @@ class OpenedStore:
         *,
         max_size: int = MAX_PLAIN_FILE,
     ) -> T | None:
-        """A small file, decoded; None if there is none, or if it cannot be read."""
         if file is None:
             return None
         try:
@@ -208,7 +206,6 @@ class OpenedStore:
         return table
 
     def database(self, name: str) -> Database | None:
-        """A RocksDB by its folder; None without one, or with the reason on standard error."""
         files = self.folder.rocksdb.get(name, [])
         has_records = any(file.size and file.name.endswith((".sst", ".log")) for file in files)
         if not files or (name == _ALWAYS_THERE and not has_records):
@@ -241,7 +238,6 @@ class OpenedStore:
 
     @cached_property
     def rocks_queues(self) -> RocksQueues | None:
-        """The queues in RocksDB; None without."""
         is_separate = _SEPARATE_QUEUES in self.folder.rocksdb
         name = _SEPARATE_QUEUES if is_separate else "consumequeue"
         database = self.database(name)
@@ -255,7 +251,6 @@ class OpenedStore:
 
     @cached_property
     def checkpoint(self) -> Checkpoint | None:
-        """``checkpoint``; None without one, or if it is too short."""
         return self.decode(self.folder.plain.get("checkpoint"), decode_checkpoint)
 
     @cached_property

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import msgspec
 
 from rocketwire.durable_file import rename_new
-from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.jsonlines import escape_line_breaks
 from rocketwire_tools.terminal import ProgressLine, align, printable, text_width
 from rocketwire_tools.times import utc
 
@@ -32,7 +32,7 @@ def json_line(value: object) -> bytes:
         text = msgspec.json.encode(value)
     except UnicodeEncodeError:  # names of files that are no UTF-8
         text = json.dumps(_without_surrogates(value), ensure_ascii=False).encode()
-    return unbroken(text) + b"\n"
+    return escape_line_breaks(text) + b"\n"
 
 
 @contextmanager
@@ -114,7 +114,6 @@ def with_progress(scan: LogScan) -> Iterator[Block]:
 
 
 def flat(values: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Names and values of a report for a table of two columns, without empty values."""
     return [(name, _words(value)) for name, value in values.items() if value not in (None, [], "")]
 
 

@@ -40,7 +40,7 @@ from rocketwire_tools.store.engine.rows import (
     TopicNames,
 )
 from rocketwire_tools.store.engine.scan import RegionKind, State
-from rocketwire_tools.store.lookup import other_places
+from rocketwire_tools.store.lookup import read_other_queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,27 +49,27 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.queue_files import Units
     from rocketwire_tools.store.engine.scan import Block, Region
 
-_MOST_IN_BATCH: Final = (1 << 15) - 1
+_MAX_IN_BATCH: Final = (1 << 15) - 1
 _MAX_BUFFERED: Final = 16 << 20  # bytes of all queues together that wait to be written
 
 
 @dataclass(slots=True)
 class RebuildReport:
     messages: int = 0  # that were copied
-    bytes_filled: int = 0  # of places without a message
+    bytes_filled: int = 0  # of gaps between messages
     # queue offsets of lost messages; their units point to the next message
     missing_offsets: int = 0
     misplaced_messages: int = 0  # with a queue offset that cannot be; they follow the one before
     unqueued_messages: int = 0  # with the queue offset of another message; no unit points to them
-    # queue offsets of which a later run of messages took the place; no unit points to the earlier
+    # queue offsets of which a later run of messages took the offset; no unit points to the earlier
     # ones
     replaced_offsets: int = 0
     restarted_queues: int = 0  # that began again at 0; only the later messages count
     bytes_copied: int = 0  # of the messages that were copied
-    fillers: int = 0  # places without a message that were filled
+    fillers: int = 0  # gaps between messages that were filled
     # whose checksum, topic, queue or queue offset is wrong; filled as well
     broken_messages: int = 0
-    crowded_messages: int = 0  # whole ones, lost because the place before is too small for a filler
+    crowded_messages: int = 0  # whole ones, lost because the gap before is too small for a filler
     ghosts: int = 0  # old messages after the end of the log, which were left out
     # of the log, left out because their names are no multiples of the file size
     misnamed_files: int = 0
@@ -88,7 +88,7 @@ class RebuildReport:
 
 
 class LogCopy:
-    """Copies messages to the same offsets of a new log, and fills the places between them."""
+    """Copies messages to the same offsets of a new log, and fills the gaps between them."""
 
     def __init__(self, files: Files, file_size: int, report: RebuildReport) -> None:
         self._writer = CommitLogWriter(files, file_size=file_size)
@@ -98,7 +98,7 @@ class LogCopy:
         self.blanks: dict[int, int] = {}  # offset of each blank of the source → its end
 
     def has_room(self, offset: int) -> bool:
-        """Whether the place before a message is empty, or large enough for a filler."""
+        """Whether the gap before a message is empty, or large enough for a filler."""
         begin = max(self._end(offset), offset - offset % self._file_size)
         return offset == begin or offset - begin >= MIN_FILLER
 
@@ -143,8 +143,6 @@ class LogCopy:
 
 
 class _Units(NamedTuple):
-    """Units with successive queue offsets."""
-
     number: int  # queue offset of the first one
     data: bytes  # the units
     timestamp: int  # store timestamp of the last one's message
@@ -279,22 +277,22 @@ class QueueBuilder:
         groups = group_by_queue(rows)
         for number, (topic, queue_id) in enumerate(groups.names):
             part = groups.part(number)
-            places, offsets = groups.rows[part], groups.offsets[part]
+            rows_of_queue, offsets = groups.rows[part], groups.offsets[part]
             self.queue_counts[topic] = max(self.queue_counts[topic], queue_id + 1)
             if topic in self.batch_topics:
-                batches = np.zeros(len(places), BATCH_UNIT)
+                batches = np.zeros(len(rows_of_queue), BATCH_UNIT)
                 for name in UNIT.names or ():
-                    batches[name] = units[name][places]
-                batches["store_timestamp"] = timestamps[places]
+                    batches[name] = units[name][rows_of_queue]
+                batches["store_timestamp"] = timestamps[rows_of_queue]
                 batches["base_offset"] = offsets
-                batches["message_count"] = np.minimum(groups.steps[part], _MOST_IN_BATCH)
+                batches["message_count"] = np.minimum(groups.steps[part], _MAX_IN_BATCH)
                 batches["compacted_offset"] = -1
                 batch_queue = self._batch_queue(topic, queue_id)
-                last = int(timestamps[places[-1]])
+                last = int(timestamps[rows_of_queue[-1]])
                 batch_queue.put(batch_queue.end or 0, batches.tobytes(), last)
             else:
                 queue = self._queue(topic, queue_id, log_start)
-                _add_units(queue, offsets, units[places], timestamps[places])
+                _add_units(queue, offsets, units[rows_of_queue], timestamps[rows_of_queue])
         self._add_dispatched(rows, units, timestamps, log_start)
         if sum(writer.buffered for writer in self.writers) > _MAX_BUFFERED:
             self._flush()
@@ -320,7 +318,7 @@ class QueueBuilder:
 
     def _add_dispatched(self, rows: Rows, units: Units, timestamps: Int64s, log_start: int) -> None:
         flags = rows.messages.numbers("sys_flag") & TRANSACTION
-        for row, name, number in other_places(rows):
+        for row, name, number in read_other_queues(rows):
             if is_folder_name(name[0]) and flags[row] not in (PREPARED, ROLLED_BACK):
                 queue = self._queue(*name, log_start)
                 queue.put(number, units[row : row + 1].tobytes(), int(timestamps[row]))
@@ -374,7 +372,7 @@ class Rebuild:
             self.report.ghosts += len(block.messages)
             return
         rows = Rows(block, self._topics)
-        sound, positions = self._sound(rows), rows.messages.positions
+        sound, positions = self._are_served(rows), rows.messages.positions
         self.report.broken_messages += int((~sound).sum())
         for first, last in _runs(sound):
             while first < last and not self.log.has_room(block.base + int(positions[first])):
@@ -383,7 +381,7 @@ class Rebuild:
             if first < last:
                 self._add_run(rows.choose(np.arange(first, last)))
 
-    def _sound(self, rows: Rows) -> Bools:
+    def _are_served(self, rows: Rows) -> Bools:
         """Which messages a broker would serve: Java's recovery stops at a wrong checksum."""
         messages = rows.messages
         sound = rows.crc_holds.copy()
@@ -414,18 +412,18 @@ class Rebuild:
         self._add_keys(rows)
 
     def _add_keys(self, rows: Rows) -> None:
-        places, hashes, is_tag = key_hashes(rows)
-        flags = rows.messages.numbers("sys_flag")[places] & TRANSACTION
+        key_rows, hashes, is_tag = key_hashes(rows)
+        flags = rows.messages.numbers("sys_flag")[key_rows] & TRANSACTION
         is_entry = (flags != ROLLED_BACK) & (self.indexes_tags | ~is_tag)
-        places = places[is_entry]
-        offsets = rows.messages.numbers("physical_offset")[places].tolist()
-        timestamps = rows.messages.numbers("store_timestamp")[places].tolist()
+        key_rows = key_rows[is_entry]
+        offsets = rows.messages.numbers("physical_offset")[key_rows].tolist()
+        timestamps = rows.messages.numbers("store_timestamp")[key_rows].tolist()
         put = self.index.put
         for key_hash, offset, timestamp in zip(
             hashes[is_entry].tolist(), offsets, timestamps, strict=True
         ):
             put(key_hash, offset, timestamp)
-        self.report.index_entries += len(places)
+        self.report.index_entries += len(key_rows)
 
     def finish(self) -> None:
         self.queues.finish()

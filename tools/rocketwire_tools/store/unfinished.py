@@ -87,10 +87,10 @@ class UnfinishedWork:
         names = rows.column("topic")
         queues, offsets = rows.column("queue_id").tolist(), rows.column("queue_offset").tolist()
         flags = rows.column("sys_flag").tolist()
-        for row, (topic, queue, offset) in enumerate(zip(names, queues, offsets, strict=True)):
-            place = (topic, queue)
-            if self.max_offsets[place] <= offset:
-                self.max_offsets[place] = offset + 1
+        for row, (topic, queue_id, offset) in enumerate(zip(names, queues, offsets, strict=True)):
+            queue_key = (topic, queue_id)
+            if self.max_offsets[queue_key] <= offset:
+                self.max_offsets[queue_key] = offset + 1
             if topic == SCHEDULE_TOPIC:
                 self._added["delayed"].append((_pack(_message(rows, row)),))
             elif topic in HALF_TOPICS:
@@ -100,7 +100,7 @@ class UnfinishedWork:
                 numbers = (number for text in texts if (number := number_in(text)) is not None)
                 self._added["operated"].extend((number,) for number in numbers)
             elif topic == TIMER_TOPIC or topic.startswith(pops.REVIVE_LOG):
-                self._add_pop(rows, row, place, offset)
+                self._add_pop(rows, row, queue_key, offset)
             if flags[row] & TRANSACTION == COMMITTED:
                 prepared = int(rows.column("prepared_transaction_offset")[row])
                 self._added["committed"].append((prepared,))
@@ -111,10 +111,10 @@ class UnfinishedWork:
         numbers = message["queue_offset"], message["commit_log_offset"]
         self._added["halves"].append((*numbers, key, _pack(message)))
 
-    def _add_pop(self, rows: Rows, row: int, place: tuple[str, int], offset: int) -> None:
+    def _add_pop(self, rows: Rows, row: int, queue_key: tuple[str, int], offset: int) -> None:
         """Add a record of the revive log, which is a timed message at first."""
         properties, body = rows.properties[row], rows.bodies[row] or b""
-        is_timed = place[0] == TIMER_TOPIC
+        is_timed = queue_key[0] == TIMER_TOPIC
         real_topic = properties.get(message_const.REAL_TOPIC, "")
         if is_timed and not real_topic.startswith(pops.REVIVE_LOG):
             return
@@ -123,7 +123,7 @@ class UnfinishedWork:
             self._check_points += 1
             # the last one of the revive log counts; without one, the first timed one
             rank = -self._check_points if is_timed else self._check_points
-            text = _pack([record, *place, offset])
+            text = _pack([record, *queue_key, offset])
             self._added["check_points"].append((_digest(record.pop), rank, text))
         elif tag in pops.ACK_TAGS and (acks := pops.decode_acks(body)) is not None:
             digest = _digest(acks.pop)

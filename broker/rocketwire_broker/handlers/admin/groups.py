@@ -115,8 +115,8 @@ def get_all_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: in
     groups = {str(group.group_name): group for group in broker.groups}
     if "groupSeq" in fields and "maxGroupNum" in fields:
         header = decode_header(GetAllSubscriptionGroupRequestHeader, fields)
-        start, most = max(0, header.group_seq or 0), max(0, header.max_group_num or 0)
-        names = sorted(groups)[start : start + most]
+        start, count = max(0, header.group_seq or 0), max(0, header.max_group_num or 0)
+        names = sorted(groups)[start : start + count]
         groups = {name: groups[name] for name in names}
     body = SubscriptionGroupWrapper(
         data_version=broker.groups.version,

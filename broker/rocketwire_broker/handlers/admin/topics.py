@@ -187,8 +187,8 @@ def get_all_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: in
     topics = {str(topic.topic_name): topic for topic in broker.topics}
     if "topicSeq" in fields and "maxTopicNum" in fields:
         header = decode_header(GetAllTopicConfigRequestHeader, fields)
-        start, most = max(0, header.topic_seq or 0), max(0, header.max_topic_num or 0)
-        names = sorted(topics)[start : start + most]
+        start, count = max(0, header.topic_seq or 0), max(0, header.max_topic_num or 0)
+        names = sorted(topics)[start : start + count]
         topics = {name: topics[name] for name in names}
     body = TopicConfigAndMappingSerializeWrapper(
         data_version=broker.topics.version,

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
-_MOST_NAMES: Final = 10_000
+_MAX_NAMES: Final = 10_000
 
 
 @handles(RequestCode.GET_BROKER_LITE_INFO)
@@ -144,13 +144,13 @@ def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
     subscription = broker.lite.subscriptions.get(client_id)
     events = broker.lite.events.get(client_id)
     queues = None if subscription is None else tuple(subscription.queues)
-    most = max(0, min(header.max_count, _MOST_NAMES))
+    max_count = max(0, min(header.max_count, _MAX_NAMES))
     body = GetLiteClientInfoResponseBody(
         parent_topic=name,
         group=group_name,
         client_id=client_id,
         lite_topic_count=-1 if queues is None else len(queues),
-        lite_topic_set=None if queues is None else queues[:most],
+        lite_topic_set=None if queues is None else queues[:max_count],
         last_access_time=-1 if events is None else events.accessed,
     )
     return with_body(body)

@@ -149,8 +149,8 @@ def _take_of_queue(
     now: int,
 ) -> None:
     group, name = question.group, queue.topic
-    place = (group, name, 0)
-    if broker.pop_orders.is_blocked(place, question.attempt_id, now):
+    queue_key = (group, name, 0)
+    if broker.pop_orders.is_blocked(queue_key, question.attempt_id, now):
         return
     offset = _offset(broker, group, queue, now)
     found = select(
@@ -164,7 +164,7 @@ def _take_of_queue(
     if not found.records:
         return
     redelivered = broker.pop_orders.record_pop(
-        place, found.offsets, now, question.invisible_time, question.attempt_id
+        queue_key, found.offsets, now, question.invisible_time, question.attempt_id
     )
     if redelivered:
         counts += (f"0 qo0%{offset} {count}" for offset, count in redelivered.items())

@@ -211,11 +211,11 @@ def _change_lite(broker: Broker, header: ChangeInvisibleTimeRequestHeader, now: 
     if committed is not None and offset < committed:
         return Response(remark=NOT_SET, ext_fields=_NO_CHANGE_FIELDS)
     due = now + require(header.invisible_time, "invisibleTime")
-    place = (group, name, 0)
+    queue_key = (group, name, 0)
     if header.suspend:  # of all messages of the pop, and the delivery is not counted
-        broker.pop_orders.suspend(place, handle.pop_time, due)
+        broker.pop_orders.suspend(queue_key, handle.pop_time, due)
     else:
-        broker.pop_orders.change_time(place, offset, handle.pop_time, due)
+        broker.pop_orders.change_time(queue_key, offset, handle.pop_time, due)
     broker.lite.dispatch_at(name, group, due)
     fields = _change_fields(handle.pop_time, due - handle.pop_time, handle)
     return Response(remark=NOT_SET, ext_fields=fields)

@@ -327,7 +327,7 @@ def _take_of_queue(
 ) -> None:
     group_queue = (pop_request.group, topic, queue.queue_id)
     start = offset = offset_of(broker, pop_request.group, topic, queue, now)
-    most = pop_request.max_messages - len(result.records)
+    max_count = pop_request.max_messages - len(result.records)
     room = broker.config.max_pull_bytes - result.size
     message_filter = pop_request.message_filter if retry == NORMAL else EVERYTHING
     max_filtered = _max_filtered(broker, pop_request) - result.filtered
@@ -335,14 +335,14 @@ def _take_of_queue(
     is_blocked = pop_request.is_ordered and broker.pop_orders.is_blocked(
         group_queue, pop_request.attempt_id, now
     )
-    if most <= 0 or room <= 0 or is_blocked or is_exhausted:
+    if max_count <= 0 or room <= 0 or is_blocked or is_exhausted:
         result.rest += queue.max_offset - offset
         return
     records, offsets, offset = select(
         queue,
         offset,
         message_filter,
-        count=most,
+        count=max_count,
         max_bytes=room,
         max_filtered=max_filtered,
     )

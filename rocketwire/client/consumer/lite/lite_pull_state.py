@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
-from rocketwire.client.arguments import Rule, Settings, check_settings, optional, seconds, whole
+from rocketwire.client.arguments import (
+    Rule,
+    Settings,
+    check_settings,
+    integer_in,
+    optional,
+    seconds,
+)
 from rocketwire.client.consumer.config import FROM_WHERE, check_strategy, check_thresholds
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullResult
 from rocketwire.codes import ResponseCode
@@ -84,7 +91,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "thresholds": check_thresholds,
     "auto_commit_interval": seconds(zero=True),
     "consume_from_where": FROM_WHERE,
-    "consume_timestamp_millis": optional(whole(minimum=0)),
+    "consume_timestamp_millis": optional(integer_in(minimum=0)),
     "allocate_message_queue_strategy": check_strategy,
 }
 """The checks of settings that are not those of their type."""

@@ -131,7 +131,7 @@ class PopCalls:
             topic: the topic; messages of its retry topic are included.
             broker_name: the broker.
             queue_id: queue of the broker; -1 for any.
-            max_msg_nums: most messages, 1 to 32.
+            max_msg_nums: maximum number of messages, 1 to 32.
             invisible_time: seconds for which the messages are hidden.
             poll_time: seconds that the broker may wait for a message.
             subscription: filter; None for all messages.

@@ -27,8 +27,8 @@ from rocketwire.client.arguments import (
     check_config,
     check_settings,
     instance_of,
+    integer_in,
     seconds,
-    whole,
 )
 from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyStatus,
@@ -66,7 +66,7 @@ from rocketwire.client.consumer.retry import (
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler
 from rocketwire.client.log_text import log_text
-from rocketwire.client.periodic import every, now_millis
+from rocketwire.client.periodic import now_millis, repeat_every
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import IllegalHandlerError, MissingPackageError, RocketWireError
 from rocketwire.flags import Perm
@@ -153,13 +153,13 @@ class PopConsumerConfig(Settings):
         pop_invisible_time: for how long a message is hidden, 5 to 300; if its handler takes longer,
             it is redelivered.
         poll_time: how long a broker may wait for a message.
-        pop_batch_nums: most messages of a pop, 1 to 32.
-        pop_threshold: most messages of a queue, or of a topic and broker without an assignment,
-            that are not acknowledged.
-        consume_thread_max: most concurrent handler calls.
+        pop_batch_nums: maximum number of messages of a pop, 1 to 32.
+        pop_threshold: maximum number of unacknowledged messages of a queue, or, without an
+            assignment, of a topic and broker.
+        consume_thread_max: maximum number of concurrent handler calls.
         max_body_size: largest decompressed body in bytes; a larger message counts as not handled,
             with a WARNING.
-        max_inflated_size: most bytes of all decompressed bodies of a pop; the other messages are
+        max_inflated_size: maximum bytes of decompressed bodies of a pop; the other messages are
             redelivered after 10 seconds.
         init_mode: where a group starts that has never popped the topic.
         max_reconsume_times: attempts after which a failing message is acknowledged.
@@ -194,9 +194,9 @@ class PopConsumerConfig(Settings):
 _RULES: Final[Mapping[str, Rule]] = {
     "pop_invisible_time": seconds(minimum=5, maximum=300),
     "poll_time": seconds(zero=True),
-    "pop_batch_nums": whole(minimum=1, maximum=32),
+    "pop_batch_nums": integer_in(minimum=1, maximum=32),
     "init_mode": instance_of(InitMode, expected="an InitMode, for example InitMode.MIN"),
-    "max_reconsume_times": whole(minimum=0),
+    "max_reconsume_times": integer_in(minimum=0),
     "await_termination": seconds(zero=True),
 }
 """The checks of settings that are not those of their type."""
@@ -351,7 +351,7 @@ class PopConsumer(GroupMember):
         self._nursery.start_soon(self._retries.keep_balanced)
         interval = self._instance.config.persist_consumer_offset_interval
         self._nursery.start_soon(
-            every, interval, self._retries.persist, self._outages, "storing of offsets"
+            repeat_every, interval, self._retries.persist, self._outages, "storing of offsets"
         )
 
     async def run(self) -> None:
@@ -472,13 +472,13 @@ class PopConsumer(GroupMember):
 
     def _settle_unhandled(self, key: MessageQueue, result: PopResult) -> None:
         # acknowledge or return the messages of a pop that no handler gets
-        place = f"{key.topic} at {key.broker_name}"
-        self._report.report_unreadable(place, result.unreadable, "counts as not handled")
+        source = f"{key.topic} at {key.broker_name}"
+        self._report.report_unreadable(source, result.unreadable, "counts as not handled")
         if result.stopped_by is not None:
             seconds = POP_DELAY_LEVEL[0]
             consequence = f"{len(result.left_out)} are redelivered after {seconds} seconds"
             accepted = len(result.messages)
-            self._report.report_limit(place, result.stopped_by, accepted, consequence)
+            self._report.report_limit(source, result.stopped_by, accepted, consequence)
         acknowledge, hide = self._acknowledgements.ack, self.calls.change_invisible_time
         unread = [message.stored for message in result.unreadable if message.stored is not None]
         settling: list[tuple[StoredMessage, Callable[[], Awaitable[object]]]] = [
@@ -569,13 +569,16 @@ class PopConsumer(GroupMember):
 
     async def _finish(self, message: StoredMessage, *, handled: bool) -> None:
         attempts = message.reconsume_times
-        most = self.config.max_reconsume_times
-        if not handled and attempts >= most:
+        max_attempts = self.config.max_reconsume_times
+        if not handled and attempts >= max_attempts:
             described = describe_message(message, self.group)
             _LOG.error(
-                "%s: message %s of %d: not redelivered again", self.group, described, most + 1
+                "%s: message %s of %d: not redelivered again",
+                self.group,
+                described,
+                max_attempts + 1,
             )
-        if handled or attempts >= most:
+        if handled or attempts >= max_attempts:
             await self._acknowledgements.ack(message)
             return
         # the sender can set the number of attempts, also to a negative number

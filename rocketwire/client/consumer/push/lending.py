@@ -191,9 +191,9 @@ class LentConsumption(ConcurrentConsumption):
     def _adapt(self, part: LentMessages, seconds: float) -> None:
         # lend larger parts while handlers are fast; to an application, more parts
         if not self._borrower.handles:
-            most = self._config.consume_thread_max
-            least = min(LEAST_PARTS, most)
-            self._limit = max(least, self._limit // 2) if seconds > SLOW else most
+            maximum = self._config.consume_thread_max
+            minimum = min(LEAST_PARTS, maximum)
+            self._limit = max(minimum, self._limit // 2) if seconds > SLOW else maximum
             return
         if seconds > FAST:
             self._calls = max(1, self._calls // 2)

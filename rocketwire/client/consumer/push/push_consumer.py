@@ -42,7 +42,7 @@ from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.consumer.retry import with_real_topic
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler, check_listeners
-from rocketwire.client.periodic import every, now_millis
+from rocketwire.client.periodic import now_millis, repeat_every
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
@@ -268,10 +268,10 @@ class PushConsumer(GroupMember):
         start = self._nursery.start_soon
         start(self.assignment.keep_balanced)
         outages = self.assignment.outages
-        start(every, interval, self.assignment.persist, outages, "storing of offsets")
-        start(every, LOCK_INTERVAL, self.assignment.renew_locks, outages, "renewal of locks")
+        start(repeat_every, interval, self.assignment.persist, outages, "storing of offsets")
+        start(repeat_every, LOCK_INTERVAL, self.assignment.renew_locks, outages, "renewal of locks")
         start(
-            every,
+            repeat_every,
             self.config.consume_timeout,
             self.assignment.send_back_expired,
             outages,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HEAD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1)
-MOST_MB = 256
+MAX_MB = 256
 # VmHWM, since ru_maxrss of a new process begins at the peak of the one that started it.
 DECODE = """
 import re, sys
@@ -71,7 +71,7 @@ def test_more_connections_than_can_be_remembered(flags: int, tmp_path: Path) -> 
     path.write_bytes(HEAD + flows(150_000, flags))
     packets, rows, megabytes = decode(path)
     assert (150_000, 0) == (packets, rows)
-    assert megabytes <= MOST_MB
+    assert megabytes <= MAX_MB
 
 
 def capture(*segments: tuple[int, bytes]) -> bytes:
@@ -112,7 +112,7 @@ def test_the_shortest_frames_that_there_can_be(tmp_path: Path) -> None:
     path.write_bytes(capture(*[(16, shortest * 6000)] * 300))
     packets, rows, megabytes = decode(path)
     assert (300, 1_800_000) == (packets, rows)
-    assert megabytes <= 2 * MOST_MB
+    assert megabytes <= 2 * MAX_MB
 
 
 @pytest.mark.full
@@ -127,7 +127,7 @@ def test_headers_of_many_connections_that_are_never_whole(tmp_path: Path) -> Non
             file.write(one[:42] + (0x0A000000 + number).to_bytes(4, "big") + one[46:])
     packets, rows, megabytes = decode(path)
     assert (6000, 0) == (packets, rows)
-    assert megabytes <= 2 * MOST_MB
+    assert megabytes <= 2 * MAX_MB
 
 
 @pytest.mark.process
@@ -136,4 +136,4 @@ def test_a_bomb_of_empty_records(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(HEAD + bytes(64 << 20), 1))
     packets, rows, megabytes = decode(path)
     assert (4 << 20, 0) == (packets, rows)
-    assert megabytes <= MOST_MB
+    assert megabytes <= MAX_MB

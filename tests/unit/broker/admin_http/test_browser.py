@@ -70,7 +70,7 @@ def test_messages_are_found_by_a_word_of_keys_and_by_unique_key() -> None:
 
 
 def test_a_search_says_when_it_has_not_read_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_search, "MOST_SEARCHED", 4)
+    monkeypatch.setattr(key_search, "MAX_SEARCHED", 4)
     home = fill_topic(8)
 
     result = with_key(home.broker, "orders", "all")

@@ -96,7 +96,7 @@ def test_the_systems_topics_and_groups_are_listed_when_asked_for(home: BrokerAtH
 
 
 def test_lists_are_bounded_and_say_how_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status, "MOST_TOPICS", 2)
+    monkeypatch.setattr(status, "MAX_TOPICS", 2)
     home = BrokerAtHand()
     client = home.connect()
     for name in ("a1", "a2", "a3", "b"):

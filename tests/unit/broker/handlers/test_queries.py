@@ -42,7 +42,7 @@ def test_query_searches_tags_on_demand(client: Client) -> None:
 def test_query_says_that_it_ended_at_a_limit(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(key_search, "MOST_SEARCHED", 3)
+    monkeypatch.setattr(key_search, "MAX_SEARCHED", 3)
     remark = "not all messages were searched"
 
     assert query(client, "common") == ([b"2", b"3", b"4"], remark)

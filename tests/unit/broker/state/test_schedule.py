@@ -85,7 +85,7 @@ def test_a_run_leaves_the_rest_of_many_actions_to_the_next_run(
 
 
 def test_a_repeated_action_runs_after_each_period(schedule: Schedule, times: list[int]) -> None:
-    schedule.every(10, times.append, now=0)
+    schedule.repeat_every(10, times.append, now=0)
     for now in (5, 10, 19, 20):
         schedule.run(now)
 
@@ -96,14 +96,14 @@ def test_an_action_with_a_name_runs_once_at_the_earliest_of_its_times(
     schedule: Schedule, times: list[int]
 ) -> None:
     for due in (20, 10, 30):
-        schedule.no_later("check", due, times.append)
-    schedule.no_later("another", 20, times.append)
+        schedule.run_by("check", due, times.append)
+    schedule.run_by("another", 20, times.append)
 
     schedule.run(10)
     assert (times, len(schedule)) == ([10], 1)
     schedule.run(40)
     assert times == [10, 40]
-    schedule.no_later("check", 50, times.append)
+    schedule.run_by("check", 50, times.append)
     schedule.run(50)
     assert times == [10, 40, 50]
 
@@ -116,7 +116,7 @@ def test_what_is_done_again_and_again_goes_on_after_a_fault(
         if now == 10:
             raise ValueError(now)
 
-    schedule.every(10, fail_first, 0)
+    schedule.repeat_every(10, fail_first, 0)
     with pytest.raises(ValueError, match="10"):
         schedule.run(10)
     schedule.run(20)
@@ -125,7 +125,7 @@ def test_what_is_done_again_and_again_goes_on_after_a_fault(
 
 
 def test_what_happens_every_few_seconds_is_not_what_happens_once(schedule: Schedule) -> None:
-    schedule.every(10, lambda _: None, 0)
+    schedule.repeat_every(10, lambda _: None, 0)
 
     assert (schedule.next_due, schedule.next_due_for_once()) == (10, None)
     schedule.run(10)
@@ -137,7 +137,7 @@ def test_what_happens_every_few_seconds_is_not_what_happens_once(schedule: Sched
 
 
 def test_nothing_is_searched_among_many_entries(schedule: Schedule) -> None:
-    schedule.every(10, lambda _: None, 0)
+    schedule.repeat_every(10, lambda _: None, 0)
     for due in range(1_000):
         schedule.at(100 + due, lambda _: None)
 

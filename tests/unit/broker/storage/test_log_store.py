@@ -134,8 +134,8 @@ def test_a_deleted_topic_begins_anew(log: LogAtHand) -> None:
 def test_messages_of_the_log_are_put_into_their_queues(log: LogAtHand) -> None:
     store = store_of(log)
 
-    store.place("orders", 1, 4, 0, 91, 7)
-    assert store.finish_placing() == 0
+    store.add_scanned("orders", 1, 4, 0, 91, 7)
+    assert store.finish_scan() == 0
 
     assert (store.min_offset("orders", 1), store.max_offset("orders", 1)) == (4, 5)
     assert (store.topics, store.size) == (["orders"], 91)

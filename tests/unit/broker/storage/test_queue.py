@@ -106,23 +106,23 @@ def test_messages_of_a_removed_file_are_dropped(queue: UnitQueue, log: LogAtHand
 def test_a_queue_begins_where_its_first_message_is(log: LogAtHand) -> None:
     queue = UnitQueue("t", 0, log.read)
 
-    queue.place(5, 100, 91, 0)
-    queue.place(6, 191, 91, 0)
+    queue.add_scanned(5, 100, 91, 0)
+    queue.add_scanned(6, 191, 91, 0)
 
     assert (queue.min_offset, queue.max_offset, queue.physical(6)) == (5, 7, 191)
 
 
 def test_a_queue_that_was_deleted_begins_anew(queue: UnitQueue) -> None:
-    queue.place(0, 1_000, 91, 0)
-    queue.place(1, 2_000, 91, 0)
+    queue.add_scanned(0, 1_000, 91, 0)
+    queue.add_scanned(1, 2_000, 91, 0)
 
     assert (queue.min_offset, queue.max_offset, queue.physical(1)) == (0, 2, 2_000)
 
 
 def test_offsets_of_lost_messages_are_left_out(queue: UnitQueue) -> None:
-    queue.place(6, 1_000, 91, 0)
+    queue.add_scanned(6, 1_000, 91, 0)
 
-    assert queue.finish_placing() == 0
+    assert queue.finish_scan() == 0
     assert (queue.max_offset, queue.physical(6)) == (7, 1_000)
     assert (queue.record(5), queue.store_time(5)) == (None, None)
 
@@ -130,11 +130,11 @@ def test_offsets_of_lost_messages_are_left_out(queue: UnitQueue) -> None:
 @pytest.mark.parametrize("offset", [-1, -(1 << 63), 2, 1 << 24, 1 << 32, (1 << 63) - 1])
 @pytest.mark.parametrize("count", [0, 1, 3], ids=["the last", "one follows", "three follow"])
 def test_a_wrong_offset_is_not_believed(queue: UnitQueue, offset: int, count: int) -> None:
-    queue.place(offset, 1_000, 91, 0)
+    queue.add_scanned(offset, 1_000, 91, 0)
     for number in range(count):
-        queue.place(5 + number, 2_000 + 100 * number, 91, 0)
+        queue.add_scanned(5 + number, 2_000 + 100 * number, 91, 0)
 
-    assert queue.finish_placing() == 1
+    assert queue.finish_scan() == 1
     assert (queue.min_offset, queue.max_offset, queue.physical(4)) == (0, 5 + count, 1_000)
 
 
@@ -143,20 +143,20 @@ def test_a_wrong_offset_is_not_believed(queue: UnitQueue, offset: int, count: in
 def test_a_wrong_offset_of_the_first_message_is_not_believed(offset: int, count: int) -> None:
     queue = UnitQueue("t", 0, LogAtHand().read)
 
-    queue.place(offset, 0, 91, 0)
+    queue.add_scanned(offset, 0, 91, 0)
     for number in range(count):
-        queue.place(1_001 + number, 100 + 100 * number, 91, 0)
+        queue.add_scanned(1_001 + number, 100 + 100 * number, 91, 0)
 
-    assert queue.finish_placing() == 1
+    assert queue.finish_scan() == 1
     assert (queue.min_offset, queue.max_offset) == (1_000, 1_001 + count)
     assert queue.physical(1_000) == 0
 
 
 def test_a_message_of_another_queue_hides_none(queue: UnitQueue) -> None:
-    queue.place(77, 1_000, 91, 0)
-    queue.place(4, 2_000, 91, 0)
+    queue.add_scanned(77, 1_000, 91, 0)
+    queue.add_scanned(4, 2_000, 91, 0)
 
-    assert queue.finish_placing() == 1
+    assert queue.finish_scan() == 1
     assert (queue.max_offset, queue.physical(4)) == (5, 2_000)
 
 

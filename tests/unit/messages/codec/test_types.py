@@ -434,7 +434,7 @@ def test_messages_name_the_kind_of_a_value(value: object, expected: str) -> None
 
 
 def test_a_mismatch_collects_its_path_from_the_inside_out() -> None:
-    assert Mismatch("x").under(1).under("list").path == ("list", "1")
+    assert Mismatch("x").with_path(1).with_path("list").path == ("list", "1")
 
 
 def test_a_form_is_a_value() -> None:

@@ -14,7 +14,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.serving.events import Event, Level
 from rocketwire.serving.limits import LimitExceeded
 from rocketwire_namesrv.admin_http.event_history import Observer
-from rocketwire_namesrv.admin_http.metrics import MOST_BROKERS, SECURITY_EVENTS, Exposition
+from rocketwire_namesrv.admin_http.metrics import MAX_BROKERS, SECURITY_EVENTS, Exposition
 from rocketwire_namesrv.events import BrokerUnregistered
 from rocketwire_namesrv.protocol.counters import TimedWork
 from rocketwire_namesrv.routes.peer_views import PeerView
@@ -29,8 +29,6 @@ Series = dict[tuple[str, ...], float]
 
 
 class Site:
-    """A server without a driver, and its metrics."""
-
     def __init__(self) -> None:
         self.server = Server(started=1000.0, epoch_ms=5_000_000)
         self.observer = Observer(lambda: 17.0)
@@ -50,7 +48,6 @@ class Site:
         return {family.name: family for family in text_string_to_metric_families(text)}
 
     def series(self, name: str) -> Series:
-        """Values by the values of the labels, in the order of the labels' names."""
         return {
             tuple(value for _, value in sorted(sample.labels.items())): sample.value
             for family in self.families().values()
@@ -137,7 +134,7 @@ def test_durations_are_shown_by_request_code_and_of_other_work(site: Site) -> No
     site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
     site.server.ask(105, {"topic": "nowhere"})
     counters = site.server.state.counters
-    counters.took(TimedWork.KV_PERSIST, counters.begin())
+    counters.record_duration(TimedWork.KV_PERSIST, counters.begin())
 
     name = "rocketmq_namesrv_request_handler_latency"
     assert site.series(f"{name}_count") == {
@@ -204,11 +201,11 @@ def test_brokers_with_names_that_java_forbids_have_no_series(site: Site, name: s
 
 
 def test_only_so_many_brokers_have_series(site: Site) -> None:
-    for number in range(MOST_BROKERS + 10):
+    for number in range(MAX_BROKERS + 10):
         site.server.register(f"10.0.0.1:{number}", name=f"b{number}")
 
     series = site.series("rocketmq_namesrv_broker_last_seen_timestamp_seconds")
-    assert len(series) == MOST_BROKERS
+    assert len(series) == MAX_BROKERS
 
 
 def kinds(of: type[Event] = Event) -> set[type[Event]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.admin_http.status import MOST_TOPICS, status_of
+from rocketwire_namesrv.admin_http.status import MAX_TOPICS, status_of
 from tests.support.fakes.sansio_server import BROKER, SLAVE, Server
 
 
@@ -57,10 +57,10 @@ def test_an_address_that_its_group_does_not_know_has_no_role(server: Server) -> 
 
 
 def test_topics_are_listed_up_to_a_bound_and_by_what_they_begin_with(server: Server) -> None:
-    server.register(topics=tuple(f"T{number}" for number in range(MOST_TOPICS + 50)))
+    server.register(topics=tuple(f"T{number}" for number in range(MAX_TOPICS + 50)))
 
     status = status_of(server.state, server.now)
     some = status_of(server.state, server.now, "T24")
 
-    assert (len(status.topics), status.topic_count) == (MOST_TOPICS, MOST_TOPICS + 50)
+    assert (len(status.topics), status.topic_count) == (MAX_TOPICS, MAX_TOPICS + 50)
     assert sorted(line.name for line in some.topics) == ["T24", *(f"T24{n}" for n in range(10))]

@@ -6,7 +6,7 @@ import pytest
 
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv.admin_http.event_history import LogEntry, PermissionChange
-from rocketwire_namesrv.admin_http.status import MOST_TOPICS, status_of
+from rocketwire_namesrv.admin_http.status import MAX_TOPICS, status_of
 from rocketwire_namesrv.admin_http.status_page import status_page
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.routes.peer_views import PeerView
@@ -86,7 +86,7 @@ def test_what_somebody_looks_for_stays_a_value_of_its_field() -> None:
 
 
 def test_more_than_it_shows_is_counted(server: Server) -> None:
-    topics = tuple(f"T{number}" for number in range(MOST_TOPICS + 7))
+    topics = tuple(f"T{number}" for number in range(MAX_TOPICS + 7))
     server.register(topics=topics)
     for number in range(20):
         server.register(f"10.0.0.9:{number}", name=f"c{number}", topics=("T0", "TX"))

@@ -25,7 +25,7 @@ def refusal(key: str, text: str) -> str | None:
 
 
 def doubt(key: str, text: str) -> str | None:
-    return BY_KEY[key][0].doubt(text)
+    return BY_KEY[key][0].find_doubt(text)
 
 
 def test_every_number_of_our_own_has_bounds() -> None:

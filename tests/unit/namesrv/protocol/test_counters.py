@@ -22,8 +22,6 @@ FOUND = RequestKind(ROUTE, 0)
 
 
 class Clock:
-    """Ten milliseconds later each time that it is asked."""
-
     def __init__(self) -> None:
         self.now = 0.0
 

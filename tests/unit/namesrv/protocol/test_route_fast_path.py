@@ -63,7 +63,6 @@ def short(server: Server, data: bytes) -> bytes | None:
 
 
 def shortest(session: Session, data: bytes, now: float) -> bytes | None:
-    """The way of a request that is known, if it is one."""
     answered = session.answer_one_route(data, now)
     if answered is None:
         return None

@@ -22,9 +22,9 @@ TOPICS = tuple(
 )
 FEW = 4000
 """Topics of a broker whose new topics are put in Java's order."""
-MOST_CALLS = 2000
+MAX_CALLS = 2000
 """Calls in one step; 10,000 topics are several times that wherever each of them is looked at."""
-MOST_BYTES = 600_000
+MAX_BYTES = 600_000
 """Bytes in one step, of some 2 MB; each is looked at twice, for the checksum and the digest."""
 
 
@@ -46,7 +46,6 @@ class Step:
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
-    """All steps so far, the one under way last."""
     done = [Step()]
 
     def weigh_calls(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,7 +61,6 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
 
 
 def register(server: Server, body: bytes, steps: list[Step]) -> None:
-    """Register, and count what each step does."""
     fields = {"brokerAddr": "b1:1", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
     outcome = server.session.receive(request(103, fields, body), server.now)
     while server.session.stepping:
@@ -88,5 +86,5 @@ def test_no_step_of_a_registration_does_much(
 
     assert len(server.state.table.topics.entries) == count
     assert len(steps) > count // 100
-    assert max(step.calls for step in steps) < MOST_CALLS
-    assert max(step.size for step in steps) < MOST_BYTES
+    assert max(step.calls for step in steps) < MAX_CALLS
+    assert max(step.size for step in steps) < MAX_BYTES

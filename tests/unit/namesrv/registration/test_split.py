@@ -275,7 +275,7 @@ def test_nothing_is_completed_while_a_registration_is_on_its_way(server: Server)
 def test_there_is_an_end_to_the_parts_of_one_broker(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(split, "MOST_PARTS", 2)
+    monkeypatch.setattr(split, "MAX_PARTS", 2)
 
     server.register(topics=FIRST)
     server.register(topics=SECOND)

@@ -40,7 +40,6 @@ Event = tuple[str, int, dict[str, int], int, bool]
 
 
 def tell(server: Server, sessions: Sequence[Session], event: Event) -> list[int]:
-    """Tells a server of an event; returns the codes of its answers."""
     kind, number, topics, counter, flag = event
     address, broker_id, name = BROKERS[number]
     session = sessions[number]
@@ -69,7 +68,6 @@ def tell(server: Server, sessions: Sequence[Session], event: Event) -> list[int]
 
 
 def responses_of(server: Server) -> dict[str, Any]:
-    """All responses that a client may get."""
     table = server.state.table
     routes = {
         topic: sorted(map(repr, layout.queues)) for topic, layout in table.topics.entries.items()

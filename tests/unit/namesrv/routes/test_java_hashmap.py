@@ -17,7 +17,6 @@ from rocketwire_namesrv.routes.java_hashmap import (
 
 
 def fingerprint(keys: list[str]) -> int:
-    """``String.join(",", keys).hashCode()``."""
     value = string_hash(",".join(keys))
     return value - (1 << 32) if value >> 31 else value
 

@@ -13,7 +13,7 @@ from rocketwire_namesrv.events import (
     TopicsRegistered,
     UnregistrationIgnored,
 )
-from rocketwire_namesrv.routes.brokers import DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, sane_timeout
+from rocketwire_namesrv.routes.brokers import DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, clamp_timeout
 from rocketwire_namesrv.routes.route_table import RouteTable
 from tests.support.builders.route_table_builders import (
     A,
@@ -86,7 +86,7 @@ def test_a_lost_connection_takes_all_its_brokers_along_and_no_others(table: Rout
     ],
 )
 def test_a_timeout_is_kept_within_reason(timeout: int | None, expected: int) -> None:
-    assert expected == sane_timeout(timeout)
+    assert expected == clamp_timeout(timeout)
 
 
 def test_a_topic_that_comes_twice_with_the_same_version_is_taken_once(table: RouteTable) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from rocketwire_namesrv.routes.route_table import RouteTable
 from rocketwire_namesrv.routes.table_digest import (
+    MAX_BROKERS,
     MAX_DOCUMENT,
-    MOST_BROKERS,
     STEP,
     TOPIC_GROUPS,
     Drift,
@@ -94,7 +94,7 @@ def test_a_document_is_read_back() -> None:
 
 
 def test_a_digest_of_two_thousand_brokers_is_read() -> None:
-    brokers = {f"cluster {'x' * 200}{number} 10.0.0.1:1": "0 1 1" for number in range(MOST_BROKERS)}
+    brokers = {f"cluster {'x' * 200}{number} 10.0.0.1:1": "0 1 1" for number in range(MAX_BROKERS)}
     digest = TableDigest(brokers, (0,) * TOPIC_GROUPS)
 
     assert TableDigest.read(digest.document()) == digest

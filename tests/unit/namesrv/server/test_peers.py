@@ -21,8 +21,6 @@ PEER = "ns2:5558"
 
 
 class Peer:
-    """Another name server with given responses."""
-
     def __init__(self) -> None:
         self.digest: TableDigest | None = None
         self.asked: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.serving.http.markup import page, rest, span, table, text, when
+from rocketwire.serving.http.markup import format_time, page, rest, span, table, text
 
 
 def test_a_text_is_escaped_and_has_no_control_characters() -> None:
@@ -30,12 +30,12 @@ def test_durations_are_short(seconds: float, shown: str) -> None:
 
 
 def test_times_are_in_utc() -> None:
-    assert when(0) == "1970-01-01 00:00:00 UTC"
+    assert format_time(0) == "1970-01-01 00:00:00 UTC"
 
 
 @pytest.mark.parametrize("seconds", [253_402_300_800.0, -62_135_596_801.0, 9.3e15])
 def test_a_time_that_no_calendar_has_is_a_number(seconds: float) -> None:
-    assert when(seconds) == f"{seconds:.0f} s since 1970"
+    assert format_time(seconds) == f"{seconds:.0f} s since 1970"
 
 
 @pytest.mark.parametrize("mark", [*range(0x202A, 0x202F), *range(0x2066, 0x206A)], ids=hex)

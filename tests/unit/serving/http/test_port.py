@@ -50,7 +50,7 @@ async def test_a_fault_in_a_document_ends_its_connection_only(
 async def test_a_crowd_of_clients_is_served(
     nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(http_port, "MAX_CONNECTIONS", 2)
     monkeypatch.setattr(http_port, "OWN_SECONDS", 1e6)
     port = HttpPort(open_exchange)
     await port.start("127.0.0.1", 0)
@@ -70,7 +70,7 @@ async def test_a_crowd_of_clients_is_served(
 async def test_connections_without_a_request_make_room(
     nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(http_port, "MAX_CONNECTIONS", 2)
     port = HttpPort(open_exchange)
     await port.start("127.0.0.1", 0)
     nursery.start_soon(port.serve)
@@ -103,7 +103,7 @@ async def test_who_takes_too_long_is_closed(nursery: trio.Nursery) -> None:
 async def test_a_port_that_ends_closes_a_connection_that_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 1)
+    monkeypatch.setattr(http_port, "MAX_CONNECTIONS", 1)
     monkeypatch.setattr(http_port, "OWN_SECONDS", 1e6)
     port = HttpPort(open_exchange)
     await port.start("127.0.0.1", 0)

@@ -13,7 +13,7 @@ from rocketwire.errors import (
     RocketWireError,
 )
 from rocketwire_tools.exporter.asking import (
-    MOST_CHANNEL_ERRORS,
+    MAX_CHANNEL_ERRORS,
     Asking,
     BrokerGoneError,
     error_name,
@@ -61,11 +61,11 @@ async def test_a_broker_that_does_not_answer_is_given_up() -> None:
         async def ask(_: int) -> None:
             await asking.ask(request)
 
-        await asking.each("topics", range(100), ask)
+        await asking.call_each("topics", range(100), ask)
 
     await asking.run("topics", part)
 
-    assert MOST_CHANNEL_ERRORS <= calls <= MOST_CHANNEL_ERRORS + 1
+    assert MAX_CHANNEL_ERRORS <= calls <= MAX_CHANNEL_ERRORS + 1
     assert asking.failures == {("topics", "connection"): calls}
     with pytest.raises(BrokerGoneError):
         await asking.ask(request)
@@ -82,7 +82,7 @@ async def test_the_failure_of_one_item_does_not_end_the_others() -> None:
             raise refusal(ResponseCode.TOPIC_NOT_EXIST)
         done.append(number)
 
-    await asking.each("topics", range(4), ask)
+    await asking.call_each("topics", range(4), ask)
 
     assert done == [0, 3]
     assert asking.failures == {("topics", "SYSTEM_BUSY"): 1}
@@ -102,7 +102,7 @@ async def test_requests_at_once_are_bounded() -> None:
     async def ask(_: int) -> None:
         await asking.ask(request)
 
-    await asking.each("topics", range(10), ask)
+    await asking.call_each("topics", range(10), ask)
 
     assert (most, asking.requests) == (3, 10)
 

@@ -10,7 +10,7 @@ import pytest
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import ConnectFailedError
 from rocketwire.messages.route import BrokerData, ClusterInfo
-from rocketwire_tools.exporter.collection import Limits, collect, places
+from rocketwire_tools.exporter.collection import Limits, collect, list_brokers
 from tests.support.fakes.exported_cluster import (
     ADDRESS,
     ExportedCluster,
@@ -108,11 +108,13 @@ def test_without_a_master_the_slave_with_the_lowest_id_is_primary() -> None:
     group = BrokerData(broker_name="a", broker_addrs={2: "y:1", 1: "x:1"})
     info = ClusterInfo(broker_addr_table={"a": group}, cluster_addr_table={"c": ("b",)})
 
-    assert {(place.cluster, place.address, place.is_primary) for place in places(info)} == {
+    assert {
+        (broker.cluster, broker.address, broker.is_primary) for broker in list_brokers(info)
+    } == {
         ("", "y:1", False),
         ("", "x:1", True),
     }
 
 
-def test_a_cluster_without_brokers_has_no_places() -> None:
-    assert list(places(ClusterInfo())) == []
+def test_a_cluster_without_brokers_is_empty() -> None:
+    assert list(list_brokers(ClusterInfo())) == []

@@ -18,7 +18,7 @@ CONSUMED = (
 LAGS = ("rocketmq_group_queue_lag_messages", "rocketmq_group_queue_lag_seconds")
 PAIRS = 800
 """Pairs of a group and a topic, of 15 series each."""
-MOST_BYTES = 400
+MAX_BYTES = 400
 """Of a series; 400,000 of them have 160 MB at most, and the process has less than 220."""
 
 
@@ -47,4 +47,4 @@ def test_a_series_takes_little_memory_while_its_text_is_written() -> None:
 
     assert len(samples) == 15 * PAIRS
     assert len(text) > 100 * len(samples)
-    assert peak < MOST_BYTES * len(samples)
+    assert peak < MAX_BYTES * len(samples)

@@ -27,7 +27,6 @@ print(sorted({"ssl", "pyarrow.compute", "pyarrow.fs", "pyarrow.parquet"} & sys.m
 
 
 def without(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
-    """Let a module be missing."""
     real = importlib.import_module
 
     def import_module(name: str, package: str | None = None) -> ModuleType:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 def table(path: Path) -> list[dict[str, Any]]:
-    """Rows of a Parquet file."""
     parquet: Any = importlib.import_module("pyarrow.parquet")
     found: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
     return found
@@ -41,8 +40,6 @@ def json_lines(text: bytes) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def decode(capfdbinary: pytest.CaptureFixture[bytes]) -> Any:
-    """Runs ``decode`` with arguments; gives what it printed."""
-
     def run(*arguments: str, status: int = 0) -> bytes:
         assert status == main(["decode", *arguments])
         return capfdbinary.readouterr().out

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +21,7 @@ from tests.peers.peers import CURRENT
 from tests.support.stores import damage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
     from tests.support.stores import BrokerStore
@@ -106,6 +107,26 @@ def test_a_process_that_fails_ends_the_work(
     assert multiprocessing.active_children() == []
 
 
+def large_work(_: Namespace, scan: LogScan) -> Iterator[bytes]:
+    """Work with results that are larger than a pipe."""
+    list(scan)
+    yield bytes(1 << 20)
+
+
+@pytest.mark.process
+@pytest.mark.usefixtures("small_parts")
+def test_processes_that_die_while_they_write_end_the_work(copy: BrokerStore) -> None:
+    scan = LogScan(files=read_folder([copy.root]).commit_log)
+    pieces = jobs.results(Namespace(jobs=2), [scan], large_work)
+    next(pieces)
+
+    for process in multiprocessing.active_children():
+        process.kill()
+
+    with pytest.raises(ChildProcessError, match="has ended by itself"):
+        list(pieces)
+
+
 PROGRAM = f"""
 import sys
 from rocketwire_tools.store import __main__, jobs
@@ -114,10 +135,18 @@ sys.exit(__main__.main())
 """
 
 
-def start(root: Path, stdout: int) -> subprocess.Popen[bytes]:
-    """The command with two processes, in a group of its own."""
+@contextmanager
+def start(root: Path, stdout: int) -> Generator[subprocess.Popen[bytes]]:
+    """The command with two processes, in a group that is killed if the test fails."""
     words = [sys.executable, "-c", PROGRAM, "messages", "--json", "--jobs", "2", str(root)]
-    return subprocess.Popen(words, start_new_session=True, stderr=subprocess.PIPE, stdout=stdout)
+    with subprocess.Popen(
+        words, start_new_session=True, stderr=subprocess.PIPE, stdout=stdout
+    ) as process:
+        try:
+            yield process
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
 
 
 def wait_until_alone(group: int) -> None:

@@ -98,9 +98,9 @@ class _Metrics(NamedTuple):
 async def metrics_of(admin: Admin, cluster: str) -> _Document:
     """Metrics of a cluster's brokers by broker name, and their sums."""
     names = await admin.clusters.broker_names(cluster)
-    places = {await admin.clusters.master(name): name for name in names}
+    names_by_address = {await admin.clusters.master(name): name for name in names}
     metrics_by_address = await read_from_each(
-        places, lambda address: _metrics_of_broker(admin, address)
+        names_by_address, lambda address: _metrics_of_broker(admin, address)
     )
     total_tps: dict[str, float] = {}
     total_number: dict[str, int] = {}
@@ -112,7 +112,8 @@ async def metrics_of(admin: Admin, cluster: str) -> _Document:
             total_number[key] = total_number.get(key, 0) + count
     return {
         "evaluateReport": {
-            places[address]: metrics.report for address, metrics in metrics_by_address.items()
+            names_by_address[address]: metrics.report
+            for address, metrics in metrics_by_address.items()
         },
         "totalData": {"totalTps": total_tps, "totalOneDayNum": total_number},
     }

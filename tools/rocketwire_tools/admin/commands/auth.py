@@ -150,7 +150,7 @@ _FROM_TO: Final = (
     mq.broker_address("-t --toBroker", "address of the target broker"),
 )
 
-COMMANDS: Final = mq.in_group(
+COMMANDS: Final = mq.group_commands(
     "users and policies",
     mq.broker_change("createUser", "create a user", _OF_USERS, _create_user, _USERNAME,
         mq.option("-p --password", "password", required=True), _TYPE),

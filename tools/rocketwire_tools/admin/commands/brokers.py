@@ -206,7 +206,7 @@ _CLEANED: Final = (
 )
 _KEY: Final = mq.option("-k --key", "name of the setting", required=True)
 
-COMMANDS: Final = mq.in_group(
+COMMANDS: Final = mq.group_commands(
     "clusters and brokers",
     mq.broker_command("brokerStatus", "show the status of brokers", _show_status, collects=True),
     mq.broker_command("getBrokerConfig", "show the configuration of brokers", _show_config,

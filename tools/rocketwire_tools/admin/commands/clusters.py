@@ -110,14 +110,14 @@ def _totals(table: Mapping[str, str]) -> tuple[Value, ...]:
 
 
 async def _sum_stats(
-    admin: Admin, places: Mapping[str, str], name: str, key: str
+    admin: Admin, addresses: Mapping[str, str], name: str, key: str
 ) -> tuple[float, int]:
     tps, number = 0.0, 0
 
     async def ask(address: str) -> BrokerStatsData:
         return await admin.brokers.stats(address, name, key)
 
-    for address in places.values():
+    for address in addresses.values():
         try:
             (data,) = (await read_from_each((address,), ask)).values()
         except ChannelError as error:
@@ -155,14 +155,14 @@ async def _show_stats(admin: Admin, args: Namespace) -> Table:
 
 async def _stats_of(admin: Admin, topic: str, *, only_active: bool) -> list[tuple[Value, ...]]:
     rows: list[tuple[Value, ...]] = []
-    places = await admin.clusters.of_topic(topic)
+    addresses = await admin.clusters.of_topic(topic)
     groups = await admin.topics.consumer_groups(topic)
-    in_tps, in_number = await _sum_stats(admin, places, "TOPIC_PUT_NUMS", topic)
+    in_tps, in_number = await _sum_stats(admin, addresses, "TOPIC_PUT_NUMS", topic)
     for group in groups or ("",):
         out_tps, out_number, lag = None, None, 0
         if group:
             out_tps, out_number = await _sum_stats(
-                admin, places, "GROUP_GET_NUMS", f"{topic}@{group}"
+                admin, addresses, "GROUP_GET_NUMS", f"{topic}@{group}"
             )
             lag = await _lag(admin, group, topic)
         if not only_active or in_number or out_number:
@@ -183,7 +183,7 @@ async def _lag(admin: Admin, group: str, topic: str) -> int:
     )
 
 
-COMMANDS: Final = mq.in_group(
+COMMANDS: Final = mq.group_commands(
     "clusters and brokers",
     mq.admin_command("clusterList", "list clusters and brokers with their rates", _list_clusters,
         mq.CLUSTER,

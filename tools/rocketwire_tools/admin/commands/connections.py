@@ -238,7 +238,7 @@ async def _show_status(admin: Admin, args: Namespace) -> Table:
 
 _JSTACK: Final = mq.option("-s --jstack", "show stack traces of the threads", switch=True)
 
-COMMANDS: Final = mq.in_group(
+COMMANDS: Final = mq.group_commands(
     "consumers and producers",
     mq.admin_command("consumerProgress", "show the progress of a group or of all groups",
         _show_progress, mq.option("-g --groupName", "name of the consumer group (default all)"),

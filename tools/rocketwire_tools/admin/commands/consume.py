@@ -253,7 +253,7 @@ class _Consuming:
 
     async def _poll(self, consumer: LitePullConsumer) -> Polled | None:
         polled = None
-        async with self._stop.cancelling():
+        async with self._stop.cancel_when_stopped():
             while polled is None:
                 polled = await consumer.poll()
         return polled

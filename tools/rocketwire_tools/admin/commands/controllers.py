@@ -96,7 +96,7 @@ _ADDRESSES: Final = mq.option("-a --controllerAddress", "addresses separated by 
     type=hosts_and_ports, required=True)  # fmt: skip
 _NAME: Final = mq.option("-bn --brokerName", "name of the broker group", required=True)
 
-COMMANDS: Final = mq.in_group(
+COMMANDS: Final = mq.group_commands(
     "controllers",
     mq.admin_command("getControllerMetaData", "show the leader of the controllers", _show_metadata,
         _ADDRESS),

@@ -87,8 +87,8 @@ async def _probe_brokers(
     calls = BrokerCalls(pool, config)
     hosts = {split_address(snapshot.address)[0] for snapshot in snapshots}
 
-    async def ask(place: tuple[str, int, str]) -> Probe:
-        name, id_, address = place
+    async def ask(target: tuple[str, int, str]) -> Probe:
+        name, id_, address = target
         probe = await _probe(calls, id_, address)
         if probe.error is not None and not probe.is_refused:
             other = await _other_address(calls, name, id_, address, hosts)
@@ -99,13 +99,13 @@ async def _probe_brokers(
             probe = replace(probe, mapped_to=mapped_to, unmapped=unmapped)
         return probe
 
-    places = [
+    targets = [
         (name, id_, address)
         for name, addresses in broker_groups(snapshots).items()
         for id_, address in addresses.items()
     ]
     async with open_pool(replace(config, address_remap={})) as plain_pool:
-        probes = await call_each(places, ask)
+        probes = await call_each(targets, ask)
     return {address: probe for (_, _, address), probe in probes.items()}
 
 
@@ -117,7 +117,7 @@ async def _find_unread(
         for name, addresses in broker_groups(snapshots).items()
         if MASTER_ID in addresses and probes[addresses[MASTER_ID]].error is None
     }
-    places = [
+    queues = [
         (topic, data.broker_name, data.read_queue_nums)
         for topic, route in merge_routes(snapshots).items()
         if route is not None and not route.topic_queue_mapping_by_broker
@@ -126,8 +126,8 @@ async def _find_unread(
         if data.broker_name in masters
     ]
     found, _ = await try_each(  # this user may not read a topic, or a broker is new
-        places,
-        lambda place: find_unrouted_queues(calls, masters[place[1]], *place),
+        queues,
+        lambda queue: find_unrouted_queues(calls, masters[queue[1]], *queue),
         max_calls=MAX_CONCURRENT_REQUESTS,
     )
     return {

@@ -68,7 +68,7 @@ _FILE: Final = mq.option(
     "-f --filePath", "folder for mqadmin's file (default: stdout)", metavar="FOLDER"
 )
 
-COMMANDS: Final = mq.in_group(
+COMMANDS: Final = mq.group_commands(
     "exports",
     mq.broker_command("exportMetadata", "export topics and groups of users as JSON",
         _export_metadata, _FILE, mq.option("-t --topic", "only topics", switch=True),

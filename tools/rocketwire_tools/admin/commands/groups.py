@@ -60,9 +60,9 @@ async def _show_config(admin: Admin, args: Namespace) -> Table:
 
     table = (await admin.clusters.info()).broker_addr_table or {}
     masters = {name: (group.broker_addrs or {}).get(MASTER_ID) for name, group in table.items()}
-    places = {name: address for name, address in sorted(masters.items()) if address is not None}
-    by_broker = await read_from_each(places.values(), ask)
-    configs = ((name, by_broker.get(address)) for name, address in places.items())
+    addresses = {name: address for name, address in sorted(masters.items()) if address is not None}
+    by_broker = await read_from_each(addresses.values(), ask)
+    configs = ((name, by_broker.get(address)) for name, address in addresses.items())
     rows: list[tuple[str, Any]] = [
         (name, to_json(config)) for name, config in configs if config is not None
     ]
@@ -83,7 +83,7 @@ _VALUES: Final = (
     "which_broker_when_consume_slowly", "notify_consumer_ids_changed_enable",
 )  # fmt: skip
 
-_GROUPS: Final = mq.in_group(
+_GROUPS: Final = mq.group_commands(
     "consumer groups",
     mq.broker_change("updateSubGroup", "create or change a consumer group", _HEADINGS, _update,
         mq.GROUP,
@@ -132,12 +132,12 @@ def _offset_table(
 ) -> Table:
     rows = [
         (queue.broker_name, queue.queue_id, before.get(queue), offset, millis)
-        for queue, offset in sorted(after.items(), key=lambda item: _place(item[0]))
+        for queue, offset in sorted(after.items(), key=lambda item: _queue_key(item[0]))
     ]
     return Table("brokerName queueId:number before:number offset:number resetTo:time", rows)
 
 
-def _place(queue: MessageQueue) -> tuple[str, int]:
+def _queue_key(queue: MessageQueue) -> tuple[str, int]:
     return queue.broker_name or "", queue.queue_id
 
 
@@ -216,7 +216,7 @@ _WHEN: Final = mq.option(
 )
 _FORCE: Final = mq.boolean_option("-f --force", "also move offsets forward", default=True)
 
-_OFFSETS: Final = mq.in_group(
+_OFFSETS: Final = mq.group_commands(
     "offsets",
     mq.admin_command("resetOffsetByTime", "set the offsets of a group to a time", _reset, _GROUP,
         mq.TOPIC, _WHEN, _FORCE,

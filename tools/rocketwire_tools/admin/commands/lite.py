@@ -23,9 +23,11 @@ T = TypeVar("T")
 async def _call_by_name(
     admin: Admin, args: Namespace, call: Callable[[str], Awaitable[T]]
 ) -> dict[str, T]:
-    places = await admin.clusters.of_topic(args.parent_topic)
-    by_address = await read_from_each(places.values(), call)
-    return {name: by_address[address] for name, address in places.items() if address in by_address}
+    addresses = await admin.clusters.of_topic(args.parent_topic)
+    by_address = await read_from_each(addresses.values(), call)
+    return {
+        name: by_address[address] for name, address in addresses.items() if address in by_address
+    }
 
 
 async def _show_broker(admin: Admin, args: Namespace) -> Table:
@@ -135,18 +137,18 @@ async def _show_group(admin: Admin, args: Namespace) -> Record:
 
 
 async def _find_dispatching(admin: Admin, args: Namespace) -> list[str]:
-    places = await admin.clusters.of_topic(args.parent_topic)
+    addresses = await admin.clusters.of_topic(args.parent_topic)
     if args.broker_name is None:
-        return list(places.values())
-    if args.broker_name not in places:
+        return list(addresses.values())
+    if args.broker_name not in addresses:
         raise RefusedError(f"no broker {args.broker_name} has topic {args.parent_topic}")
-    return [places[args.broker_name]]
+    return [addresses[args.broker_name]]
 
 
 _PARENT: Final = mq.option("-p --parentTopic", "name of the parent topic", required=True)
 _GROUP: Final = mq.option("-g --group", "name of the consumer group", required=True)
 
-COMMANDS: Final = mq.in_group(
+COMMANDS: Final = mq.group_commands(
     "lite topics",
     mq.admin_command("getBrokerLiteInfo", "show the number of lite topics of brokers", _show_broker,
         mq.BROKER, mq.option("-c --cluster --clusterName", "name of a cluster", metavar="NAME"),

@@ -251,7 +251,7 @@ _CHARSET: Final = mq.option(
 )
 _BEGIN: Final = mq.option("-b --beginTimestamp", "earliest store time", type=mq.moment, default=0)
 _END: Final = mq.option("-e --endTimestamp", "latest store time", type=mq.moment, default=FOREVER)
-COMMANDS: Final = mq.in_group(
+COMMANDS: Final = mq.group_commands(
     "messages",
     mq.admin_command("queryMsgById", "find messages by id", _query_by_id, mq.TOPIC,
         mq.option("-i --msgId", "ids of messages, separated by commas", required=True,

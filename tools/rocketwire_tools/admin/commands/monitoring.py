@@ -38,7 +38,7 @@ async def _monitor(context: Context) -> None:
     async with (
         stopping() as stop,
         open_admin(context.config, within=context.request_timeout) as admin,
-        stop.cancelling(),
+        stop.cancel_when_stopped(),
     ):
         number = 0
         while args.rounds is None or number < args.rounds:
@@ -65,7 +65,7 @@ async def _findings(admin: Admin) -> AsyncGenerator[_Line]:
         for topic in sorted({queue.topic or "" for queue in table}):
             of_topic = {queue: offsets for queue, offsets in table.items() if queue.topic == topic}
             yield {"kind": "undone", "group": group, "topic": topic, **await _lag(admin, of_topic)}
-        for line in of_members(infos):
+        for line in find_member_problems(infos):
             yield {**line, "group": group}
 
 
@@ -87,7 +87,7 @@ async def _lag(admin: Admin, table: Mapping[MessageQueue, OffsetWrapper]) -> _Li
     }
 
 
-def of_members(infos: Mapping[str, ConsumerRunningInfo]) -> Iterator[_Line]:
+def find_member_problems(infos: Mapping[str, ConsumerRunningInfo]) -> Iterator[_Line]:
     """Findings about the members of a group."""
     subscriptions = {
         tuple(
@@ -103,13 +103,18 @@ def of_members(infos: Mapping[str, ConsumerRunningInfo]) -> Iterator[_Line]:
     for client_id, info in infos.items():
         orderly = (info.properties or {}).get("PROP_CONSUMEORDERLY") == "true"
         for queue, process in (info.mq_table or {}).items():
-            finding = _of_queue(process, orderly=orderly)
+            finding = _find_queue_problem(process, orderly=orderly)
             if finding is not None:
-                place = f"{queue.topic}/{queue.broker_name}/{queue.queue_id}"
-                yield {"kind": "queue", "clientId": client_id, "queue": place, "finding": finding}
+                queue_name = f"{queue.topic}/{queue.broker_name}/{queue.queue_id}"
+                yield {
+                    "kind": "queue",
+                    "clientId": client_id,
+                    "queue": queue_name,
+                    "finding": finding,
+                }
 
 
-def _of_queue(process: ProcessQueueInfo, *, orderly: bool) -> str | None:
+def _find_queue_problem(process: ProcessQueueInfo, *, orderly: bool) -> str | None:
     now = now_millis()
     if orderly:
         if not process.locked:

@@ -59,7 +59,7 @@ _KEY: Final = mq.option("-k --key", "the key", required=True)
 _VALUE: Final = mq.option("-v --value", "the value", required=True)
 _BROKER_NAME: Final = mq.option("-b --brokerName", "name of the broker group", required=True)
 
-COMMANDS: Final = mq.in_group(
+COMMANDS: Final = mq.group_commands(
     "name servers",
     mq.admin_command("getNamesrvConfig", "show the configuration of name servers", _show_config),
     mq.change_command("updateNamesrvConfig", "change the configuration of name servers", _HEADINGS,

@@ -34,7 +34,7 @@ _HEADINGS: Final = "msgId queueId:number queueOffset:number tags keys storeTimes
 
 
 def _list(
-    admin: Admin, args: Namespace, queue: MessageQueue | None, limit: str, most: int
+    admin: Admin, args: Namespace, queue: MessageQueue | None, limit: str, max_messages: int
 ) -> Listing:
     chosen: int | None = getattr(args, limit)
     tags: str | None = getattr(args, "sub_expression", None)
@@ -72,14 +72,14 @@ def _list(
             if queue is None
             or (each.broker_name, each.queue_id) == (queue.broker_name, queue.queue_id)
         )
-        place = f"topic {args.topic}" if queue is None else f"queue {queue.queue_id}"
+        subject = f"topic {args.topic}" if queue is None else f"queue {queue.queue_id}"
         return (
-            f"listed the first {most:,} messages; {place} has {number:,}:"
+            f"listed the first {max_messages:,} messages; {subject} has {number:,}:"
             f" --{limit.replace('_', '-')} 0 lists all"
         )
 
     return Listing(
-        head, rows(), most if chosen is None else chosen, more if chosen is None else None
+        head, rows(), max_messages if chosen is None else chosen, more if chosen is None else None
     )
 
 
@@ -147,7 +147,7 @@ _OPTIONS: Final = (
     ),
 )
 
-COMMANDS: Final = mq.in_group(
+COMMANDS: Final = mq.group_commands(
     "messages",
     mq.admin_command("printMsg", "list the messages of a topic", _print, *_OPTIONS,
         mq.option("-l --lmqParentTopic", "parent topic of a lite topic's queue (%%LMQ%%...)",

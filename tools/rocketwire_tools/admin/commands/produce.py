@@ -183,7 +183,7 @@ class _Sending:
         send, receive = trio.open_memory_channel[_Job](0)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._send_all, receive)
-            async with self._stop.cancelling():
+            async with self._stop.cancel_when_stopped():
                 await self._feed(send)
             send.close()
         if self.error is not None:

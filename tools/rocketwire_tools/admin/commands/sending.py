@@ -49,8 +49,8 @@ async def _send(admin: Admin, args: Namespace) -> Table:
             if number is not None:
                 queue = replace(queue, queue_id=number)
             result = await producer.send_to(message, queue)
-    place = result.message_queue
-    row = (place.broker_name, place.queue_id, result.status.name, result.msg_id)
+    message_queue = result.message_queue
+    row = (message_queue.broker_name, message_queue.queue_id, result.status.name, result.msg_id)
     return Table("brokerName queueId:number status msgId", [row])
 
 
@@ -62,7 +62,7 @@ async def _queue_at(producer: Producer, topic: str, broker: str) -> MessageQueue
     raise NotFoundError(text, kind="broker", name=broker)
 
 
-_SENDS: Final = mq.in_group(
+_SENDS: Final = mq.group_commands(
     "messages",
     mq.admin_command("sendMessage", "send one message", _send, mq.TOPIC,
         mq.option("-p --body", "body, as text", required=True), mq.option("-k --key", "keys"),
@@ -165,10 +165,10 @@ async def _time_broker(admin: Admin, args: Namespace) -> Table | Incomplete:
     sent = [timed for timed in attempts if timed is not None]
     rows: list[tuple[Value, ...]] = []
     for timed in sent:
-        place = timed.result.message_queue if timed.result else None
+        queue_id = timed.result.message_queue.queue_id if timed.result else None
         rows.append((
             timed.millis, timed.result.status.name if timed.result else None,
-            timed.result.msg_id if timed.result else None, place.queue_id if place else None,
+            timed.result.msg_id if timed.result else None, queue_id,
             timed.result.queue_offset if timed.result else None, timed.error,
         ))  # fmt: skip
     failed = any(timed.error is not None for timed in sent)
@@ -226,7 +226,7 @@ _FAILED: Final = (
     "Exit status 1 if a send failed, 3 if sends were skipped because a broker did not respond."
 )
 
-_TIMES: Final = mq.in_group(
+_TIMES: Final = mq.group_commands(
     "messages",
     mq.admin_command("checkMsgSendRT", "time sends to the queues of a topic", _time_topic, mq.TOPIC,
         _AMOUNT, _SIZE, epilog=_FAILED),

@@ -89,7 +89,7 @@ def _messages_of(data: bytes) -> Iterator[StoredMessage]:
         position += size
 
 
-COMMANDS: Final = mq.in_group(
+COMMANDS: Final = mq.group_commands(
     "stores",
     mq.order_command("switchTimerEngine", "change where brokers store timer messages",
         "brokerAddr engine", mq.addresses, lambda admin, args, broker:

@@ -96,12 +96,12 @@ async def _show_route(admin: Admin, args: Namespace) -> Table:
     rows: list[tuple[Value, ...]] = []
     for queues in route.queue_datas or ():
         group = groups.get(queues.broker_name)
-        places = {
+        addresses = {
             str(key): value
             for key, value in ((group.broker_addrs if group else None) or {}).items()
         }
         rows.append((
-            group.cluster if group else None, queues.broker_name, places,
+            group.cluster if group else None, queues.broker_name, addresses,
             queues.read_queue_nums, queues.write_queue_nums, queues.perm,
         ))  # fmt: skip
     return Table(
@@ -198,7 +198,7 @@ _QUEUES: Final = 8
 
 _KEPT: Final = "What is not given stays as it is. A new topic has no attributes and no order."
 
-_TOPICS: Final = mq.in_group(
+_TOPICS: Final = mq.group_commands(
     "topics",
     mq.broker_change("updateTopic", "create or change a topic", "addr topic setting", _update,
         mq.TOPIC,
@@ -304,7 +304,7 @@ _STATIC: Final = (
 
 _ONE_OF: Final = ("brokers", "clusters", "map_file")
 
-_STATIC_TOPICS: Final = mq.in_group(
+_STATIC_TOPICS: Final = mq.group_commands(
     "topics",
     mq.admin_command("updateStaticTopic", "create a static topic, or add queues to it",
         _update_static, *_STATIC,

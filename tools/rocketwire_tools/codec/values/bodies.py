@@ -20,7 +20,7 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
 from rocketwire.wire.json.fastjson import ANSWER_LIMITS, dumps, loads
-from rocketwire_tools.codec.expect import Plain, a_text, an_array, is_array
+from rocketwire_tools.codec.expect import Plain, expect_array, expect_text, is_array
 from rocketwire_tools.codec.values.plain import from_plain, to_plain
 from rocketwire_tools.codec.values.stored import (
     batch_from_plain,
@@ -37,7 +37,7 @@ _CHECKPOINT: Final = struct.Struct(">7q")
 
 
 def body_to_plain(body_type: Body, body: bytes) -> Plain:
-    """Returns the content of a body; None if only its sender understands it."""
+    """Return the content of a body; None if only its sender understands it."""
     if isinstance(body_type, ArrayOf):
         return to_plain(decode_bodies(body_type.element, body, limits=ANSWER_LIMITS))
     if isinstance(body_type, Raw):
@@ -50,7 +50,7 @@ def body_to_plain(body_type: Body, body: bytes) -> Plain:
 def body_from_plain(body_type: Body, value: Plain) -> bytes:
     if isinstance(body_type, ArrayOf):
         return encode_bodies(
-            [_parse_body(body_type.element, item) for item in an_array(value, "body.value")]
+            [_parse_body(body_type.element, item) for item in expect_array(value, "body.value")]
         )
     if isinstance(body_type, Raw):
         return _WRITERS[body_type](value)
@@ -69,7 +69,7 @@ def registration_from_plain(value: Plain, *, compressed: bool, version: int) -> 
 
 
 def is_registration(code: int, body_type: Body) -> bool:
-    """Returns whether the header of this request determines the form of its body."""
+    """Return whether the header of this request determines the form of its body."""
     return code == RequestCode.REGISTER_BROKER and body_type is RegisterBrokerBody
 
 
@@ -102,7 +102,7 @@ def _checkpoint(body: bytes) -> Plain:
 
 def _numbers(value: Plain) -> bytes:
     try:
-        return _CHECKPOINT.pack(*an_array(value, "body.value"))
+        return _CHECKPOINT.pack(*expect_array(value, "body.value"))
     except struct.error as error:
         raise EncodeError("not an array of seven int64", path="body.value") from error
 
@@ -126,10 +126,10 @@ _WRITERS: Final[dict[Raw, Callable[[Plain], bytes]]] = {
     Raw.MESSAGE_BODY: _opaque,
     Raw.MESSAGE_BATCH: batch_from_plain,
     Raw.STORED_MESSAGE: lambda value: encode_messages([value]),
-    Raw.STORED_MESSAGES: lambda value: encode_messages(an_array(value, "body.value")),
-    Raw.PROPERTIES: lambda value: encode_utf8(a_text(value, "body.value")),
-    Raw.TEXT: lambda value: encode_utf8(a_text(value, "body.value")),
+    Raw.STORED_MESSAGES: lambda value: encode_messages(expect_array(value, "body.value")),
+    Raw.PROPERTIES: lambda value: encode_utf8(expect_text(value, "body.value")),
+    Raw.TEXT: lambda value: encode_utf8(expect_text(value, "body.value")),
     Raw.JSON: dumps,
-    Raw.JSON_TEXTS: lambda value: dumps(an_array(value, "body.value")),
+    Raw.JSON_TEXTS: lambda value: dumps(expect_array(value, "body.value")),
     Raw.TIMER_CHECKPOINT: _numbers,
 }

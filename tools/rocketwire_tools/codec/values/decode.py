@@ -179,7 +179,7 @@ def _checksum(command: RemotingCommand) -> str:
 
 
 def describe_stream(source: IO[bytes], describer: Describer, output: Output) -> None:
-    """Describes every frame of a raw stream.
+    """Describe every frame of a raw stream.
 
     A frame without valid lengths ends the stream; a frame with an invalid header does not.  Offsets
     count from the start of the stream.

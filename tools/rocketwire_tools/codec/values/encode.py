@@ -18,7 +18,7 @@ from rocketwire.messages._codec.fields import ext_fields_of
 from rocketwire.messages.operations.registry import OPERATIONS, Operation
 from rocketwire.versions import CURRENT_VERSION
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.codec.expect import Plain, a_text, an_integer, an_object, texts
+from rocketwire_tools.codec.expect import Plain, expect_integer, expect_object, expect_text, texts
 from rocketwire_tools.codec.jsonl import hex_member
 from rocketwire_tools.codec.values.bodies import (
     body_from_plain,
@@ -40,7 +40,7 @@ _INT32_MAX: Final = (1 << 31) - 1
 
 
 def encode_object(source: dict[str, Plain], request_code: int | None = None) -> bytes:
-    """Returns the frame that an object describes.
+    """Return the frame that an object describes.
 
     Args:
         source: as ``decode`` prints it; missing members have their defaults.
@@ -57,7 +57,7 @@ def encode_object(source: dict[str, Plain], request_code: int | None = None) -> 
         version=_integer(source, "version", int(CURRENT_VERSION)),
         opaque=_integer(source, "opaque", 0),
         flag=flag,
-        remark=None if remark is None else a_text(remark, "remark"),
+        remark=None if remark is None else expect_text(remark, "remark"),
         serialize_type=_serialize_type(source.get("serialize_type", "JSON")),
     )
     operation = OPERATIONS.get(command.code)
@@ -69,7 +69,7 @@ def encode_object(source: dict[str, Plain], request_code: int | None = None) -> 
 
 
 def _integer(source: dict[str, Plain], name: str, default: int) -> int:
-    value = an_integer(source.get(name, default), name)
+    value = expect_integer(source.get(name, default), name)
     if not -_INT32_MAX - 1 <= value <= _INT32_MAX:
         raise EncodeError("not an int32", path=name)
     return value
@@ -135,11 +135,11 @@ def _header(
         return None
     if cls is None:
         raise EncodeError("no class is known for it; give ext_fields", path="header")
-    return build_header(cls, an_object(value, "header"))
+    return build_header(cls, expect_object(value, "header"))
 
 
 def build_header(cls: type[Any], source: dict[str, Plain]) -> object:
-    """Returns the header that an object of wire names describes; null and missing members have
+    """Return the header that an object of wire names describes; null and missing members have
     their defaults.
     """
     by_wire = {field.wire: (name, field) for name, field in ext_fields_of(cls).items()}
@@ -176,7 +176,7 @@ def _body(
     member = source.get("body")
     if member is None:
         return None
-    member = an_object(member, "body")
+    member = expect_object(member, "body")
     if member.get("hex") is not None:
         return hex_member(member, "hex") or None
     value = member.get("value")

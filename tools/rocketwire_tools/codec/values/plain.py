@@ -96,7 +96,7 @@ class JavaType(NamedTuple):
 
 @cache
 def java_type_of(java: str) -> JavaType:
-    """Returns a type from its text (``Map<Long, List<String>>``)."""
+    """Return a type from its text (``Map<Long, List<String>>``)."""
     tokens = [match[0] for match in _TYPE.finditer(java)]
     return _java_type(tokens)
 

@@ -16,7 +16,14 @@ from rocketwire.wire.message.body_compression import compress_body, compression_
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from rocketwire_tools.codec.expect import Plain, a_text, an_array, an_integer, an_object, texts
+from rocketwire_tools.codec.expect import (
+    Plain,
+    expect_array,
+    expect_integer,
+    expect_object,
+    expect_text,
+    texts,
+)
 from rocketwire_tools.codec.jsonl import hex_member
 
 if TYPE_CHECKING:
@@ -58,7 +65,7 @@ def _message(message: StoredMessage) -> dict[str, Plain]:
 
 
 def encode_messages(messages: Iterable[Plain]) -> bytes:
-    """Returns the bytes of messages, one after the other.
+    """Return the bytes of messages, one after the other.
 
     A body is compressed if ``sysFlag`` has that flag; a missing ``bodyCRC`` is computed; sizes and
     ids follow from the other members.
@@ -70,11 +77,11 @@ def encode_messages(messages: Iterable[Plain]) -> bytes:
 
 
 def _bytes_of(source: Plain) -> bytes:
-    source = an_object(source, "messages")
+    source = expect_object(source, "messages")
     if unknown := next((name for name in source if name not in _MEMBERS), None):
         raise EncodeError("MessageExt has no such member on the wire", path=unknown)
     numbers = {
-        name: an_integer(source[wire], wire)
+        name: expect_integer(source[wire], wire)
         for wire, name in _NUMBERS.items()
         if wire not in _DERIVED and source.get(wire) is not None
     }
@@ -91,7 +98,7 @@ def _bytes_of(source: Plain) -> bytes:
     properties = source.get("properties")
     members: dict[str, Any] = {**numbers, **hosts}
     message = StoredMessage(
-        topic=a_text(source.get("topic", ""), "topic"),
+        topic=expect_text(source.get("topic", ""), "topic"),
         body=body,
         properties=None if properties is None else texts(properties, "properties"),
         **members,
@@ -111,11 +118,11 @@ def batch_to_plain(data: bytes) -> list[Plain]:
 
 
 def batch_from_plain(messages: Plain) -> bytes:
-    sources = [an_object(message, "messages") for message in an_array(messages, "messages")]
+    sources = [expect_object(message, "messages") for message in expect_array(messages, "messages")]
     return encode_batch(
         BatchMessage(
             body=_body(source) or b"",
-            flag=an_integer(source.get("flag", 0), "flag"),
+            flag=expect_integer(source.get("flag", 0), "flag"),
             properties=texts(source.get("properties") or {}, "properties"),
         )
         for source in sources
@@ -124,6 +131,6 @@ def batch_from_plain(messages: Plain) -> bytes:
 
 def _host(value: Plain, path: str) -> Host:
     try:
-        return Host.parse(a_text(value, path))
+        return Host.parse(expect_text(value, path))
     except ValueError as error:
         raise EncodeError(str(error), path=path) from error

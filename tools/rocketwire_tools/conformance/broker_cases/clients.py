@@ -76,18 +76,18 @@ NOT_FOUND: Final = refuses(22, Like("Not found.*"))
 SERVER_SIDE: Final = {"useServerSideResetOffset": "true"}
 
 
-def commit(place: int | str, *outcomes: Response, **changes: str) -> Step:
+def commit(queue_offset: int | str, *outcomes: Response, **changes: str) -> Step:
     """The group has consumed up to this offset (15)."""
     return ask(
         15,
-        OF_GROUP | {"commitOffset": str(place)} | changes,
+        OF_GROUP | {"commitOffset": str(queue_offset)} | changes,
         *(outcomes or (Response(remark=ANY),)),
     )
 
 
-def keeps(place: int | str, **changes: str) -> Step:
+def keeps(queue_offset: int | str, **changes: str) -> Step:
     """The stored offset of the group (14)."""
-    return ask(14, OF_GROUP | changes, offset(place))
+    return ask(14, OF_GROUP | changes, offset(queue_offset))
 
 
 def reset(*outcomes: Response, **changes: str) -> Step:

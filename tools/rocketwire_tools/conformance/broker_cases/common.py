@@ -217,9 +217,9 @@ def put(
     return Ask(message(body, **settings), accepted, on, within, save or {})
 
 
-def stores(queue: int | str = 0, place: object = 0, **ext: object) -> Response:
+def stores(queue: int | str = 0, queue_offset: object = 0, **ext: object) -> Response:
     """A message was stored in this queue, with this offset or pattern."""
-    number = str(place) if isinstance(place, int) else place
+    number = str(queue_offset) if isinstance(queue_offset, int) else queue_offset
     fields = {"queueId": str(queue), "queueOffset": number, "msgId": Like("[0-9A-F]{32}")}
     return Response(ext=Has(fields | ext))
 
@@ -242,7 +242,7 @@ FOUR: Final[tuple[Step, ...]] = (topic(), *fill(4), visible(4))
 
 
 def pull_fields(
-    place: int | str = 0,
+    queue_offset: int | str = 0,
     *,
     of: str = "{topic}",
     queue: int | str = 0,
@@ -259,7 +259,7 @@ def pull_fields(
         "consumerGroup": "{group}",
         "topic": of,
         "queueId": str(queue),
-        "queueOffset": str(place),
+        "queueOffset": str(queue_offset),
         "maxMsgNums": str(count),
         "sysFlag": "6" if hold else "4",
         "commitOffset": "0",
@@ -270,7 +270,7 @@ def pull_fields(
 
 
 def pull(
-    place: int | str,
+    queue_offset: int | str,
     *outcomes: Outcome,
     on: str = MAIN,
     code: int = 11,
@@ -279,7 +279,9 @@ def pull(
     **settings: Any,
 ) -> Ask:
     """Pull once."""
-    return ask(code, pull_fields(place, **settings), *outcomes, on=on, within=within, save=save)
+    return ask(
+        code, pull_fields(queue_offset, **settings), *outcomes, on=on, within=within, save=save
+    )
 
 
 def comes(
@@ -323,7 +325,7 @@ def bodies(*texts: str | int) -> tuple[Has, ...]:
     return tuple(with_body(str(text)) for text in texts)
 
 
-POSITION: Final = {"position": "ext.msgId:position", "place": "ext.queueOffset"}
+POSITION: Final = {"position": "ext.msgId:position", "queue_offset": "ext.queueOffset"}
 """Saves the position in the commit log and the queue offset of a stored message."""
 
 

@@ -111,6 +111,7 @@ HALF: Final = "TransactionalMessageBridge.parseHalfMessageInner @ 5.5.0"
 END: Final = "EndTransactionProcessor.processRequest @ 5.5.0"
 CHECK: Final = "AbstractTransactionalMessageCheckListener.sendCheckMessage @ 5.5.0"
 COMMIT, ROLLBACK, UNKNOWN = "8", "12", "0"
+TABLE_OFFSET: Final = "ext.tranStateTableOffset"
 MARKED: Final = {"TRAN_MSG": "true", "PGROUP": "{group}", "UNIQ_KEY": "{client}", "own": "1"}
 LATE: Final = {"CHECK_IMMUNITY_TIME_IN_SECONDS": "60"}
 """The first check comes a minute later, so that none disturbs the case."""
@@ -134,7 +135,7 @@ def end_fields(decision: str, **changes: str) -> dict[str, str]:
     return {
         "topic": "{topic}",
         "producerGroup": "{group}",
-        "tranStateTableOffset": "{=place}",
+        "tranStateTableOffset": "{=queue_offset}",
         "commitLogOffset": "{=position}",
         "commitOrRollback": decision,
         "fromTransactionCheck": "false",
@@ -440,7 +441,7 @@ CASES: Final = (
     ),
     case("37/14", END, "A commit with another offset MUST be refused with 1.",
         topic(), FIRST, half(queue=1), end(COMMIT, refuses(1, "The transaction state table offset "
-            "wrong", ANY), tranStateTableOffset="{=place+1}"), *HIDDEN,
+            "wrong", ANY), tranStateTableOffset="{=queue_offset+1}"), *HIDDEN,
     ),
     case("37/15", END, "A commit of a position without a message MUST be refused with 1.",
         topic(), FIRST, half(queue=1), end(COMMIT, refuses(1, ANY, ANY),
@@ -448,8 +449,8 @@ CASES: Final = (
     ),
     case("37/16", END, "Two half messages MUST be ended each by its own offsets.",
         topic(), FIRST, half(queue=1), put("other", queue=2, properties=MARKED | LATE,
-            save={"position2": "ext.msgId:position", "place2": "ext.queueOffset"}),
-        end(COMMIT, tranStateTableOffset="{=place2}", commitLogOffset="{=position2}"),
+            save={"position2": "ext.msgId:position", "queue_offset2": "ext.queueOffset"}),
+        end(COMMIT, tranStateTableOffset="{=queue_offset2}", commitLogOffset="{=position2}"),
         comes(with_body("other"), queue=2),
         ask(30, {"topic": "{topic}", "queueId": "1"}, offset(0)), end(COMMIT),
         comes(with_body("half"), queue=1),
@@ -470,7 +471,7 @@ CASES: Final = (
     case("39/2", CHECK, "A check MUST name positions by which the transaction can be ended.",
         topic(), FIRST, beat(producers=["{group}"], on="producer"),
         put("half", queue=1, properties=MARKED),
-        checks(save={"position": "ext.commitLogOffset", "place": "ext.tranStateTableOffset"}),
+        checks(save={"position": "ext.commitLogOffset", "queue_offset": TABLE_OFFSET}),
         end(COMMIT, fromTransactionCheck="true"),
         comes(with_body("half"), queue=1), requires=QUICK,
     ),
@@ -481,7 +482,7 @@ CASES: Final = (
     case("39/4", CHECK, "A transaction that was rolled back after a check MUST NOT come.",
         topic(), FIRST, beat(producers=["{group}"], on="producer"),
         put("half", queue=1, properties=MARKED),
-        checks(save={"position": "ext.commitLogOffset", "place": "ext.tranStateTableOffset"}),
+        checks(save={"position": "ext.commitLogOffset", "queue_offset": TABLE_OFFSET}),
         one_way(37, end_fields(ROLLBACK, fromTransactionCheck="true")), silence(), *HIDDEN,
         requires=QUICK,
     ),

@@ -130,33 +130,33 @@ def returns(*patterns: object, not_before: float = 0.0, counts: object = ANY) ->
     return until(200070, pop_fields(), outcome, within=40.0, not_before=not_before)
 
 
-def ack(place: int = 0, *outcomes: Response, of: str = "a", **changes: str) -> Ask:
+def ack(queue_offset: int = 0, *outcomes: Response, of: str = "a", **changes: str) -> Ask:
     """Acknowledge a message of a lite topic."""
     fields = {
         "consumerGroup": "{group}",
         "topic": "{topic}",
         "liteTopic": of,
         "queueId": "0",
-        "extraInfo": handle(place),
-        "offset": str(place),
+        "extraInfo": handle(queue_offset),
+        "offset": str(queue_offset),
     }
     return ask(200051, fields | changes, *(outcomes or (Response(ext=ANY),)))
 
 
-def handle(place: int = 0, revive: int = 999) -> str:
+def handle(queue_offset: int = 0, revive: int = 999) -> str:
     """The handle of a lite message (Java: ``MQClientAPIImpl.processPopLiteResponse``)."""
-    return f"0 {{=time}} {{=invisible}} {revive} 0 {{=broker}} 0 {place}"
+    return f"0 {{=time}} {{=invisible}} {revive} 0 {{=broker}} 0 {queue_offset}"
 
 
-def hide(milliseconds: int, place: int, *outcomes: Response, **changes: str) -> Ask:
+def hide(milliseconds: int, queue_offset: int, *outcomes: Response, **changes: str) -> Ask:
     """Hide a message of a lite topic for another time."""
     fields = {
         "consumerGroup": "{group}",
         "topic": "{topic}",
         "liteTopic": "a",
         "queueId": "0",
-        "extraInfo": handle(place),
-        "offset": str(place),
+        "extraInfo": handle(queue_offset),
+        "offset": str(queue_offset),
         "invisibleTime": str(milliseconds),
     }
     return ask(200053, fields | changes, *(outcomes or (Response(remark=ANY, ext=ANY),)))

@@ -88,31 +88,33 @@ TIMES: Final = {"time": "ext.popTime", "invisible": "ext.invisibleTime", "revive
 SLOW: Final = frozenset({"slow"})
 
 
-def handle(place: int = 0, *, start: int = 0, retry: int = 0, revive: str = "{=revive}") -> str:
+def handle(
+    queue_offset: int = 0, *, start: int = 0, retry: int = 0, revive: str = "{=revive}"
+) -> str:
     """The handle of a popped message of queue 0 (Java: ``ExtraInfoUtil.buildExtraInfo``)."""
-    return f"{start} {{=time}} {{=invisible}} {revive} {retry} {{=broker}} 0 {place}"
+    return f"{start} {{=time}} {{=invisible}} {revive} {retry} {{=broker}} 0 {queue_offset}"
 
 
-def ack(place: int = 0, *outcomes: Response, start: int = 0, **changes: str) -> Step:
+def ack(queue_offset: int = 0, *outcomes: Response, start: int = 0, **changes: str) -> Step:
     """Acknowledge a message of queue 0 (200051)."""
     fields = {
         "consumerGroup": "{group}",
         "topic": "{topic}",
         "queueId": "0",
-        "extraInfo": handle(place, start=start),
-        "offset": str(place),
+        "extraInfo": handle(queue_offset, start=start),
+        "offset": str(queue_offset),
     }
     return ask(200051, fields | changes, *(outcomes or (Response(remark=ANY, ext=ANY),)))
 
 
-def hide(milliseconds: int, place: int = 0, *outcomes: Response, **changes: str) -> Step:
+def hide(milliseconds: int, queue_offset: int = 0, *outcomes: Response, **changes: str) -> Step:
     """Hide a popped message of queue 0 for another time from now (200053)."""
     fields = {
         "consumerGroup": "{group}",
         "topic": "{topic}",
         "queueId": "0",
-        "extraInfo": handle(place),
-        "offset": str(place),
+        "extraInfo": handle(queue_offset),
+        "offset": str(queue_offset),
         "invisibleTime": str(milliseconds),
     }
     return ask(200053, fields | changes, *(outcomes or (Response(remark=ANY, ext=ANY),)))
@@ -367,7 +369,7 @@ CASES: Final = (
         *IN_ORDER, pop(NONE, order="true", attemptId="second"),
     ),
     pops("order/2", ORDER, "The next orderly pop MUST go on when all messages were acknowledged.",
-        *IN_ORDER, *(ack(place, extraInfo=handle(place, revive="999")) for place in range(2)),
+        *IN_ORDER, *(ack(offset, extraInfo=handle(offset, revive="999")) for offset in range(2)),
         pop(finds(*bodies(2, 3)), order="true", attemptId="second"),
     ),
     pops("order/3", ORDER, "An orderly pop MUST stay blocked while one of the messages is not "

@@ -74,9 +74,11 @@ LIMIT: Final = 25.0
 """Seconds for a pull that waits for a few seconds in vain: Java looks every 5 s."""
 
 
-def hold_pull(place: int = 0, *, on: str = "reader", hold: int = HELD, **settings: Any) -> Send:
+def hold_pull(
+    queue_offset: int = 0, *, on: str = "reader", hold: int = HELD, **settings: Any
+) -> Send:
     """Send a pull that waits for messages."""
-    return Send((Request(code=11, ext=pull_fields(place, hold=hold, **settings)),), on)
+    return Send((Request(code=11, ext=pull_fields(queue_offset, hold=hold, **settings)),), on)
 
 
 def expect(*texts: str | int, on: str = "reader", within: float = SOON) -> Expect:
@@ -184,8 +186,8 @@ CASES: Final = (
     ),
     case("11/7", GET, "A pull of an empty queue at another offset MUST be answered with 21 and "
         "offset 0.",
-        topic(), *(pull(place, nothing(21, Like("NO_MESSAGE_IN_QUEUE|NO_MATCHED_LOGIC_QUEUE"), 0))
-            for place in (5, -1)),
+        topic(), *(pull(offset, nothing(21, Like("NO_MESSAGE_IN_QUEUE|NO_MATCHED_LOGIC_QUEUE"), 0))
+            for offset in (5, -1)),
     ),
     case("11/8", GET, "A pull MUST return no more messages than it asks for.",
         *THREE, pull(0, finds(*bodies(0, 1), nextBeginOffset="2"), count=2),

@@ -66,7 +66,7 @@ class Case:
     # actions and expectations, in order; the first unacceptable outcome ends the case
     steps: tuple[Step, ...]
     profiles: frozenset[Profile] = ALL_PROFILES  # generations of Java's server that meet it
-    number: int = 0  # its place among all cases, from which its names are derived
+    number: int = 0  # its position among all cases, from which its names are derived
     items: tuple[int, ...] = ()  # numbers in the checklist of name-server behaviour
     # for selection. ``slow``: takes over two seconds. ``destructive``: changes data that is not its
     # own, or the server's configuration; on a running server it needs ``--destructive``. The runner

@@ -45,10 +45,10 @@ _VIEWS: Final = (
 
 def _by_address(reports: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any] | None]]:
     rows: dict[str, list[dict[str, Any] | None]] = {}
-    for place, report in enumerate(reports):
+    for column, report in enumerate(reports):
         for case in report["cases"]:
             row = rows.setdefault(case["id"], [None] * len(reports))
-            row[place] = case
+            row[column] = case
     return rows
 
 

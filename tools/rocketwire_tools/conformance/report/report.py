@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One run against one target."""
-
     target: str  # name of the target
     profile: str
     verdicts: Sequence[Verdict]  # one for each selected case
@@ -92,7 +90,6 @@ def _case_json(verdict: Verdict) -> dict[str, Any]:
 
 
 def to_text(reports: Sequence[Report], *, strict: bool) -> str:
-    """The reports as a JSON list."""
     return json.dumps([as_json(report, strict=strict) for report in reports], indent=1) + "\n"
 
 

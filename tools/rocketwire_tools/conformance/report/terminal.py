@@ -27,8 +27,6 @@ MAX_EXCHANGES: Final = 12
 
 
 class Terminal:
-    """Prints verdicts as cases end."""
-
     def __init__(
         self, out: IO[str], total: int, *, quiet: bool = False, colour: bool | None = None
     ) -> None:
@@ -53,9 +51,9 @@ class Terminal:
             return
         case = verdict.case
         word = self.paint(verdict.kind, f"{verdict.kind.value:5}")
-        place = f"{self._done:3}/{self._total}"
+        progress = f"{self._done:3}/{self._total}"
         print(
-            f"{place} {word} {case.id:16} {case.severity.value:6} {case.requirement}",
+            f"{progress} {word} {case.id:16} {case.severity.value:6} {case.requirement}",
             file=self._out,
         )
         if verdict.reason:
@@ -119,7 +117,6 @@ class Terminal:
 
 
 def list_cases(cases: Sequence[Case], out: IO[str]) -> None:
-    """Print one line for each case."""
     for case in cases:
         tags = " ".join(sorted(case.all_tags))
         print(

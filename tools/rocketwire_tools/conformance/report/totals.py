@@ -17,12 +17,10 @@ WORDS: Final = {"pass": "passed", "fail": "failed", "error": "not run", "skip": 
 
 
 def by_severity(cases: Iterable[dict[str, Any]]) -> dict[str, Counter[str]]:
-    """Numbers of verdicts by severity."""
     return _by(cases, lambda case: case["severity"])
 
 
 def by_subject(cases: Iterable[dict[str, Any]]) -> dict[str, Counter[str]]:
-    """Numbers of verdicts by subject (``ns/103``)."""
     return _by(cases, lambda case: case["id"].rpartition("/")[0])
 
 
@@ -36,7 +34,6 @@ def _by(
 
 
 def skip_reasons(cases: Iterable[dict[str, Any]]) -> Counter[str]:
-    """Numbers of skipped cases by reason."""
     return Counter(case["reason"] for case in cases if case["verdict"] == "skip")
 
 

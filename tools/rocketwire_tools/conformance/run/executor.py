@@ -31,7 +31,7 @@ from rocketwire_tools.conformance.model.steps import (
     Wait,
 )
 from rocketwire_tools.conformance.model.wording import describe_outcome, request_name
-from rocketwire_tools.conformance.run.match import belongs, byte_for_byte, deciding, mismatch
+from rocketwire_tools.conformance.run.match import belongs, byte_for_byte, deciding_kinds, mismatch
 from rocketwire_tools.conformance.run.raw_connection import (
     Arrival,
     RawConnection,
@@ -128,7 +128,6 @@ class CaseRun:
             raise CaseFailedError(reason, acceptable)
 
     def note(self, direction: str, text: str, data: bytes = b"", link: str = "") -> None:
-        """Add a line to the evidence."""
         if len(self.exchanges) < MAX_EXCHANGES:
             self.exchanges.append(Exchange(link, direction, text, data[:MAX_EVIDENCE_BYTES]))
 
@@ -208,7 +207,6 @@ class CaseRun:
         return command is not None and f'"{name}":{{'.encode() in (command.body or b"")
 
     async def close(self) -> None:
-        """Close all connections."""
         for link in self._links.values():
             await link.close()
         self._links.clear()
@@ -396,7 +394,7 @@ class CaseRun:
         within: float,
     ) -> Arrival | None:
         quiet = next((outcome for outcome in outcomes if isinstance(outcome, Silence)), None)
-        kinds = deciding(outcomes)
+        kinds = deciding_kinds(outcomes)
         limit = within * self._patience if quiet is None else quiet.seconds
         arrival = None
         with trio.move_on_after(limit):

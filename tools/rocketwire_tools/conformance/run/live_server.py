@@ -44,8 +44,6 @@ def stores_kv(case: Case) -> bool:
 
 
 class LiveServer:
-    """Requests of a run outside of its cases."""
-
     def __init__(self, target: Target, patience: float) -> None:
         self._target = target
         self._patience = patience

@@ -139,8 +139,8 @@ def _in_order(pattern: InOrder, got: object, names: Names, path: str) -> str | N
         count = f"{len(elements)} values instead of {len(pattern.values)}"
         return f"{path or 'list'}: {count}: {abbreviate(elements)}"
     reasons = (
-        value(expected, element, names, f"{path}[{place}]")
-        for place, (expected, element) in enumerate(zip(pattern.values, elements, strict=True))
+        value(expected, element, names, f"{path}[{index}]")
+        for index, (expected, element) in enumerate(zip(pattern.values, elements, strict=True))
     )
     return next((reason for reason in reasons if reason is not None), None)
 
@@ -194,13 +194,11 @@ def _json_body(pattern: JsonBody, got: bytes, names: Names) -> str | None:
 
 
 def lacks_text(body: bytes, names: Names, text: str) -> str | None:
-    """The body does not contain this text."""
     unwanted = names.text(text)
     return None if unwanted.encode() not in body else f"has {unwanted!r}"
 
 
 def lacks_one(body: bytes, names: Names, *texts: str) -> str | None:
-    """The body lacks at least one of these texts."""
     expected = [names.text(text) for text in texts]
     return "contains all of them" if all(text.encode() in body for text in expected) else None
 
@@ -242,7 +240,6 @@ PREDICATES: Final[dict[str, Callable[..., str | None]]] = {
 
 
 def body(pattern: Body, got: bytes | None, names: Names) -> str | None:
-    """Compare a body with the expected one."""
     if pattern is ANY:
         return None
     if isinstance(pattern, Mark):
@@ -276,7 +273,6 @@ def _text_body(pattern: TextBody, got: bytes, names: Names) -> str | None:
 
 
 def ext(pattern: object, got: Mapping[str, str] | None, names: Names) -> str | None:
-    """Compare ext fields with the expected ones."""
     if pattern is ANY:
         return None
     if pattern is NO_EXT or pattern is None:
@@ -298,7 +294,7 @@ def command(expected: Response | Incoming, got: RemotingCommand, names: Names) -
         }
         if expected.binary is not None:
             header["binary header"] = (expected.binary, bool(got.serialize_type))
-    reasons = (value(pattern, there, names, place) for place, (pattern, there) in header.items())
+    reasons = (value(pattern, there, names, path) for path, (pattern, there) in header.items())
     return (
         next((reason for reason in reasons if reason is not None), None)
         or ext(expected.ext, got.ext_fields, names)
@@ -329,7 +325,7 @@ def belongs(arrival: Arrival, opaque: int | None) -> bool:
     return arrival.command is not None and arrival.command.opaque == opaque
 
 
-def deciding(outcomes: Sequence[Outcome]) -> frozenset[str]:
+def deciding_kinds(outcomes: Sequence[Outcome]) -> frozenset[str]:
     """The kinds of arrivals that decide between these outcomes; later steps see others."""
     if all(isinstance(outcome, Incoming) for outcome in outcomes):
         return frozenset({"request", "rubbish", "end"})

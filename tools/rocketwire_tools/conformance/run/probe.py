@@ -25,8 +25,6 @@ _BROKER_RUNTIME: Final = RemotingCommand(code=28, opaque=78)
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """The result of a probe."""
-
     wrong: str | None  # why no case can be run; None if cases can be run
     version: str = ""  # version in the response, such as ``V5_5_0``; empty without a response
 

@@ -45,15 +45,12 @@ class Arrival:
 
 
 def frame_bytes(raw: RawFrame) -> bytes:
-    """The encoded bytes of a frame."""
     body = raw.body or b""
     mark = raw.header_type << 24 | len(raw.header)
     return struct.pack(">II", 4 + len(raw.header) + len(body), mark) + raw.header + body
 
 
 class RawConnection:
-    """One connection."""
-
     def __init__(self, name: str, stream: trio.abc.Stream, socket: trio.SocketStream) -> None:
         self.name = name  # its name in the case
         self.arrivals: list[Arrival] = []  # arrivals that no step has taken yet
@@ -83,7 +80,6 @@ class RawConnection:
         return True
 
     async def read(self) -> None:
-        """Receive until the end, in a separate task."""
         decoder = FrameDecoder(max_frame_length=2**31 - 1)
         with self._scope:
             while True:

@@ -69,5 +69,4 @@ def request_bytes(request: Request, opaque: int) -> bytes:
 
 
 def literal_bytes(part: bytes | Frame, names: Names) -> bytes:
-    """Encode literal data."""
     return part if isinstance(part, bytes) else frame_bytes(part, names)

@@ -46,8 +46,6 @@ _ATTEMPTS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Settings of a run."""
-
     profile: Profile = Profile.JAVA_5_5  # the generation of Java's server to compare with
     # whether cases may change data that is not their own on a running server
     destructive: bool = False
@@ -73,7 +71,6 @@ class Settings:
 
 
 def random_word() -> str:
-    """Six letters and digits."""
     chance = random.SystemRandom()
     return "".join(chance.choice(string.ascii_lowercase + string.digits) for _ in range(6))
 
@@ -213,8 +210,6 @@ def groups(cases: Sequence[Case]) -> list[tuple[ServerSetup, list[Case]]]:
 
 
 class SuiteRun:
-    """One run of many cases."""
-
     def __init__(
         self,
         settings: Settings,
@@ -306,8 +301,8 @@ class SuiteRun:
     async def _run_on_servers(self, folder: Path, cases: Sequence[Case]) -> None:
         # Run cases on started servers, one server after another until the first has started
         async with trio.open_nursery() as nursery:
-            for place, (setup, members) in enumerate(groups(cases)):
-                arguments = (folder / str(place), setup, members)
+            for number, (setup, members) in enumerate(groups(cases)):
+                arguments = (folder / str(number), setup, members)
                 if self._started:
                     nursery.start_soon(self._run_on_new_server, *arguments)
                 elif self._fatal_error is None:

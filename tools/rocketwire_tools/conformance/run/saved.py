@@ -59,13 +59,13 @@ def extract(path: str, arrival: Arrival | None) -> str:
     if command is None:
         raise LookupError("no frame")
     path, _, form = path.partition(":")
-    place, *keys = path.split(".")
+    part, *keys = path.split(".")
     value: Any
-    if place == "ext":
+    if part == "ext":
         value = dict(command.ext_fields or {})
-    elif place == "line":
+    elif part == "line":
         value = lines_of(command.body or b"")
-    elif place == "body":
+    elif part == "body":
         value = fastjson.loads(command.body or b"null")
     else:
         value = message_values(command.body or b"")

@@ -56,8 +56,6 @@ class NeverListenedError(NotStartedError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Address of a target."""
-
     host: str
     port: int
 
@@ -75,8 +73,6 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSetup:
-    """Setup of a server for some cases."""
-
     # properties in addition to the port and the path of the KV file
     options: tuple[tuple[str, str], ...] = ()
     jvm: tuple[str, ...] = ()  # system properties
@@ -86,8 +82,6 @@ class ServerSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessResult:
-    """The result of a process."""
-
     status: int | None  # exit status; negative for a signal, None if it was killed after a timeout
     out: str
 
@@ -110,7 +104,7 @@ class StartedTarget(Target):
         home: Path | None = None,
         patience: float = 1.0,
     ) -> None:
-        """Creates the folder and copies ``home`` there; ``start`` starts the server."""
+        """Create the folder and copy ``home`` there; ``start`` starts the server."""
         super().__init__(Address(LOOPBACK, free_port()))
         self.folder = folder
         self._command = command
@@ -144,7 +138,6 @@ class StartedTarget(Target):
 
     @property
     def output(self) -> str:
-        """Its output so far."""
         path = self.folder / OUTPUT_FILE
         return path.read_text("utf-8", "replace") if path.exists() else ""
 

@@ -64,8 +64,6 @@ class Observation:
 
 @dataclass(slots=True, kw_only=True)
 class Verdict:
-    """The result of one case."""
-
     case: Case
     kind: VerdictKind  # pass, fail, skip or error
     reason: str = ""  # one sentence unless it is a pass

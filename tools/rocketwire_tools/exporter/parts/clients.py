@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.exporter.parts.groups import GroupMembers
     from rocketwire_tools.exporter.samples import Samples
 
-MOST_CLIENTS: Final = 500
+MAX_CLIENTS: Final = 500
 """Default limit of the members that are asked in a collection."""
 
 _LEFT: Final = frozenset({ResponseCode.CONSUMER_NOT_ONLINE, ResponseCode.CONSUME_MSG_TIMEOUT})
@@ -35,14 +35,14 @@ class Member(NamedTuple):
 
 
 def add_counts(samples: Samples, members: GroupMembers) -> None:
-    for labels, clients in members.places.items():
+    for labels, clients in members.clients.items():
         samples.set("rocketmq_group_count", labels, len(clients))
 
 
-async def collect_clients(members: GroupMembers, most: int) -> None:
-    """Ask members for their state, each through one broker; at most ``most`` of them."""
+async def collect_clients(members: GroupMembers, max_clients: int) -> None:
+    """Ask members for their state, each through one broker; at most ``max_clients`` of them."""
     by_broker: dict[Asking, list[Member]] = {}
-    for asking, member in islice(_all(members), most):
+    for asking, member in islice(_all(members), max_clients):
         by_broker.setdefault(asking, []).append(member)
     async with trio.open_nursery() as nursery:
         for asking, clients in by_broker.items():
@@ -50,7 +50,7 @@ async def collect_clients(members: GroupMembers, most: int) -> None:
 
 
 def _all(members: GroupMembers) -> Iterator[tuple[Asking, Member]]:
-    for (cluster, group), clients in members.places.items():
+    for (cluster, group), clients in members.clients.items():
         for client_id, (asking, address) in clients.items():
             yield asking, Member(cluster, group, client_id, address)
 
@@ -59,7 +59,7 @@ async def _collect(clients: Iterable[Member], asking: Asking) -> None:
     async def add(member: Member) -> None:
         consumers = asking.admin.consumers
         ask = partial(
-            consumers.running_info, member.group, member.client_id, broker=asking.place.address
+            consumers.running_info, member.group, member.client_id, broker=asking.broker.address
         )
         try:
             info = await asking.ask(ask)
@@ -70,7 +70,7 @@ async def _collect(clients: Iterable[Member], asking: Asking) -> None:
         for topic, status in (info.status_table or {}).items():
             _add_status(asking.samples, member, topic, status)
 
-    await asking.each("clients", clients, add)
+    await asking.call_each("clients", clients, add)
 
 
 def _add_status(samples: Samples, member: Member, topic: str, status: ConsumeStatus) -> None:

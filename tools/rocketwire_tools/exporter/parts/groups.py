@@ -32,11 +32,11 @@ class GroupMembers:
     def __init__(self) -> None:
         # (cluster, group) -> client id -> the broker that relays requests to it, and the address of
         # its connection there
-        self.places: dict[tuple[str, str], dict[str, tuple[Asking, str]]] = {}
+        self.clients: dict[tuple[str, str], dict[str, tuple[Asking, str]]] = {}
 
     def add(self, asking: Asking, group: str, client_id: str, address: str) -> None:
         """Add a member; that of the first broker stays."""
-        clients = self.places.setdefault((asking.place.cluster, group), {})
+        clients = self.clients.setdefault((asking.broker.cluster, group), {})
         clients.setdefault(client_id, (asking, address))
 
 
@@ -44,16 +44,16 @@ async def collect_groups(members: GroupMembers, asking: Asking) -> None:
     """Add the progress of all groups of a broker, and note their members."""
 
     async def add(group: str) -> None:
-        consumers, address = asking.admin.consumers, asking.place.address
+        consumers, address = asking.admin.consumers, asking.broker.address
         stats = await asking.ask(partial(consumers.stats_of, address, group))
         await _add_progress(asking, group, stats)
         await _note_members(members, asking, group)
 
-    await asking.each("groups", await _groups(asking), add)
+    await asking.call_each("groups", await _groups(asking), add)
 
 
 async def _groups(asking: Asking) -> list[str]:
-    admin, address = asking.admin, asking.place.address
+    admin, address = asking.admin, asking.broker.address
     groups = await asking.ask(partial(admin.groups.configs, address))
     try:
         offsets = await asking.ask(partial(admin.offsets.all_of_broker, address))
@@ -80,8 +80,8 @@ def _lag(progress: OffsetWrapper) -> int:
 
 
 def _add_offsets(asking: Asking, group: str, topic: str, queues: Queues) -> None:
-    place, samples = asking.place, asking.samples
-    labels = place.of(topic, group)
+    broker, samples = asking.broker, asking.samples
+    labels = broker.of(topic, group)
     lag = 0
     for queue_id, progress in queues.items():
         queue_lag = _lag(progress)
@@ -91,17 +91,17 @@ def _add_offsets(asking: Asking, group: str, topic: str, queues: Queues) -> None
     samples.set("rocketmq_consumer_offset", labels, committed)
     samples.set("rocketmq_message_accumulation", labels, lag)
     family = "rocketmq_group_retrydiff" if is_retry_topic(topic) else "rocketmq_group_diff"
-    samples.add(family, (place.cluster, group, topic), lag)
+    samples.add(family, (broker.cluster, group, topic), lag)
 
 
 async def _add_ages(asking: Asking, group: str, topic: str, queues: Queues) -> None:
     ages = dict.fromkeys(queues, 0)
     if any(map(_lag, queues.values())):
-        consumers, address = asking.admin.consumers, asking.place.address
+        consumers, address = asking.admin.consumers, asking.broker.address
         for span in await asking.ask(partial(consumers.time_spans_of, address, group, topic)):
             if span.message_queue is not None and span.message_queue.queue_id in ages:
                 ages[span.message_queue.queue_id] = max(0, span.delay_time)
-    labels = asking.place.of(topic, group)
+    labels = asking.broker.of(topic, group)
     for queue_id, age in ages.items():
         queue_labels = (*labels, str(queue_id))
         asking.samples.set("rocketmq_group_queue_lag_seconds", queue_labels, age / 1000)
@@ -112,7 +112,7 @@ async def _add_ages(asking: Asking, group: str, topic: str, queues: Queues) -> N
 async def _add_rates(
     asking: Asking, group: str, topic: str, queues: Queues, *, is_read: bool
 ) -> None:
-    labels, key = asking.place.of(topic, group), f"{topic}@{group}"
+    labels, key = asking.broker.of(topic, group), f"{topic}@{group}"
     for family, name in (
         ("rocketmq_consumer_tps", "GROUP_GET_NUMS"),
         ("rocketmq_consumer_message_size", "GROUP_GET_SIZE"),
@@ -124,13 +124,13 @@ async def _add_rates(
 
 
 async def _note_members(members: GroupMembers, asking: Asking, group: str) -> None:
-    consumers, address = asking.admin.consumers, asking.place.address
+    consumers, address = asking.admin.consumers, asking.broker.address
     try:
         connected = await asking.ask(partial(consumers.connection, group, broker=address))
     except BrokerError as error:
         if error.code != _NO_MEMBER:
             raise
-        members.places.setdefault((asking.place.cluster, group), {})
+        members.clients.setdefault((asking.broker.cluster, group), {})
         return
     for connection in connected.connection_set or ():
         client_id = connection.client_id or ""

@@ -32,34 +32,34 @@ _NOTHING_COUNTED: Final = ResponseCode.SYSTEM_ERROR
 
 async def collect_runtime(asking: Asking) -> None:
     """Add the runtime values of a broker, and its rates if it is a primary."""
-    place = asking.place
-    values = await asking.ask(partial(asking.admin.brokers.runtime_info, place.address))
+    broker = asking.broker
+    values = await asking.ask(partial(asking.admin.brokers.runtime_info, broker.address))
     for family, value in runtime_values(values):
-        asking.samples.set(family, place.labels, value)
+        asking.samples.set(family, broker.labels, value)
     version = values.get("brokerVersionDesc", "unknown")
     number = values.get("brokerVersion", "")
     asking.version = int(number) if number.isascii() and number.isdigit() else 0
-    asking.samples.set("rocketmq_exporter_broker_info", (*place.labels, version), 1)
-    if place.is_primary:
+    asking.samples.set("rocketmq_exporter_broker_info", (*broker.labels, version), 1)
+    if broker.is_primary:
         for family, name in (
             ("rocketmq_broker_tps", "BROKER_PUT_NUMS"),
             ("rocketmq_broker_qps", "BROKER_GET_NUMS"),
         ):
-            rate = await minute_rate(asking, name, place.cluster)
-            asking.samples.set(family, place.labels, rate)
+            rate = await minute_rate(asking, name, broker.cluster)
+            asking.samples.set(family, broker.labels, rate)
 
 
 async def collect_producers(asking: Asking) -> None:
     """Add the number of producers of each group; brokers before 4.9.4 do not report it."""
-    place = asking.place
+    broker = asking.broker
     try:
-        producers = await asking.ask(partial(asking.admin.consumers.producers_of, place.address))
+        producers = await asking.ask(partial(asking.admin.consumers.producers_of, broker.address))
     except BrokerError as error:
         if error.code != ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
             raise
         return
     for group, members in producers.items():
-        asking.samples.set("rocketmq_producer_count", place.of(group), len(members))
+        asking.samples.set("rocketmq_producer_count", broker.of(group), len(members))
 
 
 async def minute_rate(asking: Asking, name: str, key: str) -> float:
@@ -75,7 +75,7 @@ async def minute_sum(asking: Asking, name: str, key: str) -> float:
 async def _minute(asking: Asking, name: str, key: str) -> tuple[float, float]:
     brokers = asking.admin.brokers
     try:
-        stats = await asking.ask(partial(brokers.stats, asking.place.address, name, key))
+        stats = await asking.ask(partial(brokers.stats, asking.broker.address, name, key))
     except BrokerError as error:
         if error.code != _NOTHING_COUNTED or "AclException" in error.remark:
             raise

@@ -26,7 +26,7 @@ RATE_IN_STATS: Final = MQVersion.V5_3_3
 
 
 async def collect_topics(asking: Asking) -> None:
-    admin, address = asking.admin, asking.place.address
+    admin, address = asking.admin, asking.broker.address
     names = list(await asking.ask(partial(admin.topics.configs, address)))
 
     async def add(topic: str) -> None:
@@ -35,22 +35,22 @@ async def collect_topics(asking: Asking) -> None:
         if not topic.startswith((RETRY_PREFIX, DLQ_PREFIX)):
             await _add_rates(asking, topic, stats)
 
-    await asking.each("topics", (n for n in names if not n.startswith(LMQ_PREFIX)), add)
+    await asking.call_each("topics", (n for n in names if not n.startswith(LMQ_PREFIX)), add)
 
 
 def _add_offsets(asking: Asking, topic: str, stats: TopicStatsTable) -> None:
-    place, samples = asking.place, asking.samples
+    broker, samples = asking.broker, asking.samples
     queues = (stats.offset_table or {}).values()
     offset = sum(queue.max_offset for queue in queues)
     if topic.startswith(RETRY_PREFIX):
-        samples.set("rocketmq_topic_retry_offset", place.of(topic), offset)
+        samples.set("rocketmq_topic_retry_offset", broker.of(topic), offset)
     elif topic.startswith(DLQ_PREFIX):
         group = topic.removeprefix(DLQ_PREFIX)
-        samples.set("rocketmq_topic_dlq_offset", place.of(group), offset)
+        samples.set("rocketmq_topic_dlq_offset", broker.of(group), offset)
         stored = sum(queue.max_offset - queue.min_offset for queue in queues)
-        samples.add("rocketmq_group_dlqdiff", (place.cluster, group, topic), stored)
+        samples.add("rocketmq_group_dlqdiff", (broker.cluster, group, topic), stored)
     else:
-        samples.set("rocketmq_producer_offset", place.of(topic), offset)
+        samples.set("rocketmq_producer_offset", broker.of(topic), offset)
 
 
 async def _add_rates(asking: Asking, topic: str, stats: TopicStatsTable) -> None:
@@ -61,6 +61,6 @@ async def _add_rates(asking: Asking, topic: str, stats: TopicStatsTable) -> None
     else:
         rate = await minute_rate(asking, "TOPIC_PUT_NUMS", topic) if is_recent else 0.0
     size = await minute_rate(asking, "TOPIC_PUT_SIZE", topic) if rate > 0 else 0.0
-    labels = asking.place.of(topic)
+    labels = asking.broker.of(topic)
     asking.samples.set("rocketmq_producer_tps", labels, rate)
     asking.samples.set("rocketmq_producer_message_size", labels, size)

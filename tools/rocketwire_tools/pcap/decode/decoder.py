@@ -24,7 +24,7 @@ from rocketwire_tools.pcap.rows.batches import BatchBuilder
 from rocketwire_tools.pcap.rows.file_names import FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
 from rocketwire_tools.pcap.rows.rows import COLUMNS, Rows, concatenate, frames_to_rows
-from rocketwire_tools.pcap.streams.flows import MAX_STREAMS, MOST_KEPT, ChunkFrames, Flows
+from rocketwire_tools.pcap.streams.flows import MAX_KEPT, MAX_STREAMS, ChunkFrames, Flows
 from rocketwire_tools.pcap.streams.resync import JSON, ROCKETMQ
 from rocketwire_tools.pcap.streams.segments import Limits
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 
 CELL: Final = 16 << 20  # Bytes of a capture whose rows form one batch
-MOST_ROWS: Final = 131_072  # Rows of a batch
-MOST_FRAMES: Final = 262_144
+MAX_ROWS: Final = 131_072  # Rows of a batch
+MAX_FRAMES: Final = 262_144
 """Frames that are cut at once, if a sample shows that there may be more: frames can have ten
 bytes."""
 _BETWEEN: Final = 16  # Least distance between the offsets of a file and those of the file before it
@@ -49,7 +49,7 @@ _EACH: Final = 1 << 17
 _SAMPLE: Final = 1024
 _BRACE: Final = 0x7B
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
-MOST_WAITING: Final = 131_072  # Rows that wait for incomplete frames; twice as many never wait
+MAX_WAITING: Final = 131_072  # Rows that wait for incomplete frames; twice as many never wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +189,7 @@ class Decoder:
 
     def _feed(self, records: Records) -> Iterator[Rows]:
         count = len(records.time_ns)
-        step = max(count // (_likely_frames(records) // MOST_FRAMES + 1), 1)
+        step = max(count // (_likely_frames(records) // MAX_FRAMES + 1), 1)
         if step == count:
             yield from self._feed_part(records)
             return
@@ -253,9 +253,9 @@ class Decoder:
         # Offset of the first record in which an incomplete frame may end
         bound = self._flows.waits_since()
         waiting = sum(map(len, self._waiting))
-        if waiting > MOST_WAITING:
+        if waiting > MAX_WAITING:
             bound = self._flows.waits_since(now - self._options.limits.hold_ns)
-        if waiting > 2 * MOST_WAITING or sum(part.size for part in self._waiting) > MOST_KEPT:
+        if waiting > 2 * MAX_WAITING or sum(part.size for part in self._waiting) > MAX_KEPT:
             return where + 1
         bound = where + 1 if bound is None else min(bound, where + 1)
         return bound if self._options.eager else bound - bound % CELL
@@ -268,8 +268,8 @@ class Decoder:
         if self._options.eager:
             ends = [len(cell)]
         for start, end in zip([0, *ends], ends, strict=False):
-            for first in range(start, end, MOST_ROWS):
-                yield slice(first, min(first + MOST_ROWS, end))
+            for first in range(start, end, MAX_ROWS):
+                yield slice(first, min(first + MAX_ROWS, end))
 
 
 def _likely_frames(records: Records) -> int:

@@ -58,9 +58,9 @@ class SplitDecoder(Decoder):
         self._last_ns = 0
 
     def _rows(self) -> Iterator[Rows]:
-        yield from self._front()
+        yield from self._decode_front()
         yield from self._part()
-        yield from self._beyond()
+        yield from self._decode_beyond()
         self.totals.forgotten = self._flows.forgotten
         yield from self._finish()
 
@@ -79,7 +79,7 @@ class SplitDecoder(Decoder):
 
     # ---- before the part
 
-    def _front(self) -> Iterator[Rows]:
+    def _decode_front(self) -> Iterator[Rows]:
         split = self._split
         if not self._reach.backward:
             return
@@ -139,7 +139,7 @@ class SplitDecoder(Decoder):
 
     # ---- after the part
 
-    def _beyond(self) -> Iterator[Rows]:
+    def _decode_beyond(self) -> Iterator[Rows]:
         # Read on until the frames of the part are complete, if necessary in the next file
         split = self._split
         try:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PIECE: Final = 1 << 17
-"""Bytes that one call inflates. At a damaged place, fewer bytes than that are lost."""
+"""Bytes that one call inflates. At damage, fewer bytes than that are lost."""
 _GZIP_PIECE: Final = 1 << 20
 GZIP_READ: Final = 1 << 18
 """Bytes of a gzip file that one call reads. A member's header cannot be longer. A cut loses

@@ -22,7 +22,7 @@ from rocketwire_tools.pcap.files.pcapng_blocks import (
     Section,
     records,
 )
-from rocketwire_tools.pcap.files.records import MAX_RECORD, MOST_RECORDS
+from rocketwire_tools.pcap.files.records import MAX_RECORD, MAX_RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.files.records import Records
     from rocketwire_tools.pcap.files.window import Window
 
-__all__ = ["PACKETS", "front", "read"]
+__all__ = ["PACKETS", "read", "read_front"]
 
 _ORDER: Final = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
-_MOST_SECTIONS: Final = 4096  # Sections whose packets are gathered together
+_MAX_SECTIONS: Final = 4096  # Sections whose packets are gathered together
 
 
 def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
@@ -62,7 +62,7 @@ def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
             return
 
 
-def front(path: str, data: bytes) -> tuple[Section, int]:
+def read_front(path: str, data: bytes) -> tuple[Section, int]:
     """Read the blocks before the first packet.
 
     Returns:
@@ -118,7 +118,7 @@ class _BlockWalk:
     def _find_packets(self, buffer: bytearray, offset: int, size: int, base: int) -> int:
         self.is_full = False
         section = self._sections[-1]
-        for _ in range(MOST_RECORDS):
+        for _ in range(MAX_RECORDS):
             if offset + 12 > size:
                 return offset
             block_type, length = section.words(buffer, offset)
@@ -138,7 +138,7 @@ class _BlockWalk:
             elif block_type == INTERFACE:
                 self._declare(buffer, offset, base)
             offset += length
-            if len(self._sections) > _MOST_SECTIONS:
+            if len(self._sections) > _MAX_SECTIONS:
                 break
         self.is_full = True
         return offset

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.records import (
-    MOST_RECORDS,
+    MAX_RECORDS,
     Records,
 )
 
@@ -55,8 +55,8 @@ class CaptureReader(Window):
         # The records from an offset on, also those of captures that were appended with ``cat``
         while True:
             offsets, next_offset = classic.walk(self._buffer, offset, self._size)
-            for first in range(0, len(offsets), MOST_RECORDS):
-                part = offsets[first : first + MOST_RECORDS]
+            for first in range(0, len(offsets), MAX_RECORDS):
+                part = offsets[first : first + MAX_RECORDS]
                 records = classic.records(self._buffer, part, self._base)
                 records.size = self._size
                 yield records

@@ -18,7 +18,7 @@ CHUNK_SIZE: Final = 16 << 20
 MAX_RECORD: Final = 1 << 20  # Largest record; captures hold at most 256 KiB of a packet
 
 
-MOST_RECORDS: Final = 32_768  # Records that are decoded together at most
+MAX_RECORDS: Final = 32_768  # Records that are decoded together at most
 
 
 PADDING: Final = 256

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.files.records import Integers
 
-MOST_APART_NS: Final = 60_000_000_000
+MAX_APART_NS: Final = 60_000_000_000
 """Nanoseconds from the last packet of a file to the first packet of the next one: RocketMQ
 clients are never silent for longer."""
-_MOST_BACK_NS: Final = 10_000_000
+_MAX_BACK_NS: Final = 10_000_000
 """Overlap of two files: the packets of several processors come in no exact order. A short file
 may overlap by a ``_BACK_SHARE``th of its duration."""
 _BACK_SHARE: Final = 10
@@ -75,9 +75,9 @@ class Span:
         """Whether a file whose first packet has this time continues this one."""
         if self.first_ns is None:
             return True
-        back = min(_MOST_BACK_NS, (self.last_ns - self.first_ns) // _BACK_SHARE)
+        back = min(_MAX_BACK_NS, (self.last_ns - self.first_ns) // _BACK_SHARE)
         distance = time_ns - self.last_ns
-        return time_ns > self.first_ns and -back <= distance <= MOST_APART_NS
+        return time_ns > self.first_ns and -back <= distance <= MAX_APART_NS
 
 
 def series(paths: Sequence[str], join: str) -> list[Series]:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 CHAIN: Final = 12  # Consecutive records that must be plausible
 _FEW: Final = 3  # The same at the end of a file that ends within a record
 _WINDOW: Final = 1 << 16
-_MOST_WINDOW: Final = 4 << 20
+_MAX_WINDOW: Final = 4 << 20
 _HEAD: Final = 1 << 20
 _ALL: Final = 1 << 62
 _NEAR: Final = 366 * 86_400  # Seconds between the first record and any other record at most
@@ -130,7 +130,7 @@ class PcapngHead:
     """The front of a pcapng capture."""
 
     def __init__(self, path: str, data: bytes) -> None:
-        self.section, self.end = pcapng.front(path, data)
+        self.section, self.end = pcapng.read_front(path, data)
 
     def records(self, reader: RangeReader) -> Iterator[Records]:
         return pcapng.read(reader, self.section)
@@ -241,7 +241,7 @@ def find_record(path: str, head: Head, offset: int) -> int:
         size = os.fstat(file.fileno()).st_size
         offset = max(offset, head.end)
         window = _WINDOW
-        while offset < size and window <= _MOST_WINDOW:
+        while offset < size and window <= _MAX_WINDOW:
             data = _read_at(file, offset, window)
             last = offset + len(data) >= size
             distance = head.chain(data, offset, last=last)

@@ -42,7 +42,7 @@ _REMARK: Final = layouts.REMARK_LENGTH_SIZE
 _TOTAL: Final = layouts.EXT_FIELDS_LENGTH_SIZE
 _KEY: Final = KEY.size
 _VALUE: Final = VALUE.size
-_MOST_FIELDS: Final = 64  # Extension fields of a header; the codec reads a header with more
+_MAX_FIELDS: Final = 64  # Extension fields of a header; the codec reads a header with more
 _LONGEST: Final = 128  # Bytes of a text; the codec reads a header with a longer one
 _FIELDS: Final = ("", *(name for names in NAMES.values() for name in names), *LETTER_NAMES.values())
 """Names of the extension fields that become columns; index 0 stands for all others."""
@@ -138,7 +138,7 @@ def _find_fields(data: Array, offset: Array, until: Array, good: Array) -> _Fiel
     numbers = np.flatnonzero(good & (offset < until))
     offset, until = offset[numbers], until[numbers]
     parts = [_Fields(*np.zeros((5, 0), np.int64))]
-    for _ in range(_MOST_FIELDS):
+    for _ in range(_MAX_FIELDS):
         if not len(numbers):
             break
         key = offset + _KEY

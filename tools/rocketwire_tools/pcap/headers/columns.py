@@ -48,10 +48,10 @@ class Columns:
         """The entries of some headers, in the given order."""
         arrays: list[Any] = [getattr(self, name)[order] for name in _ARRAYS]
         columns = Columns(*arrays)
-        places = column(order)
+        order_column = column(order)
         for name in OPTIONAL_COLUMNS:
             if (values := getattr(self, name)) is not None:
-                setattr(columns, name, take(values, places))
+                setattr(columns, name, take(values, order_column))
         return columns
 
 
@@ -111,6 +111,6 @@ def text_bytes(data: Array, span: Span) -> tuple[Array, Array]:
     length = np.maximum(span.length, 0)
     ends = np.zeros(len(length) + 1, np.int32)
     np.cumsum(length, out=ends[1:])
-    places = np.repeat(span.start - ends[:-1], length)
-    places += np.arange(len(places))
-    return data[places], ends
+    source_indexes = np.repeat(span.start - ends[:-1], length)
+    source_indexes += np.arange(len(source_indexes))
+    return data[source_indexes], ends

@@ -55,9 +55,9 @@ class HeaderReader:
         read = concatenate([columns for _, columns in parts])
         if (numbers[1:] > numbers[:-1]).all():
             return read
-        places = np.empty_like(numbers)
-        places[numbers] = np.arange(len(numbers))
-        return read.take(places)
+        ranks = np.empty_like(numbers)
+        ranks[numbers] = np.arange(len(numbers))
+        return read.take(ranks)
 
     def _read(self, headers: HeaderBytes, types: Array) -> Iterator[tuple[Array, Columns]]:
         rocketmq = np.flatnonzero(types != JSON)

@@ -83,8 +83,8 @@ class JsonHeaders:
             text, ends = piece.data, start + headers.length[numbers]
             for first in range(0, len(numbers), _MAX_OBJECTS):
                 part = slice(first, first + _MAX_OBJECTS)
-                places = zip(start[part].tolist(), ends[part].tolist(), strict=True)
-                read = [self.read_one(text[begin:end]) for begin, end in places]
+                spans = zip(start[part].tolist(), ends[part].tolist(), strict=True)
+                read = [self.read_one(text[begin:end]) for begin, end in spans]
                 yield numbers[part], to_columns(read, self._column_names)
 
     def read_one(self, header: memoryview) -> ColumnFields:
@@ -207,10 +207,10 @@ def replace_surrogates(text: str) -> str:
 class _Integers(dict[str | None, int | None]):
     def __missing__(self, text: str | None) -> int | None:
         number = parse_int32(text)
-        if len(self) < _MOST_INTEGERS:
+        if len(self) < _MAX_INTEGERS:
             self[text] = number
         return number
 
 
-_MOST_INTEGERS: Final = 65_536
+_MAX_INTEGERS: Final = 65_536
 _INTEGERS: Final = _Integers()

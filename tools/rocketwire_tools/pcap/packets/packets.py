@@ -36,7 +36,7 @@ _AUTHENTICATION: Final = 51
 _EXTENDS: Final = np.isin(np.arange(256), (0, 43, 60, _AUTHENTICATION, _FRAGMENT))
 """IPv6 extension headers that are skipped: hop-by-hop, routing, destination options,
 authentication, and the fragment header of a packet in one fragment (RFC 6946)."""
-_MOST_EXTENSIONS: Final = 8
+_MAX_EXTENSIONS: Final = 8
 
 ETHERNET: Final = 1
 NULL: Final = 0
@@ -68,7 +68,7 @@ class Segments:
         return Segments(*(getattr(self, name)[numbers] for name in Segments.__dataclass_fields__))
 
 
-MOST_ADDRESSES: Final = 1 << 17
+MAX_ADDRESSES: Final = 1 << 17
 """IPv6 addresses that are remembered: as many as the remembered streams can have."""
 
 
@@ -116,7 +116,7 @@ class Addresses:
     @property
     def are_many(self) -> bool:
         """Whether ``keep`` is due."""
-        return len(self._texts) > MOST_ADDRESSES
+        return len(self._texts) > MAX_ADDRESSES
 
     def keep(self, numbers: AbstractSet[int]) -> None:
         """Forget all other addresses; a forgotten one gets a new number."""
@@ -168,12 +168,12 @@ def _network(records: Records, skipped: Skipped) -> tuple[Integers, Array]:
     # unknown link type)
     link = records.link
     if isinstance(link, int):
-        return _of_link(records.buffer, link, records.data, records.captured, skipped)
+        return _read_link(records.buffer, link, records.data, records.captured, skipped)
     offset = np.zeros_like(records.data)
     ether_type = np.zeros_like(records.data)
     for link_type in np.unique(link):
         numbers = np.flatnonzero(link == link_type)
-        offset[numbers], ether_type[numbers] = _of_link(
+        offset[numbers], ether_type[numbers] = _read_link(
             records.buffer,
             int(link_type),
             records.data[numbers],
@@ -183,7 +183,7 @@ def _network(records: Records, skipped: Skipped) -> tuple[Integers, Array]:
     return offset, ether_type
 
 
-def _of_link(
+def _read_link(
     buffer: bytearray, link: int, data: Integers, captured: Integers, skipped: Skipped
 ) -> tuple[Integers, Array]:
     if link == ETHERNET:
@@ -296,7 +296,7 @@ def _ipv6(
     length = np.ascontiguousarray(head[:, 4:6]).view(">u2")[:, 0].astype(np.int64)
     beyond = records.data[index] + records.wire[index]
     stop = np.where(length == 0, beyond, offset + 40 + length)
-    transport, protocol = _past_extensions(
+    transport, protocol = _skip_extensions(
         records.buffer, offset + 40, head[:, 6].astype(np.int64), end
     )
     skipped.count("IP fragment", int((protocol == _FRAGMENT).sum()))
@@ -307,10 +307,10 @@ def _ipv6(
     return index[keep], transport[keep], stop[keep], ends[::2], ends[1::2]
 
 
-def _past_extensions(
+def _skip_extensions(
     buffer: bytearray, offset: Integers, protocol: Array, end: Integers
 ) -> tuple[Integers, Array]:
-    for _ in range(_MOST_EXTENSIONS):
+    for _ in range(_MAX_EXTENSIONS):
         extended = np.flatnonzero(_EXTENDS[protocol] & (offset + 8 <= end))
         if not len(extended):
             break

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.files.records import Records
     from rocketwire_tools.pcap.packets.packets import Addresses, Segments
 
-MOST_PACKETS: Final = 200_000
+MAX_PACKETS: Final = 200_000
 """Packets to read; the first bytes of a connection show whether it is encrypted."""
 
 
@@ -41,7 +41,7 @@ def tls_hint(path: str) -> str | None:
         nonlocal packets
         openings.watch(records, segments, addresses)
         packets += len(records.time_ns)
-        if packets >= MOST_PACKETS:
+        if packets >= MAX_PACKETS:
             raise _EnoughError
 
     bound = ""

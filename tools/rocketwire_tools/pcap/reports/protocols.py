@@ -95,25 +95,25 @@ class OpeningReport:
         mixed: Any = source.view(np.uint64) * _MIX ^ target.view(np.uint64)
         _, first, inverse = np.unique(mixed, return_index=True, return_inverse=True)
         sizes = np.bincount(inverse, weights=segments.length[with_data])
-        for place, size in zip(with_data[first].tolist(), sizes.tolist(), strict=True):
-            opening = self._connection(segments, place, addresses)
+        for index, size in zip(with_data[first].tolist(), sizes.tolist(), strict=True):
+            opening = self._connection(segments, index, addresses)
             if opening is None:
                 continue
             opening.bytes += int(size)
-            direction = int(segments.source[place]), int(segments.target[place])
+            direction = int(segments.source[index]), int(segments.target[index])
             if direction not in self._begun_directions:
                 self._begun_directions.add(direction)
-                offset = int(segments.data[place])
-                count = min(int(segments.captured[place]), _LONGEST)
+                offset = int(segments.data[index])
+                count = min(int(segments.captured[index]), _LONGEST)
                 self._read_opening(opening, bytes(records.buffer[offset : offset + count]))
 
     def _open(self, segments: Segments, syn: Any, records: Records, addresses: Addresses) -> None:
-        for place in syn.tolist():
-            self._connection(segments, place, addresses)
-            client = self._host(int(segments.source[place]) >> 16, addresses)
+        for index in syn.tolist():
+            self._connection(segments, index, addresses)
+            client = self._host(int(segments.source[index]) >> 16, addresses)
             if client not in self._opened and len(self._opened) >= _MOST:
                 client = OTHERS
-            second = int(records.time_ns[segments.record[place]]) // 1_000_000_000
+            second = int(records.time_ns[segments.record[index]]) // 1_000_000_000
             self._opened[client] += 1
             if len(self._seconds) < _MOST:
                 self._seconds[client, second] += 1
@@ -123,9 +123,9 @@ class OpeningReport:
         return text if self._redaction is None else self._redaction.host(text)
 
     def _connection(
-        self, segments: Segments, place: int, addresses: Addresses
+        self, segments: Segments, index: int, addresses: Addresses
     ) -> ConnectionOpening | None:
-        source, target = int(segments.source[place]), int(segments.target[place])
+        source, target = int(segments.source[index]), int(segments.target[index])
         name = self._names.get((source, target))
         if name is None:
             if len(self._names) >= 2 * _MOST:

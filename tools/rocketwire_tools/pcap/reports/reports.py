@@ -138,8 +138,8 @@ class Sample:
         if self.count <= limit:
             self.values.append(value)
             return True
-        if (place := random.randrange(self.count)) < len(self.values):  # noqa: S311 - no secret
-            self.values[place] = value
+        if (index := random.randrange(self.count)) < len(self.values):  # noqa: S311 - no secret
+            self.values[index] = value
         return False
 
     def thin(self, limit: int) -> None:
@@ -187,7 +187,7 @@ class SlowReport:
         self._top = top
         self._samples: defaultdict[tuple[bool, int | None, str], Sample] = defaultdict(Sample)
         self._kept = 0
-        self._most = _SAMPLE
+        self._max_samples = _SAMPLE
         self._slowest: list[tuple[int, int, int, str, int, str]] = []
         self._poll_ends = PollEnds()
 
@@ -211,13 +211,13 @@ class SlowReport:
                 continue
             request_topic = topic or ""
             key = self._key(held, request_code, request_topic)
-            self._kept += self._samples[key].add(latency / 1e6, self._most)
+            self._kept += self._samples[key].add(latency / 1e6, self._max_samples)
             if not held:
                 self._slowest.append(
                     (latency, time_ns, request_code, connection, opaque, request_topic)
                 )
         self._slowest = sorted(self._slowest, reverse=True)[: self._top]
-        while self._kept > _SAMPLES and self._most > _LEAST_SAMPLE:
+        while self._kept > _SAMPLES and self._max_samples > _LEAST_SAMPLE:
             self._thin()
 
     def _key(self, held: bool, code: int, topic: str) -> tuple[bool, int | None, str]:
@@ -228,9 +228,9 @@ class SlowReport:
         return held, None, OTHERS
 
     def _thin(self) -> None:
-        self._most //= 2
+        self._max_samples //= 2
         for sample in self._samples.values():
-            sample.thin(self._most)
+            sample.thin(self._max_samples)
         self._kept = sum(len(sample.values) for sample in self._samples.values())
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:

@@ -10,14 +10,14 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.jsonlines import escape_line_breaks
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options, Totals
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.series import series
 from rocketwire_tools.pcap.packets.packets import UNREAD
 from rocketwire_tools.pcap.rows.output import open_sink
 from rocketwire_tools.pcap.rows.selection import Selection
-from rocketwire_tools.pcap.streams.flows import MAX_STREAMS, MOST_KEPT
+from rocketwire_tools.pcap.streams.flows import MAX_KEPT, MAX_STREAMS
 from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class CaptureRun:
         if totals.forgotten:
             self._print(
                 f"{path}: {totals.forgotten:,} streams were forgotten before they ended, silent"
-                f" ones first: the limits are {MAX_STREAMS:,} streams and {MOST_KEPT >> 20} MiB of"
+                f" ones first: the limits are {MAX_STREAMS:,} streams and {MAX_KEPT >> 20} MiB of"
                 " incomplete data"
             )
 
@@ -220,7 +220,7 @@ def _write(tables: Sequence[Table], *, as_json: bool) -> None:
 
     if as_json:
         print(
-            unbroken(
+            escape_line_breaks(
                 json.dumps({table.name: table.objects() for table in tables}).encode()
             ).decode()
         )

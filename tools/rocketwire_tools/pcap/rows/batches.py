@@ -21,7 +21,7 @@ from rocketwire_tools.pcap.headers.headers import (
     ext_fields_text,
 )
 from rocketwire_tools.pcap.rows.endpoints import CONNECTION, SOURCE, TARGET, StreamNames
-from rocketwire_tools.pcap.rows.pairing import MOST_HELD
+from rocketwire_tools.pcap.rows.pairing import MAX_HELD
 from rocketwire_tools.pcap.rows.rows import schema
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class BatchBuilder:
         }
         self._held.append(_PendingBatch(columns, paired, len(rows)))
         count = 0
-        surplus = sum(batch.rows for batch in self._held) - MOST_HELD
+        surplus = sum(batch.rows for batch in self._held) - MAX_HELD
         for batch in self._held:
             if surplus <= 0 and self._with_pairs and batch.paired.until > self._pairing.now:
                 break
@@ -123,7 +123,7 @@ class _ColumnMaker:
         self._builder = builder
         self._rows = rows
         self._columns = headers
-        self._stream_places: Column | None = None
+        self._stream_rows: Column | None = None
 
     def column(self, name: str) -> Column:
         make = getattr(self, f"_{name}", None)
@@ -139,11 +139,11 @@ class _ColumnMaker:
 
     def _stream_text(self, which: int) -> Column:
         names, rows = self._builder.names, self._rows
-        if self._stream_places is None:
+        if self._stream_rows is None:
             _, first, inverse = np.unique(rows.number, return_index=True, return_inverse=True)
-            places = names.rows(rows.number[first], rows.source[first], rows.target[first])
-            self._stream_places = column(places[inverse])
-        return take(names.column(which), self._stream_places)
+            stream_rows = names.rows(rows.number[first], rows.source[first], rows.target[first])
+            self._stream_rows = column(stream_rows[inverse])
+        return take(names.column(which), self._stream_rows)
 
     def _file(self) -> Column:
         return self._builder.files.column(self._rows.first_where)

@@ -38,19 +38,19 @@ class StreamNames:
         """Find the rows of streams in ``column``; adds missing streams."""
         if len(self._numbers) > MOST:
             self._forget()
-        places = self._places(numbers)
+        indexes = self._indexes_of(numbers)
         new = (
-            np.flatnonzero(self._numbers[places] != numbers) if len(self._numbers) else slice(None)
+            np.flatnonzero(self._numbers[indexes] != numbers) if len(self._numbers) else slice(None)
         )
         if len(numbers[new]):
             self._add(numbers[new], sources[new], targets[new])
-            places = self._places(numbers)
-        rows: Array = self._rows[places]
+            indexes = self._indexes_of(numbers)
+        rows: Array = self._rows[indexes]
         return rows
 
-    def _places(self, numbers: Array) -> Array:
-        places: Array = np.searchsorted(self._numbers, numbers)
-        return np.minimum(places, max(len(self._numbers) - 1, 0))
+    def _indexes_of(self, numbers: Array) -> Array:
+        indexes: Array = np.searchsorted(self._numbers, numbers)
+        return np.minimum(indexes, max(len(self._numbers) - 1, 0))
 
     def column(self, which: int) -> Column:
         """Texts of all streams that ``rows`` has seen: of the connection, or of the sender's or
@@ -62,8 +62,8 @@ class StreamNames:
         rows = np.append(self._rows, np.arange(len(self._rows), len(all_numbers)))
         order = np.argsort(all_numbers, kind="stable")
         self._numbers, self._rows = all_numbers[order], rows[order]
-        hosts, host_places = np.unique(np.append(sources, targets) >> 16, return_inverse=True)
-        source, target = host_places[: len(sources)], host_places[len(sources) :]
+        hosts, host_indexes = np.unique(np.append(sources, targets) >> 16, return_inverse=True)
+        source, target = host_indexes[: len(sources)], host_indexes[len(sources) :]
         texts = [self.host(number) for number in hosts.tolist()]
         host_column = column(texts, pa.string())
         parts = (
@@ -80,7 +80,7 @@ class StreamNames:
         hosts: Array,  # numbers of addresses
         texts: list[str],  # of the addresses
         ends: tuple[Array, Array],  # senders and receivers
-        host_places: tuple[Array, Array],  # indices of the addresses of ``ends``
+        host_indexes: tuple[Array, Array],  # indices of the addresses of ``ends``
     ) -> Column:
         # Texts of connections, the same for both directions: the end with the larger port, usually
         # the client's, comes first
@@ -88,14 +88,14 @@ class StreamNames:
         rank = np.empty(len(hosts), np.int64)
         rank[sorted(range(len(hosts)), key=packed.__getitem__)] = np.arange(len(hosts))
         source_rank, target_rank = (
-            (end & 0xFFFF) << 32 | rank[host] for end, host in zip(ends, host_places, strict=True)
+            (end & 0xFFFF) << 32 | rank[host] for end, host in zip(ends, host_indexes, strict=True)
         )
         swapped = source_rank < target_rank
         fronts = column(
             [f"[{text}]:" if ":" in text else f"{text}:" for text in texts], pa.string()
         )
         dashed = column([f"-{text}" for text in fronts.to_pylist()], pa.string())
-        first, second = np.where(swapped, host_places[::-1], host_places)
+        first, second = np.where(swapped, host_indexes[::-1], host_indexes)
         first_port, second_port = np.where(swapped, ends[::-1], ends) & 0xFFFF
         return concatenate_columns(
             take(fronts, column(first)),

@@ -84,14 +84,14 @@ class Filter:
         result: Expression | None = None
         left_side = node.left
         for operator, right in zip(node.ops, node.comparators, strict=True):
-            part = self._one_comparison(left_side, operator, right)
+            part = self._compile_comparison(left_side, operator, right)
             result = part if result is None else result & part
             left_side = right
         if result is None:
             raise FilterError(f"{ast.unparse(node)!r} compares nothing")
         return result
 
-    def _one_comparison(
+    def _compile_comparison(
         self, left_side: ast.expr, operator: ast.cmpop, right_side: ast.expr
     ) -> Expression:
         if isinstance(operator, ast.Is | ast.IsNot):
@@ -100,14 +100,14 @@ class Filter:
             null = self._value(left_side).is_null()
             return null if isinstance(operator, ast.Is) else ~null
         if isinstance(operator, ast.In | ast.NotIn):
-            membership = self._inside(left_side, right_side)
+            membership = self._compile_in(left_side, right_side)
             return membership if isinstance(operator, ast.In) else ~membership
         compare = _COMPARISONS[type(operator)]
         self._check_kinds(left_side, right_side)
         result: Expression = compare(*self._two_values(left_side, right_side))
         return result
 
-    def _inside(self, left_side: ast.expr, right_side: ast.expr) -> Expression:
+    def _compile_in(self, left_side: ast.expr, right_side: ast.expr) -> Expression:
         if isinstance(right_side, ast.Name):
             return pc.match_substring(self._text(right_side), _one_text(left_side, "in"))
         column = self._value(left_side)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.jsonlines import escape_line_breaks
 from rocketwire_tools.pcap.arrow import (
     as_texts,
     column,
@@ -65,7 +65,7 @@ class JsonRows:
         """Encode rows, a part of them at a time."""
         count = batch.num_rows
         if count < _FEW:
-            yield unbroken(self._encode_lines(batch.to_pylist()))
+            yield escape_line_breaks(self._encode_lines(batch.to_pylist()))
         elif batch.nbytes > _LARGEST:
             yield from self.lines(batch.slice(0, count // 2))
             yield from self.lines(batch.slice(count // 2, count - count // 2))
@@ -103,7 +103,7 @@ class JsonRows:
         return parts, f"{front[:-1]}}}\n"
 
     def _text(self, value: Any) -> str:
-        return unbroken(self._encode(value)).decode()
+        return escape_line_breaks(self._encode(value)).decode()
 
 
 def _scalar(text: str) -> Column:

@@ -19,13 +19,13 @@ from rocketwire_tools.pcap.rows.pending import Pending, Requests
 if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
-MOST_PENDING: Final = 1 << 18  # Requests that wait for a response; the oldest are forgotten
+MAX_PENDING: Final = 1 << 18  # Requests that wait for a response; the oldest are forgotten
 _RESPONSE: Final = 1
 _ONEWAY: Final = 2
 EARLY_NS: Final = 250_000_000
 """Nanoseconds that a response may be captured before its request, because network or capture
 reordered them."""
-MOST_HELD: Final = 65_536  # Rows that wait for requests
+MAX_HELD: Final = 65_536  # Rows that wait for requests
 _OPAQUES: Final = 0xFFFFFFFF
 
 
@@ -58,7 +58,7 @@ class _Frames(NamedTuple):
 class Pairing:
     """The requests without a response so far."""
 
-    def __init__(self, most_pending: int = MOST_PENDING) -> None:
+    def __init__(self, most_pending: int = MAX_PENDING) -> None:
         self.unanswered = 0  # requests that were forgotten, or whose opaque was reused
         self._pending = Pending(most_pending)
         self._orphans: list[_Orphans] = []
@@ -156,7 +156,7 @@ class Pairing:
         times = frames.time_ns[frame[entries]]
         paired.until = int(times.max()) + EARLY_NS
         surplus = (
-            sum(len(orphan.paired.is_paired) for orphan in self._orphans) + len(frame) - MOST_HELD
+            sum(len(orphan.paired.is_paired) for orphan in self._orphans) + len(frame) - MAX_HELD
         )
         while surplus > 0 and self._orphans:  # release their rows
             surplus -= len(self._orphans.pop(0).paired.is_paired)

@@ -35,7 +35,7 @@ class Pending:
     """Requests by key."""
 
     def __init__(self, limit: int) -> None:
-        self._most = limit
+        self._limit = limit
         self._requests = _NONE
         self._age: Array = np.zeros(0, np.int64)
         self._latest = 0
@@ -53,11 +53,11 @@ class Pending:
             return np.zeros(0, np.int64), _NONE
         candidates = np.minimum(np.searchsorted(self._requests.key, keys), len(self) - 1)
         matches = np.flatnonzero(self._requests.key[candidates] == keys)
-        places = candidates[matches]
-        requests = self._requests.take(places)
-        if len(places):
+        indexes = candidates[matches]
+        requests = self._requests.take(indexes)
+        if len(indexes):
             kept = np.ones(len(self), np.bool_)
-            kept[places] = False
+            kept[indexes] = False
             self._keep(kept)
         return matches, requests
 
@@ -74,7 +74,7 @@ class Pending:
         both = Requests(*map(np.append, self._requests, requests))
         order = np.argsort(both.key, kind="stable")
         self._requests, self._age = both.take(order), np.append(self._age, age)[order]
-        surplus = len(self) - self._most
+        surplus = len(self) - self._limit
         if surplus <= 0:
             return 0
         oldest = np.partition(self._age, surplus)[surplus]

@@ -176,10 +176,10 @@ def _objects_to_rows(frames: Sequence[Frame]) -> Rows:
     )
     return Rows(
         *_stream_columns(stream),
-        np.array([place.time_ns for place in first], np.int64),
-        np.array([place.time_ns for place in last], np.int64),
-        np.array([place.where for place in first], np.int64),
-        np.array([place.where for place in last], np.int64),
+        np.array([packet.time_ns for packet in first], np.int64),
+        np.array([packet.time_ns for packet in last], np.int64),
+        np.array([packet.where for packet in first], np.int64),
+        np.array([packet.where for packet in last], np.int64),
         header_bytes.header_bytes(header),
         np.array(header_type, np.int8),
         np.array(length, np.int64),

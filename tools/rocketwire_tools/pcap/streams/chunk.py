@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from rocketwire_tools.pcap.streams.reassembly import LOOK_BACK
-from rocketwire_tools.pcap.streams.segments import Place
+from rocketwire_tools.pcap.streams.segments import PacketRef
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ RST: Final = 4
 MASK: Final = 0xFFFFFFFF
 _HALF: Final = 1 << 31
 _LANE: Final = 34  # Bits of a number for the position in a group; the upper bits are the group
-_MOST_SHARED: Final = 8
+_MAX_SHARED: Final = 8
 """Parts into which the ends of other segments may cut the segments of a group on average."""
 _COLUMNS: Final = ("sequence", "length", "captured", "data", "record", "flags")
 
@@ -116,9 +116,9 @@ class Chunk:
         slots = np.concatenate([self.members(self.slots), chunk.members(chunk.slots)])
         return _sorted(self.records, slots, columns)
 
-    def place(self, record: int) -> Place:
+    def packet_ref(self, record: int) -> PacketRef:
         """Offset and capture time of a record."""
-        return Place(int(self.records.where[record]), int(self.records.time_ns[record]))
+        return PacketRef(int(self.records.where[record]), int(self.records.time_ns[record]))
 
     def piece(self, start: int, end: int, number: int) -> bytes:
         """Bytes between two virtual positions, which begin in segment ``number`` or after it."""
@@ -172,7 +172,7 @@ class Chunk:
         lane = group[usable] << _LANE
         spans = _spans(lane + np.maximum(ahead[usable], 0), lane + end[usable])
         size = np.bincount(group[usable], minlength=len(self.low))
-        crowded = np.bincount(group[usable], spans.covered, len(self.low)) > _MOST_SHARED * size
+        crowded = np.bincount(group[usable], spans.covered, len(self.low)) > _MAX_SHARED * size
         if crowded.any():
             return self._pieces_without(crowded[group], numbers, expected, hold_ns)
         start, stop, owner = _earliest(spans, self.record[numbers[usable]])

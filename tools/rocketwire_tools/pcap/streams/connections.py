@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-_MOST_KEPT: Final = 8
+_MAX_KEPT: Final = 8
 """Connections of a pair of ends that are remembered between chunks, for frames that are still
 open."""
 
@@ -53,9 +53,9 @@ class _EndPair:
 
     def prune(self) -> None:
         # Drop connections that open frames hardly need
-        if len(self.where) > _MOST_KEPT:
-            self.before = self.numbers[-_MOST_KEPT - 1]
-            del self.where[:-_MOST_KEPT], self.numbers[:-_MOST_KEPT]
+        if len(self.where) > _MAX_KEPT:
+            self.before = self.numbers[-_MAX_KEPT - 1]
+            del self.where[:-_MAX_KEPT], self.numbers[:-_MAX_KEPT]
 
 
 class Connections:
@@ -87,9 +87,9 @@ class Connections:
             ends = self._end_pairs[pair]
             frames = with_reuse[pairs[with_reuse] == pair]
             first = pair if ends.before is None else ends.before
-            place = np.searchsorted(np.array(ends.where), where[frames], side="right")
+            index = np.searchsorted(np.array(ends.where), where[frames], side="right")
             numbers = np.array([first, *ends.numbers], np.int64)
-            number[frames] = numbers[place] | (number[frames] & 1)
+            number[frames] = numbers[index] | (number[frames] & 1)
 
     def prune(self) -> None:
         # Drop what the frames of the chunk needed

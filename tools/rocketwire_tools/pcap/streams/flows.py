@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 ACK: Final = 16
 MAX_STREAMS: Final = 65_536  # Streams that are remembered
-MOST_KEPT: Final = 128 << 20
+MAX_KEPT: Final = 128 << 20
 """Bytes of memory for incomplete data of all streams; four times as many if bodies are kept."""
 
 
@@ -92,7 +92,7 @@ class Flows:
         self.forgotten = 0  # streams that were forgotten before they ended
         self.careful = False  # process all streams one by one, for tests
         self._bodies = bodies
-        self._most_kept = 4 * MOST_KEPT if bodies else MOST_KEPT
+        self._most_kept = 4 * MAX_KEPT if bodies else MAX_KEPT
         self._kept = 0
         self._max = max_streams
         self._slots = StreamTable(KeepingStream if bodies else Stream)
@@ -170,14 +170,14 @@ class Flows:
         for number, group in enumerate(groups.tolist()):
             slot = int(chunk.slots[group])
             stream = self._slots.stream(slot)
-            place, body = chunk.place(int(last[number])), None
+            packet, body = chunk.packet_ref(int(last[number])), None
             if self._bodies:
                 low = int(chunk.low[group])
                 body = chunk.piece(int(start[number]), int(stop[number]), low)
             if boundary[group] > end[number]:
-                stream.continues(place, body)
+                stream.continues(packet, body)
                 continue
-            frames.frames.append(stream.closes(place, body))
+            frames.frames.append(stream.closes(packet, body))
             self._slots.open[slot] = False
             self._open.discard(stream)
 
@@ -211,38 +211,48 @@ class Flows:
         )
 
     def _leave_unfinished(
-        self, chunk: Chunk, slot: Array, places: vector_cutter.Candidates
+        self, chunk: Chunk, slot: Array, candidates: vector_cutter.Candidates
     ) -> Chunk:
         # Open unfinished frames; returns the segments that must be fed one by one
         unfinished = np.zeros(len(chunk), np.bool_)
         high = chunk.members(chunk.high)
-        for number, good in enumerate(places.good.tolist()):
-            segment = int(places.segment[number])
+        for number, good in enumerate(candidates.good.tolist()):
+            segment = int(candidates.segment[number])
             stream = self._slots.stream(int(slot[segment]))
             if good:
-                self._leave_open(chunk, stream, places, number, int(high[segment]))
+                self._leave_open(chunk, stream, candidates, number, int(high[segment]))
                 self._open.add(stream)
             else:
-                ahead = int(places.position[number] - chunk.starts[segment])
+                ahead = int(candidates.position[number] - chunk.starts[segment])
                 stream.next_sequence = (int(chunk.sequence[segment]) + ahead) & MASK
                 unfinished[segment : high[segment]] = True
             self._slots.note(int(slot[segment]), stream)
         return chunk.part(unfinished)
 
     def _leave_open(
-        self, chunk: Chunk, stream: Stream, places: vector_cutter.Candidates, number: int, high: int
+        self,
+        chunk: Chunk,
+        stream: Stream,
+        candidates: vector_cutter.Candidates,
+        number: int,
+        high: int,
     ) -> None:
-        segment, end = int(places.segment[number]), int(chunk.starts[high])
-        start = int(places.position[number]) + PREFIX_SIZE
-        body_start = start + int(places.header[number])
+        segment, end = int(candidates.segment[number]), int(chunk.starts[high])
+        start = int(candidates.position[number]) + PREFIX_SIZE
+        body_start = start + int(candidates.header[number])
         header = chunk.piece(start, body_start, segment)
         body = chunk.piece(body_start, end, segment) if self._bodies else None
-        first = chunk.place(int(chunk.record[segment]))
-        last = chunk.place(int(chunk.record[segment:high].max()))
+        first = chunk.packet_ref(int(chunk.record[segment]))
+        last = chunk.packet_ref(int(chunk.record[segment:high].max()))
         stream.open(
-            header, int(places.header_type[number]), int(places.length[number]), first, last, body
+            header,
+            int(candidates.header_type[number]),
+            int(candidates.length[number]),
+            first,
+            last,
+            body,
         )
-        stream.need = int(places.end[number]) - end
+        stream.need = int(candidates.end[number]) - end
 
     # ---- sequential path
 

@@ -8,17 +8,17 @@ from rocketwire_tools.pcap.streams.reassembly import PIECE
 from rocketwire_tools.pcap.streams.resync import find_frame
 
 if TYPE_CHECKING:
-    from rocketwire_tools.pcap.streams.segments import Place
+    from rocketwire_tools.pcap.streams.segments import PacketRef
 
 
 class FrameSearch:
     """Contiguous bytes of a stream in which a frame may begin."""
 
-    __slots__ = ("_data", "_places", "passed")
+    __slots__ = ("_data", "_packets", "passed")
 
     def __init__(self) -> None:
         self._data = bytearray()
-        self._places: list[tuple[int, Place]] = []
+        self._packets: list[tuple[int, PacketRef]] = []
         self.passed = 0  # bytes that were searched and dropped
 
     def __len__(self) -> int:
@@ -27,23 +27,23 @@ class FrameSearch:
     @property
     def kept(self) -> int:
         """Bytes of memory in use, approximately."""
-        return len(self._data) + PIECE * len(self._places)
+        return len(self._data) + PIECE * len(self._packets)
 
     def may_have_begun(self, end: int) -> bool:
         """Whether a frame may begin in a record before an offset."""
-        return bool(self._places) and self._places[0][1].where < end and 0 in self._data
+        return bool(self._packets) and self._packets[0][1].where < end and 0 in self._data
 
-    def add(self, data: bytes, place: Place) -> None:
-        self._places.append((len(self._data), place))
+    def add(self, data: bytes, packet: PacketRef) -> None:
+        self._packets.append((len(self._data), packet))
         self._data += data
 
     def forget(self) -> None:
         """Drop all bytes, because the next ones do not follow them."""
         self._data.clear()
-        self._places.clear()
+        self._packets.clear()
         self.passed = 0
 
-    def pieces(self, *, last: bool = False) -> list[tuple[bytes, Place]]:
+    def pieces(self, *, last: bool = False) -> list[tuple[bytes, PacketRef]]:
         """Take the bytes from the first frame on, with their records; empty if there is no frame
         yet.
         """
@@ -53,12 +53,12 @@ class FrameSearch:
         if not is_frame:
             self._drop(offset)
             return []
-        data, places = bytes(self._data), self._places
-        ends = [start for start, _ in places[1:]] + [len(data)]
-        self._data, self._places, self.passed = bytearray(), [], 0
+        data, packets = bytes(self._data), self._packets
+        ends = [start for start, _ in packets[1:]] + [len(data)]
+        self._data, self._packets, self.passed = bytearray(), [], 0
         return [
-            (data[max(start, offset) : end], place)
-            for (start, place), end in zip(places, ends, strict=True)
+            (data[max(start, offset) : end], packet)
+            for (start, packet), end in zip(packets, ends, strict=True)
             if end > offset
         ]
 
@@ -67,7 +67,7 @@ class FrameSearch:
             return
         self.passed += count
         del self._data[:count]
-        places = [(max(start - count, 0), place) for start, place in self._places]
-        while len(places) > 1 and places[1][0] == 0:
-            places.pop(0)
-        self._places = places
+        packets = [(max(start - count, 0), packet) for start, packet in self._packets]
+        while len(packets) > 1 and packets[1][0] == 0:
+            packets.pop(0)
+        self._packets = packets

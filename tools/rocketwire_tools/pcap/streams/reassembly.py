@@ -12,7 +12,14 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire_tools.pcap.streams.resync import LARGEST
-from rocketwire_tools.pcap.streams.segments import Frame, Limits, Place, Segment, part, position_of
+from rocketwire_tools.pcap.streams.segments import (
+    Frame,
+    Limits,
+    PacketRef,
+    Segment,
+    part,
+    position_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,7 +65,7 @@ class Reassembly(ABC):
         self._cuts: list[Cut] = []
 
     @abstractmethod
-    def _read(self, data: bytes, place: Place, take: Callable[[Frame], None]) -> None:
+    def _read(self, data: bytes, packet: PacketRef, take: Callable[[Frame], None]) -> None:
         """Process the next bytes."""
 
     @abstractmethod
@@ -132,7 +139,7 @@ class Reassembly(ABC):
         sequence: int,  # of its first byte
         data: bytes,  # its captured bytes
         length: int,  # its bytes on the wire
-        place: Place,  # its record
+        packet: PacketRef,  # its record
         limits: Limits,  # bounds of the wait for missing segments
         take: Callable[[Frame], None],  # receives completed frames
     ) -> None:
@@ -143,25 +150,25 @@ class Reassembly(ABC):
         ahead = (sequence - self.next_sequence) % WHOLE
         if ahead >= _HALF:
             ahead -= WHOLE
-        segment = Segment(self._position + ahead, len(data), data, place)
+        segment = Segment(self._position + ahead, len(data), data, packet)
         if len(data) < length:
             start = max(segment.position + len(data), self._position)
-            self._note_cut(start, segment.position + length, place)
+            self._note_cut(start, segment.position + length, packet)
         if ahead > 0 or self._held:
             self._hold(segment)
             self._drain(take)
         else:
             self._consume(segment, take)
         if self.waits:
-            self._skip_overdue(place.time_ns, limits, take)
+            self._skip_overdue(packet.time_ns, limits, take)
 
-    def _note_cut(self, start: int, end: int, place: Place) -> None:
+    def _note_cut(self, start: int, end: int, packet: PacketRef) -> None:
         if end <= start:
             return
         if self._cuts and self._cuts[-1].end == start:
             self._cuts[-1] = self._cuts[-1]._replace(end=end)
         else:
-            self._cuts.append(Cut(start, end, place.time_ns))
+            self._cuts.append(Cut(start, end, packet.time_ns))
 
     def _hold(self, segment: Segment) -> None:
         # Keep the bytes that no earlier segment has
@@ -201,7 +208,7 @@ class Reassembly(ABC):
             if segment.position < self._position:
                 segment = part(segment, self._position, end)
             self.advance(segment.length)
-            self._read(segment.data, segment.place, take)
+            self._read(segment.data, segment.packet, take)
         while self._cuts and self._cuts[0].end <= self._position:
             del self._cuts[0]
 
@@ -216,7 +223,7 @@ class Reassembly(ABC):
             self._skip_hole(take)
 
     def _since(self) -> int:
-        return self._held[0].place.time_ns if self._held else self._cuts[0].time_ns
+        return self._held[0].packet.time_ns if self._held else self._cuts[0].time_ns
 
     def _after_hole(self) -> int:
         return self._held[0].position if self._held else max(cut.end for cut in self._cuts)
@@ -260,4 +267,4 @@ class Reassembly(ABC):
         self._skip_overdue(now, limits, take)
 
     def _first_held(self) -> int | None:
-        return min((segment.place.where for segment in self._held), default=None)
+        return min((segment.packet.where for segment in self._held), default=None)

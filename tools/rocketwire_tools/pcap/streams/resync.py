@@ -26,8 +26,8 @@ LARGEST: Final = MAX_FRAME_LENGTH - LENGTH_SIZE  # The largest value of a length
 LEAST_HEADER: Final = (2, 21)
 """Shortest header by type: an empty JSON object, and a binary header without remark and
 extension fields."""
-MOST_HEADER: Final = 4 << 20  # Longest header that is collected; real ones have a few hundred bytes
-MOST_SCANNED_HEADER: Final = 65_536
+MAX_HEADER: Final = 4 << 20  # Longest header that is collected; real ones have a few hundred bytes
+MAX_SCANNED_HEADER: Final = 65_536
 """Longest header that identifies a frame in a search. Between known frames, longer ones are
 read."""
 
@@ -53,7 +53,7 @@ def has_prefix(length: int, header_type: int, header_length: int) -> bool:
     """Whether these values can be the first two words of a frame."""
     return (
         header_type <= ROCKETMQ
-        and LEAST_HEADER[header_type] <= header_length <= MOST_HEADER
+        and LEAST_HEADER[header_type] <= header_length <= MAX_HEADER
         and header_length + LENGTH_SIZE <= length <= LARGEST
     )
 
@@ -71,7 +71,7 @@ def have_prefixes(words: Array) -> tuple[Array, Array, Array, Array]:
         & (length <= LARGEST)
         & (header_type <= ROCKETMQ)
         & (header >= np.array(LEAST_HEADER)[header_type & 1])
-        & (header <= MOST_HEADER)
+        & (header <= MAX_HEADER)
     )
     return length, header_type, header, good
 
@@ -101,7 +101,7 @@ def begins_frame(data: bytes | bytearray, offset: int) -> bool | None:
     (length, header_type, header_length), _ = parse_prefix(data, offset)
     if not has_prefix(length, header_type, header_length):
         return False
-    if header_length > MOST_SCANNED_HEADER:
+    if header_length > MAX_SCANNED_HEADER:
         return False
     if header_type == JSON and room > PREFIX_SIZE and data[offset + PREFIX_SIZE] != 0x7B:
         return False
@@ -163,7 +163,7 @@ def protocol_of(opening: bytes) -> Protocol:
     if opening.startswith(_HTTP2):
         return Protocol.HTTP2
     length, header_type, header_length = parse_prefix(opening, 0)[0]
-    if has_prefix(length, header_type, header_length) and header_length > MOST_SCANNED_HEADER:
+    if has_prefix(length, header_type, header_length) and header_length > MAX_SCANNED_HEADER:
         first = opening[PREFIX_SIZE : PREFIX_SIZE + 1]  # do not wait for a long header
         remoting = header_type == ROCKETMQ or first in {b"", b"{"}
         return Protocol.REMOTING if remoting else Protocol.OTHER

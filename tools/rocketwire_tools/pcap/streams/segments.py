@@ -15,7 +15,7 @@ class Limits:
     hold_segments: int = 8192  # segments that wait, for each stream
 
 
-class Place(NamedTuple):
+class PacketRef(NamedTuple):
     """A record: its offset in the file, and its capture time."""
 
     where: int
@@ -28,7 +28,7 @@ class Segment(NamedTuple):
     position: int  # of the first byte
     length: int  # bytes on the wire
     data: bytes  # the captured bytes, from the first on
-    place: Place  # the record
+    packet: PacketRef  # the record
 
 
 class Direction(Protocol):
@@ -43,8 +43,8 @@ class Frame(NamedTuple):
     """A frame whose header was captured."""
 
     stream: Direction  # its stream
-    first: Place  # record of its first byte
-    last: Place  # the latest record of its captured bytes
+    first: PacketRef  # record of its first byte
+    last: PacketRef  # the latest record of its captured bytes
     header: bytes  # the encoded header
     header_type: int  # JSON or ROCKETMQ
     length: int  # value of the length word
@@ -63,5 +63,5 @@ def part(segment: Segment, start: int, end: int) -> Segment:
         start,
         end - start,
         segment.data[start - segment.position : end - segment.position],
-        segment.place,
+        segment.packet,
     )

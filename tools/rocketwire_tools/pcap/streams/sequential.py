@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire_tools.pcap.streams.chunk import FIN, MASK, RST, SYN
 from rocketwire_tools.pcap.streams.reassembly import LOOK_BACK, LOOK_BACK_NS
-from rocketwire_tools.pcap.streams.segments import Frame, Limits, Place
+from rocketwire_tools.pcap.streams.segments import Frame, Limits, PacketRef
 from rocketwire_tools.pcap.streams.stream import FOREIGN
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class SequentialFeeder:
             sequence = (sequence + 1) & MASK
         if segment.length:
             text = bytes(self._buffer[segment.data : segment.data + segment.captured])
-            place = Place(segment.where, segment.time_ns)
-            stream.add(sequence, text, segment.length, place, self._limits, take)
+            packet = PacketRef(segment.where, segment.time_ns)
+            stream.add(sequence, text, segment.length, packet, self._limits, take)
         if segment.flags & (FIN | RST):
             stream.ended = True

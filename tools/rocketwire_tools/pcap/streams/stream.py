@@ -21,12 +21,12 @@ from rocketwire_tools.pcap.streams.resync import (
     protocol_of,
     proxy_header_length,
 )
-from rocketwire_tools.pcap.streams.segments import Frame, Place
+from rocketwire_tools.pcap.streams.segments import Frame, PacketRef
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-NOWHERE: Final = Place(0, 0)
+NOWHERE: Final = PacketRef(0, 0)
 FOREIGN: Final = (Protocol.TLS, Protocol.HTTP2, Protocol.OTHER)
 """Protocols of streams without readable frames."""
 
@@ -121,8 +121,8 @@ class Stream(Reassembly):
         header: bytes,  # the encoded header
         header_type: int,  # JSON or ROCKETMQ
         length: int,  # value of the length word
-        first: Place,  # record of the first byte
-        last: Place,  # the latest record of those that hold its bytes so far
+        first: PacketRef,  # record of the first byte
+        last: PacketRef,  # the latest record of those that hold its bytes so far
         body: bytes | None,  # the captured part of the body; None if bodies are not kept
     ) -> None:
         """Start a frame whose body is incomplete."""
@@ -134,14 +134,14 @@ class Stream(Reassembly):
         self._missing = self._gap = self._skipping = False
         self._body = None if body is None else [body]
 
-    def continues(self, last: Place, body: bytes | None) -> None:
+    def continues(self, last: PacketRef, body: bytes | None) -> None:
         """Add skipped body bytes of the vectorised path."""
         if last.where > self.last.where:
             self.last = last
         if body is not None and self._body is not None:
             self._body.append(body)
 
-    def closes(self, last: Place, body: bytes | None) -> Frame:
+    def closes(self, last: PacketRef, body: bytes | None) -> Frame:
         """Complete the open frame with the last part of its body."""
         self.continues(last, body)
         frame = self._frame()
@@ -167,7 +167,7 @@ class Stream(Reassembly):
         if (self.header is not None or self._head) and self.first.where < end:
             return True
         return self._search_buffer.may_have_begun(end) or any(
-            segment.place.where < end for segment in self._held
+            segment.packet.where < end for segment in self._held
         )
 
     def waits_since(self, since_ns: int) -> int | None:
@@ -207,25 +207,25 @@ class Stream(Reassembly):
 
     # ---- bytes in order
 
-    def _read(self, data: bytes, place: Place, take: Callable[[Frame], None]) -> None:
+    def _read(self, data: bytes, packet: PacketRef, take: Callable[[Frame], None]) -> None:
         offset = 0
         while offset < len(data) and self.protocol not in FOREIGN:
             if not self.synced:
-                self._search(data[offset:] if offset else data, place, take)
+                self._search(data[offset:] if offset else data, packet, take)
                 return
             if self.header is not None or self._skipping:
-                offset = self._skip_body(data, offset, place, take)
+                offset = self._skip_body(data, offset, packet, take)
             else:
-                offset = self._read_head(data, offset, place)
+                offset = self._read_head(data, offset, packet)
                 self._close_if_done(take)
 
     def _skip_body(
-        self, data: bytes, offset: int, place: Place, take: Callable[[Frame], None]
+        self, data: bytes, offset: int, packet: PacketRef, take: Callable[[Frame], None]
     ) -> int:
         count = min(self.need, len(data) - offset)
         if count and self.header is not None:
-            if place.where > self.last.where:
-                self.last = place
+            if packet.where > self.last.where:
+                self.last = packet
             if self._body is not None:
                 self._body.append(data[offset : offset + count])
         self.need -= count
@@ -247,12 +247,12 @@ class Stream(Reassembly):
             not self._missing, self._gap, body,
         )  # fmt: skip
 
-    def _read_head(self, data: bytes, offset: int, place: Place) -> int:
+    def _read_head(self, data: bytes, offset: int, packet: PacketRef) -> int:
         head = self._head
         if not head:
-            self.first = self.last = place
-        elif place.where > self.last.where:
-            self.last = place
+            self.first = self.last = packet
+        elif packet.where > self.last.where:
+            self.last = packet
         if len(head) < PREFIX_SIZE:
             missing = PREFIX_SIZE - len(head)
             head += data[offset : offset + missing]
@@ -359,21 +359,21 @@ class Stream(Reassembly):
 
     # ---- search for the first frame
 
-    def _search(self, data: bytes, place: Place, take: Callable[[Frame], None]) -> None:
+    def _search(self, data: bytes, packet: PacketRef, take: Callable[[Frame], None]) -> None:
         if self.protocol is Protocol.UNKNOWN and not self._search_buffer:
             protocol = protocol_of(data)
             if protocol in (Protocol.TLS, Protocol.HTTP2):
                 self.protocol = protocol
                 return
-        self._search_buffer.add(data, place)
+        self._search_buffer.add(data, packet)
         self._resume(self._search_buffer.pieces(), take)
         if self._search_buffer.passed > 2 * LARGEST and self.protocol is Protocol.UNKNOWN:
             self.protocol = Protocol.OTHER
             self._search_buffer.forget()
 
-    def _resume(self, pieces: list[tuple[bytes, Place]], take: Callable[[Frame], None]) -> None:
+    def _resume(self, pieces: list[tuple[bytes, PacketRef]], take: Callable[[Frame], None]) -> None:
         if pieces:
             self.synced = True
             self.protocol = Protocol.REMOTING
-        for data, place in pieces:
-            self._read(data, place, take)
+        for data, packet in pieces:
+            self._read(data, packet, take)

@@ -79,8 +79,8 @@ class StreamTable:
 
     def of(self, source: Integers, target: Integers) -> Array:
         """Slots of distinct streams; adds unknown streams."""
-        places: Any = np.searchsorted(self._mixed, mix(source, target))
-        slots: Array = self._indexed[np.minimum(places, len(self._indexed) - 1)]
+        indexes: Any = np.searchsorted(self._mixed, mix(source, target))
+        slots: Array = self._indexed[np.minimum(indexes, len(self._indexed) - 1)]
         missed = np.flatnonzero((self.source[slots] != source) | (self.target[slots] != target))
         if not len(missed):
             return slots

@@ -70,8 +70,8 @@ def _start_streams(chunk: Chunk, states: StreamTable, stop: Array, keep: Array) 
     groups, first, low = groups[likely], first[likely], low[likely]
     if not len(groups):
         return
-    places = vector_cutter.read_prefixes(chunk, chunk.starts[first], first, chunk.starts[1:])
-    good = _have_headers(chunk, places)
+    candidates = vector_cutter.read_prefixes(chunk, chunk.starts[first], first, chunk.starts[1:])
+    good = _have_headers(chunk, candidates)
     groups, first, low = groups[good], first[good], low[good]
     started = states.start(chunk.slots[groups], chunk.sequence[first], first > low)
     keep[low[started & (first > low)]] = False
@@ -87,10 +87,10 @@ def _start_streams(chunk: Chunk, states: StreamTable, stop: Array, keep: Array) 
             keep[first_number:number] = False
 
 
-def _have_headers(chunk: Chunk, places: vector_cutter.Candidates) -> Array:
-    buffer, readable = chunk.records.buffer, places.good.copy()
-    for number in np.flatnonzero(places.good).tolist():
-        start = int(places.offset[number]) + PREFIX_SIZE
-        header = bytes(buffer[start : start + int(places.header[number])])
-        readable[number] = is_header(int(places.header_type[number]), header)
+def _have_headers(chunk: Chunk, candidates: vector_cutter.Candidates) -> Array:
+    buffer, readable = chunk.records.buffer, candidates.good.copy()
+    for number in np.flatnonzero(candidates.good).tolist():
+        start = int(candidates.offset[number]) + PREFIX_SIZE
+        header = bytes(buffer[start : start + int(candidates.header[number])])
+        readable[number] = is_header(int(candidates.header_type[number]), header)
     return readable

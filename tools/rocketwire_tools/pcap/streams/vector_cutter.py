@@ -74,15 +74,15 @@ def cut(chunk: Chunk, groups: Array, boundary: Array) -> CutFrames:
     """
     end = chunk.members(chunk.starts[chunk.high])
     roots = boundary[groups]
-    places = _find_candidates(chunk, chunk.members(groups), roots, end)
-    places = places.take(_follow_from_roots(places, roots, end))
-    is_complete = places.good & (places.end <= end[places.segment])
-    frames = places.take(is_complete)
+    candidates = _find_candidates(chunk, chunk.members(groups), roots, end)
+    candidates = candidates.take(_follow_from_roots(candidates, roots, end))
+    is_complete = candidates.good & (candidates.end <= end[candidates.segment])
+    frames = candidates.take(is_complete)
     return CutFrames(
         frames,
         chunk.record[frames.segment],
         last_records(chunk, frames.segment, frames.end),
-        places.take(~is_complete),
+        candidates.take(~is_complete),
     )
 
 
@@ -149,8 +149,8 @@ def _find_candidates(chunk: Chunk, among: Array, roots: Array, end: Array) -> Ca
     for name in _PARTS:
         arrays: list[Array] = [getattr(part, name) for part in parts]
         columns.append(np.concatenate(arrays))
-    places = Candidates(*columns)
-    return places.take(np.argsort(places.position, kind="stable"))
+    candidates = Candidates(*columns)
+    return candidates.take(np.argsort(candidates.position, kind="stable"))
 
 
 def _follow_chains(chunk: Chunk, fresh: Array, checked: Array, end: Array) -> Array:
@@ -205,31 +205,31 @@ def _may_begin(chunk: Chunk, among: Array) -> Array:
 def _not_in(positions: Array, checked: Array) -> Array:
     if not len(checked):
         return positions
-    places = np.minimum(np.searchsorted(checked, positions), len(checked) - 1)
-    unchecked: Array = positions[checked[places] != positions]
+    indexes = np.minimum(np.searchsorted(checked, positions), len(checked) - 1)
+    unchecked: Array = positions[checked[indexes] != positions]
     return unchecked
 
 
-def _frame_ends(chunk: Chunk, places: Candidates, end: Array, begins: Array) -> Array:
+def _frame_ends(chunk: Chunk, candidates: Candidates, end: Array, begins: Array) -> Array:
     # The ends of frames, except ends of groups and starts of segments that are candidates anyway
-    frame_ends, segment = places.end, places.segment
+    frame_ends, segment = candidates.end, candidates.segment
     following = np.minimum(segment + 1, len(begins) - 1)
     begins_segment = begins[following] & (frame_ends == chunk.starts[following])
-    ends: Array = frame_ends[places.good & (frame_ends < end[segment]) & ~begins_segment]
+    ends: Array = frame_ends[candidates.good & (frame_ends < end[segment]) & ~begins_segment]
     return ends
 
 
-def _follow_from_roots(places: Candidates, roots: Array, end: Array) -> Array:
-    count = len(places.position)
+def _follow_from_roots(candidates: Candidates, roots: Array, end: Array) -> Array:
+    count = len(candidates.position)
     following = np.full(count + 1, count, np.int64)
-    resume = np.flatnonzero(places.good & (places.end < end[places.segment]))
-    ends = places.end[resume]
-    next_at = np.append(places.position, -1)
+    resume = np.flatnonzero(candidates.good & (candidates.end < end[candidates.segment]))
+    ends = candidates.end[resume]
+    next_at = np.append(candidates.position, -1)
     near = next_at[resume + 1] == ends
     following[resume[near]] = resume[near] + 1
-    following[resume[~near]] = np.searchsorted(places.position, ends[~near])
+    following[resume[~near]] = np.searchsorted(candidates.position, ends[~near])
     reached = np.zeros(count + 1, np.bool_)
-    reached[np.searchsorted(places.position, roots)] = True
+    reached[np.searchsorted(candidates.position, roots)] = True
     numbers = np.flatnonzero(reached)
     while True:
         reached[following[numbers]] = True

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire_tools.spark.option_values import (
     PATHS,
     OptionError,
-    one_of,
-    one_path,
-    plain_text,
+    read_choice,
+    read_path,
+    read_paths,
+    read_text,
     read_time,
     read_with_paths,
-    several_paths,
     size,
     switch,
 )
@@ -60,7 +60,7 @@ def _part_size(option: str, text: str) -> int:
     return value
 
 
-def _of_command(name: str) -> Callable[[str, str], Any]:
+def _command_reader(name: str) -> Callable[[str, str], Any]:
     """The function that reads an argument of the command; it is imported when it is needed."""
 
     def read(option: str, text: str) -> Any:
@@ -87,21 +87,21 @@ def _expression(option: str, text: str) -> str:
 
 
 _READERS: Final = {
-    "path": (PATHS, one_path),
-    "paths": (PATHS, several_paths),
-    "mode": ("mode", one_of("permissive", "dropmalformed", "failfast")),
+    "path": (PATHS, read_path),
+    "paths": (PATHS, read_paths),
+    "mode": ("mode", read_choice("permissive", "dropmalformed", "failfast")),
     "splitSize": ("split_size", _part_size),
     "pushFilters": ("push_filters", switch),
     "topic": ("topics", _names),
     "system": ("system", switch),
-    "queue": ("queue_id", _of_command("natural")),
-    "offsets": ("offsets", _of_command("offset_range")),
-    "physical": ("physical", _of_command("offset_range")),
+    "queue": ("queue_id", _command_reader("natural")),
+    "offsets": ("offsets", _command_reader("offset_range")),
+    "physical": ("physical", _command_reader("offset_range")),
     "begin": ("begin", read_time),
     "end": ("end", read_time),
     "tag": ("tags", _names),
-    "key": ("key", plain_text),
-    "id": ("message_id", plain_text),
+    "key": ("key", read_text),
+    "id": ("message_id", read_text),
     "sql": ("sql", _expression),
     "ghosts": ("ghosts", switch),
     "folded": ("folded", switch),

@@ -39,7 +39,7 @@ def scan_of(part: LogPart, *, block_size: int) -> LogScan:
     return scan
 
 
-def between(starts: Sequence[LogPart], stop: int) -> list[LogPart]:
+def parts_between(starts: Sequence[LogPart], stop: int) -> list[LogPart]:
     """Return parts that end where the next begins, the last one at ``stop``."""
     stops = [part.start for part in starts[1:]] + [stop]
     return [

@@ -21,7 +21,7 @@ from rocketwire.store import consume_queue
 from rocketwire.store.folder import may_hold_records, offset_of_name
 from rocketwire_tools.spark.option_values import OptionError, local
 from rocketwire_tools.spark.sizing import part_size
-from rocketwire_tools.spark.stores.parts import LogPart, between, scan_of
+from rocketwire_tools.spark.stores.parts import LogPart, parts_between, scan_of
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.lookup import at_physical_offset, queue_unit
@@ -138,7 +138,7 @@ def survey(log: LogPart, size: int) -> Survey:
         if block.state is not State.GHOST:
             newest = scan.trail.newest
             end = block.base + int(block.messages.positions[-1] + block.messages.sizes[-1])
-    return Survey(between(starts, log.stop), times, end)
+    return Survey(parts_between(starts, log.stop), times, end)
 
 
 class _Plan:
@@ -211,7 +211,7 @@ class _Plan:
         ends = [*times[1:], _NEVER]
         return [
             part
-            for part, first, end in zip(between(starts, stop), times, ends, strict=True)
+            for part, first, end in zip(parts_between(starts, stop), times, ends, strict=True)
             if self._time_can_pass(first - _MARGIN, end + _MARGIN)
         ]
 

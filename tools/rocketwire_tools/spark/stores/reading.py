@@ -71,8 +71,8 @@ def _with_right_checksums(rows: Rows, mode: str) -> Rows:
     if holds.all():
         return rows
     if mode == "failfast":
-        place = int(rows.messages.numbers("physical_offset")[int(np.argmin(holds))])
-        position = place - rows.block.file.offset
+        physical_offset = int(rows.messages.numbers("physical_offset")[int(np.argmin(holds))])
+        position = physical_offset - rows.block.file.offset
         raise DamageError(
             f"{rows.block.file.name} at byte {position}: the body of the message does not have its"
             " checksum"

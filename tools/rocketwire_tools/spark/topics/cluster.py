@@ -62,21 +62,21 @@ class UnknownTopicError(Exception):
     """A topic of a query does not exist, or has no queue that can be read."""
 
 
-async def _each(places: Iterable[Any], ask: Callable[[Any], Awaitable[object]]) -> None:
-    """Ask for each place, some at once; the first error is raised after all have ended."""
+async def _each(items: Iterable[Any], ask: Callable[[Any], Awaitable[object]]) -> None:
+    """Call ``ask`` for each item, some at once; the first error is raised after all have ended."""
     limit = trio.CapacityLimiter(_AT_ONCE)
     errors: list[Exception] = []
 
-    async def ask_one(place: Any) -> None:
+    async def ask_for(item: Any) -> None:
         async with limit:
             try:
-                await ask(place)
+                await ask(item)
             except Exception as error:  # noqa: BLE001 - raised below
                 errors.append(error)
 
     async with trio.open_nursery() as nursery:
-        for place in places:
-            nursery.start_soon(ask_one, place)
+        for item in items:
+            nursery.start_soon(ask_for, item)
     if errors:
         raise errors[0]
 
@@ -150,9 +150,9 @@ async def _light_queues(client: ClientInstance, topic: str, *, may_be_gone: bool
     ends: list[int] = []
 
     async def ask(queue: Queue) -> None:
-        place = _message_queue(queue)
-        address = (await find_replica(client, place)).address
-        ends.append(await client.brokers.max_offset(address, place))
+        message_queue = _message_queue(queue)
+        address = (await find_replica(client, message_queue)).address
+        ends.append(await client.brokers.max_offset(address, message_queue))
 
     if not may_be_gone:
         await _each(queues, ask)
@@ -176,9 +176,11 @@ async def bounds_of(
         groups.setdefault((queue.topic, queue.broker), []).append(queue)
     bounds: dict[Queue, Bounds] = {}
 
-    async def ask(place: tuple[str, str]) -> None:
+    async def ask(topic_and_broker: tuple[str, str]) -> None:
         try:
-            bounds.update(await _bounds_at(client, *place, groups[place], group, ends))
+            bounds.update(
+                await _bounds_at(client, *topic_and_broker, groups[topic_and_broker], group, ends)
+            )
         except (ChannelError, BrokerNotFoundError):
             if not may_be_missing:
                 raise
@@ -204,8 +206,8 @@ async def _bounds_at(
         if broker.startswith(MOCK_BROKER_PREFIX):
             answer = await Admin(client).static_topics.stats(topic)
         else:
-            place = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
-            replica = await find_replica(client, place)
+            message_queue = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
+            replica = await find_replica(client, message_queue)
             is_master = not replica.is_slave
             answer = (await _stats(client, topic, replica.address)).offset_table or {}
     except BrokerError as error:
@@ -237,10 +239,10 @@ def _message_queue(queue: Queue) -> MessageQueue:
 
 
 async def _bounds_of_one(client: ClientInstance, queue: Queue) -> Bounds:
-    place = _message_queue(queue)
-    replica = await find_replica(client, place)
-    min_offset = await client.brokers.min_offset(replica.address, place)
-    max_offset = await client.brokers.max_offset(replica.address, place)
+    message_queue = _message_queue(queue)
+    replica = await find_replica(client, message_queue)
+    min_offset = await client.brokers.min_offset(replica.address, message_queue)
+    max_offset = await client.brokers.max_offset(replica.address, message_queue)
     return Bounds(max(0, min_offset), max_offset, not replica.is_slave)
 
 
@@ -269,8 +271,8 @@ async def offsets_at(
     offsets: dict[Queue, int] = {}
 
     async def ask(queue: Queue) -> None:
-        place = _message_queue(queue)
-        offsets[queue] = await find_offset_at(client, group, place, times[queue])
+        message_queue = _message_queue(queue)
+        offsets[queue] = await find_offset_at(client, group, message_queue, times[queue])
 
     await _each(times, ask)
     return offsets
@@ -282,13 +284,13 @@ async def commit(
     """Commit offsets of a group, so that operators see how far a query is (code 15)."""
 
     async def tell(queue: Queue) -> None:
-        place = _message_queue(queue)
-        address = await find_master(client, place)
+        message_queue = _message_queue(queue)
+        address = await find_master(client, message_queue)
         if address not in introduced:
             introduced.add(address)
             await _introduce(client, address, group)
         await client.brokers.update_consumer_offset(
-            address, group, place, offsets[queue], oneway=True
+            address, group, message_queue, offsets[queue], oneway=True
         )
 
     await _each(offsets, tell)
@@ -313,7 +315,7 @@ async def _introduce(client: ClientInstance, address: str, group: str) -> None:
 async def mean_sizes(
     client: ClientInstance, group: str, begins: Mapping[Queue, int]
 ) -> dict[str, float]:
-    """Mean size of a message of each topic, from one pull at each of some places."""
+    """Mean size of a message of each topic, from one pull of each queue."""
     sums: dict[str, tuple[int, int]] = {}
     pulls = PullCalls(client)
 
@@ -341,9 +343,9 @@ async def mean_sizes(
 
 async def is_compacted(client: ClientInstance, topic: str, broker: str) -> bool:
     """Whether a broker keeps only the last message of each key of a topic (code 351)."""
-    place = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
+    message_queue = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
     try:
-        address = (await find_replica(client, place)).address
+        address = (await find_replica(client, message_queue)).address
         config = (await Admin(client).topics.config(address, topic)).attributes or {}
     except (ChannelError, ClientError):
         return False
@@ -400,10 +402,10 @@ class Cluster:
 
         return self._ask(ask)
 
-    def route(self, place: QueueRange) -> TopicRouteData | None:
+    def route(self, queue_range: QueueRange) -> TopicRouteData | None:
         """The last route that leads to a queue; no name server is asked."""
         routes = session_of(self._settings.connection).client.routes
-        return routes.get(routing_topic(place.topic, place.broker))
+        return routes.get(routing_topic(queue_range.topic, queue_range.broker))
 
     def offsets_at(self, times: Mapping[Queue, int]) -> dict[Queue, int]:
         return self._ask(offsets_at, self._settings.group, times)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelError
-from rocketwire_tools.spark.option_values import OptionError, plain_text, switch
+from rocketwire_tools.spark.option_values import OptionError, read_text, switch
 
 if TYPE_CHECKING:
     import ssl
@@ -41,16 +41,16 @@ def _seconds(option: str, text: str) -> float:
 
 
 OPTIONS: Final[Mapping[str, tuple[str, Callable[[str, str], Any]]]] = {
-    "nameServers": ("name_servers", plain_text),
-    "addressMap": ("address_map", plain_text),
-    "credentialsFile": ("credentials_file", plain_text),
+    "nameServers": ("name_servers", read_text),
+    "addressMap": ("address_map", read_text),
+    "credentialsFile": ("credentials_file", read_text),
     "tls": ("tls", switch),
-    "caFile": ("ca_file", plain_text),
-    "certFile": ("cert_file", plain_text),
-    "keyFile": ("key_file", plain_text),
-    "keyPasswordFile": ("key_password_file", plain_text),
-    "tlsServerName": ("tls_server_name", plain_text),
-    "namespace": ("namespace", plain_text),
+    "caFile": ("ca_file", read_text),
+    "certFile": ("cert_file", read_text),
+    "keyFile": ("key_file", read_text),
+    "keyPasswordFile": ("key_password_file", read_text),
+    "tlsServerName": ("tls_server_name", read_text),
+    "namespace": ("namespace", read_text),
     "requestTimeout": ("request_timeout", _seconds),
 }
 """Option → field of ``Connection``, and the function that reads its text."""
@@ -129,7 +129,7 @@ class Connection:
 
         return name if name.startswith(LMQ_PREFIX) else with_namespace(self.namespace, name)
 
-    def plain_name(self, name: str) -> str:
+    def strip_namespace(self, name: str) -> str:
         """A topic or group as the application names it, without the namespace."""
         from rocketwire.policy.resource_names import without_namespace
 
@@ -188,14 +188,14 @@ class Connection:
                     lambda: password,  # without a function OpenSSL asks on the terminal
                 )
         except (ssl.SSLError, OSError) as error:
-            places = ", ".join(file for file in files[:3] if file)
+            listed_files = ", ".join(file for file in files[:3] if file)
             advice = "see the files, and option keyPasswordFile"
-            raise OptionError(f"certificates {places}: {error}; {advice}") from None
+            raise OptionError(f"certificates {listed_files}: {error}; {advice}") from None
         return context
 
 
 def local_file(path: str) -> str:
-    """The place of a file on this machine: as it is, or among those of ``spark-submit --files``."""
+    """Return the path of a file here: as it is, or among those of ``spark-submit --files``."""
     if not path or os.path.exists(path) or os.path.isabs(path):
         return path
     from pyspark import SparkFiles

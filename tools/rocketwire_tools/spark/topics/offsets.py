@@ -72,6 +72,10 @@ class QueueRange:
     begin: int  # first offset
     end: int  # offset after the last one
 
+    @property
+    def queue(self) -> Queue:
+        return Queue(self.topic, self.broker, self.queue_id)
+
     def __len__(self) -> int:
         return self.end - self.begin
 
@@ -79,8 +83,8 @@ class QueueRange:
         return f"topic {self.topic}, broker {self.broker}, queue {self.queue_id}"
 
 
-class Places:
-    """A number for queues, brokers and topics; the most exact one counts."""
+class QueueValues:
+    """An offset or a time for queues, brokers and topics; that of the queue counts first."""
 
     def __init__(self) -> None:
         self.by_queue: dict[Queue, int] = {}  # number of single queues
@@ -99,23 +103,23 @@ class Places:
         return None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Places) and vars(self) == vars(other)
+        return isinstance(other, QueueValues) and vars(self) == vars(other)
 
-    def rename(self, name: Callable[[str], str]) -> Places:
+    def rename(self, name: Callable[[str], str]) -> QueueValues:
         """The same numbers with other names of topics."""
-        places = Places()
-        places.by_queue = {
+        values = QueueValues()
+        values.by_queue = {
             queue._replace(topic=name(queue.topic)): number
             for queue, number in self.by_queue.items()
         }
-        places.by_broker = {
+        values.by_broker = {
             (name(topic), broker): number for (topic, broker), number in self.by_broker.items()
         }
-        places.by_topic = {name(topic): number for topic, number in self.by_topic.items()}
-        return places
+        values.by_topic = {name(topic): number for topic, number in self.by_topic.items()}
+        return values
 
     def unknown(self, queues: Iterable[Queue]) -> str:
-        """A topic, broker or queue of the places that is not among some queues; empty for none."""
+        """A topic, broker or queue of this option that is not among ``queues``; empty for none."""
         every = set(queues)
         brokers = {(queue.topic, queue.broker) for queue in every}
         topics = {queue.topic for queue in every}
@@ -128,8 +132,8 @@ class Places:
         return next((f"topic {topic}" for topic in self.by_topic if topic not in topics), "")
 
 
-def read_places(option: str, text: str, *, minimum: int = EARLIEST) -> Places:
-    """Read places of an option."""
+def read_queue_values(option: str, text: str, *, minimum: int = EARLIEST) -> QueueValues:
+    """Parse an option with an offset or a time for queues, brokers or topics."""
     example = '{"topic": {"broker": {"0": 23}}}'
     wrong = OptionError(f"option {option!r}: {text!r} is not JSON like {example}")
     try:
@@ -138,23 +142,23 @@ def read_places(option: str, text: str, *, minimum: int = EARLIEST) -> Places:
         raise wrong from None
     if not isinstance(topics, dict) or not topics:
         raise wrong
-    places = Places()
+    values = QueueValues()
     for topic, brokers in cast("dict[str, Any]", topics).items():
         if topic == _FROM:  # the text is the offset of a checkpoint
             continue
         if not isinstance(brokers, dict):
-            places.by_topic[topic] = _number(option, brokers, minimum)
+            values.by_topic[topic] = _number(option, brokers, minimum)
             continue
         for broker, queues in cast("dict[str, Any]", brokers).items():
             if not isinstance(queues, dict):
-                places.by_broker[topic, broker] = _number(option, queues, minimum)
+                values.by_broker[topic, broker] = _number(option, queues, minimum)
                 continue
             for queue_id, number in cast("dict[str, Any]", queues).items():
                 if not queue_id.isdecimal() or len(queue_id) > 9:
                     raise OptionError(f"option {option!r}: {queue_id!r} is not a queue id")
                 queue = Queue(topic, broker, int(queue_id))
-                places.by_queue[queue] = _number(option, number, minimum)
-    return places
+                values.by_queue[queue] = _number(option, number, minimum)
+    return values
 
 
 def _number(option: str, value: Any, minimum: int) -> int:

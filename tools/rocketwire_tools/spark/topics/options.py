@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.spark.option_values import (
     OptionError,
-    one_of,
+    read_choice,
     read_time,
     read_values,
     size,
@@ -17,15 +17,13 @@ from rocketwire_tools.spark.option_values import (
 from rocketwire_tools.spark.topics.columns import columns_of
 from rocketwire_tools.spark.topics.connection import OPTIONS as OF_CONNECTION
 from rocketwire_tools.spark.topics.connection import Connection
-from rocketwire_tools.spark.topics.offsets import EARLIEST, LATEST, Places, read_places
+from rocketwire_tools.spark.topics.offsets import EARLIEST, LATEST, QueueValues, read_queue_values
 from rocketwire_tools.spark.topics.ranges import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rocketwire_tools.spark.topics.offsets import Queue
-
-    Place = str | Places
 
 GROUP: Final = "spark-rocketwire"
 PATIENCE: Final = 60.0
@@ -38,11 +36,11 @@ _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 class Edge:
     """Where a query begins or ends."""
 
-    # offset, -1 or -2 for queues without a place of their own; None for none
+    # offset, -1 or -2 for queues without an offset of their own; None for none
     everywhere: int | None = None
-    places: Places = field(default_factory=Places)  # offsets of queues
+    offsets: QueueValues = field(default_factory=QueueValues)  # offsets of queues
     time: int | None = None  # milliseconds since 1970 of all queues; None for offsets
-    times: Places | None = None  # milliseconds of queues, brokers or topics
+    times: QueueValues | None = None  # milliseconds of queues, brokers or topics
 
     def time_of(self, queue: Queue) -> int | None:
         """The time of a queue; None without one."""
@@ -52,13 +50,13 @@ class Edge:
         """Whether this is the end of a queue, whatever it has."""
         if self.time is not None or self.times is not None:
             return False
-        place = self.places.of(queue)
-        return (self.everywhere if place is None else place) == LATEST
+        offset = self.offsets.of(queue)
+        return (self.everywhere if offset is None else offset) == LATEST
 
     def rename(self, name: Callable[[str], str]) -> Edge:
         """The same edge with other names of topics."""
         times = None if self.times is None else self.times.rename(name)
-        return replace(self, places=self.places.rename(name), times=times)
+        return replace(self, offsets=self.offsets.rename(name), times=times)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +67,7 @@ class Settings:
     # names of topics as brokers have them, with the namespace; so are all others
     topics: tuple[str, ...] = ()
     pattern: str = ""  # of the names of topics without the namespace; empty for none
-    queues: Places | None = None  # the only queues of option ``assign``; None for all
+    queues: QueueValues | None = None  # the only queues of option ``assign``; None for all
     start: Edge | None = None  # where a query begins; None for the default
     end: Edge | None = None  # where a batch query ends; None for the default
     by_time_fails: bool = True  # whether a queue without a message since ``start`` is an error
@@ -95,7 +93,7 @@ class Settings:
 
     def matches(self, topic: str) -> bool:
         """Whether the pattern matches a topic of the namespace."""
-        plain = self.connection.plain_name(topic)
+        plain = self.connection.strip_namespace(topic)
         is_inside = topic == self.connection.name_at_broker(plain)
         return is_inside and re.fullmatch(self.pattern, plain) is not None
 
@@ -134,13 +132,13 @@ def _pattern(option: str, text: str) -> str:
     return text
 
 
-def _parse_assignment(option: str, text: str) -> Places:
+def _parse_assignment(option: str, text: str) -> QueueValues:
     import json
 
     wrong = OptionError(
         f"option {option!r}: {text!r} is not JSON like " + '{"topic": {"broker": [0, 1]}}'
     )
-    places = Places()
+    selected = QueueValues()
     try:
         tree = json.loads(text)
         for topic, brokers in tree.items():
@@ -150,18 +148,18 @@ def _parse_assignment(option: str, text: str) -> Places:
                         raise wrong
                     from rocketwire_tools.spark.topics.offsets import Queue
 
-                    places.by_queue[Queue(topic, broker, number)] = 0
+                    selected.by_queue[Queue(topic, broker, number)] = 0
     except (ValueError, AttributeError, TypeError, RecursionError):
         raise wrong from None
-    if not places.by_queue:
+    if not selected.by_queue:
         raise wrong
-    return places
+    return selected
 
 
 def _start(option: str, text: str) -> Edge:
     if text.lower() in _WORDS:
         return Edge(everywhere=_WORDS[text.lower()])
-    return Edge(places=read_places(option, text))
+    return Edge(offsets=read_queue_values(option, text))
 
 
 def _end(option: str, text: str) -> Edge:
@@ -169,12 +167,12 @@ def _end(option: str, text: str) -> Edge:
         return Edge(everywhere=LATEST)
     if text.lower() == "earliest":
         raise OptionError(f"option {option!r}: a query cannot end at 'earliest'; use 'latest'")
-    return Edge(places=read_places(option, text, minimum=LATEST))
+    return Edge(offsets=read_queue_values(option, text, minimum=LATEST))
 
 
 def _time(option: str, text: str) -> Edge:
     if text.lstrip().startswith("{"):
-        return Edge(times=read_places(option, text, minimum=0))
+        return Edge(times=read_queue_values(option, text, minimum=0))
     return Edge(time=read_time(option, text, 'JSON like {"topic": 1700000000000}'))
 
 
@@ -247,7 +245,7 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[str, str], Any]]]] = {
     "endingTimestamp": ("end_time", _time),
     "startingOffsetsByTimestamp": ("start_time", _time),
     "endingOffsetsByTimestamp": ("end_time", _time),
-    "startingOffsetsByTimestampStrategy": ("strategy", one_of("error", "latest")),
+    "startingOffsetsByTimestampStrategy": ("strategy", read_choice("error", "latest")),
     "maxOffsetsPerTrigger": ("max_offsets", _count),
     "maxBytesPerTrigger": ("max_bytes", _bytes),
     "minOffsetsPerTrigger": ("min_offsets", _count),
@@ -295,10 +293,10 @@ def read_options(options: Mapping[str, str]) -> Settings:
         limits=limits,
         **values,
     )
-    return _in_namespace(settings) if connection.namespace else settings
+    return _add_namespace(settings) if connection.namespace else settings
 
 
-def _in_namespace(settings: Settings) -> Settings:
+def _add_namespace(settings: Settings) -> Settings:
     """The settings with the names that brokers have."""
     name = settings.connection.name_at_broker
     return replace(

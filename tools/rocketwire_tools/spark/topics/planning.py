@@ -94,7 +94,7 @@ def ends(
 
 
 def _offset(option: str, edge: Edge, queue: Queue) -> int:
-    offset = edge.places.of(queue)
+    offset = edge.offsets.of(queue)
     offset = edge.everywhere if offset is None else offset
     if offset is None:
         raise OptionError(
@@ -110,7 +110,7 @@ def _at_times(
     if edge.times is None and edge.time is None:
         return {}
     if edge.times is not None:
-        _refuse_unknown(option, Edge(places=edge.times), bounds)
+        _refuse_unknown(option, Edge(offsets=edge.times), bounds)
     times: dict[Queue, int] = {}
     for queue in bounds:
         time = edge.time_of(queue)
@@ -121,7 +121,7 @@ def _at_times(
 
 
 def _refuse_unknown(option: str, edge: Edge, bounds: Mapping[Queue, Bounds]) -> None:
-    unknown = edge.places.unknown(bounds)
+    unknown = edge.offsets.unknown(bounds)
     if unknown:
         raise OptionError(f"option {option!r}: the query does not read {unknown}")
 
@@ -143,7 +143,7 @@ def batch_ranges(
     begins = starts(settings, questions, bounds, FROM_EARLIEST)
     limits = ends(settings, questions, bounds)
     for queue, begin in begins.items():
-        if settings.start is not None and queue in settings.start.places.by_queue:
+        if settings.start is not None and queue in settings.start.offsets.by_queue:
             min_offset = bounds[queue].min_offset
             if 0 <= begin < min_offset and begin < limits[queue]:
                 from rocketwire_tools.spark.topics import loss
@@ -152,7 +152,7 @@ def batch_ranges(
                 loss.report_loss(lost, fails=settings.fails_on_loss)
                 begins[queue] = min_offset
     if narrowing is not None:
-        plain = settings.connection.plain_name
+        plain = settings.connection.strip_namespace
         for queue in list(begins):
             if not narrowing.has(queue._replace(topic=plain(queue.topic))):
                 del begins[queue], limits[queue]
@@ -172,7 +172,7 @@ def _refuse_backwards(settings: Settings, queues: Iterable[Queue]) -> None:
                 f"option 'endingTimestamp': {queue} would end before it begins: {last} is before"
                 f" 'startingTimestamp' {first}"
             )
-        first, last = start.places.of(queue), end.places.of(queue)
+        first, last = start.offsets.of(queue), end.offsets.of(queue)
         if first is not None and last is not None and 0 <= last < first:
             raise OptionError(
                 f"option 'endingOffsets': {queue} would end before it begins: {last} is less than"

@@ -125,7 +125,7 @@ class _Chain:
         self.stride: _Stride = stride  # the one that is pulled now
         self.taken: RemotingCommand | None = None  # the last response whose messages were taken
 
-    def place(self) -> tuple[int, int]:
+    def position(self) -> tuple[int, int]:
         """Where it is; another value after each success."""
         return self.stride.begin, self.stride.next_offset
 
@@ -151,20 +151,22 @@ class _Chain:
 class RangePull:
     """The pulls of one range; ``open_pull`` opens it."""
 
-    def __init__(self, client: ClientInstance, place: QueueRange, settings: PullSettings) -> None:
+    def __init__(
+        self, client: ClientInstance, queue_range: QueueRange, settings: PullSettings
+    ) -> None:
         self._client = client
-        self._place = place
+        self._range = queue_range
         self._settings = settings
         self._queue = MessageQueue(
-            topic=place.topic, broker_name=place.broker, queue_id=place.queue_id
+            topic=queue_range.topic, broker_name=queue_range.broker, queue_id=queue_range.queue_id
         )
         self._size = FILTERED_STRIDE if settings.is_filtered else STRIDE
-        self._next_begin = place.begin
+        self._next_begin = queue_range.begin
         self._strides: deque[_Stride] = deque()
         self._ahead = 0
         self._lanes = LANES
         self._ready: deque[_Stride] = deque()
-        self._ready_size, self._ready_end = 0, place.begin
+        self._ready_size, self._ready_end = 0, queue_range.begin
         self._losses = loss.Losses()
         self._error: Exception | None = None
         self._route_error: Exception | None = None
@@ -172,10 +174,13 @@ class RangePull:
         self._build_form()
 
     def _build_form(self) -> None:
-        place, settings = self._place, self._settings
+        queue_range, settings = self._range, self._settings
         kind = "SQL92" if settings.sql else None
         subscription = subscription_data(
-            place.topic, settings.sql or settings.tags or None, expression_type=kind, version=0
+            queue_range.topic,
+            settings.sql or settings.tags or None,
+            expression_type=kind,
+            version=0,
         )
         request = PullRequest(
             queue=self._queue,
@@ -193,9 +198,9 @@ class RangePull:
         rest = {name: text for name, text in fields.items() if name not in {*changing, "bname"}}
         command = make_request(config, RequestCode.PULL_MESSAGE, rest)
         form = build_template(command, changing, "bname")
-        values = None if form is None else form.values((), place.broker)
+        values = None if form is None else form.values((), queue_range.broker)
         if form is None or values is None:
-            raise PullFailedError(f"{place}: a pull cannot be encoded")
+            raise PullFailedError(f"{queue_range}: a pull cannot be encoded")
         self._form, self._broker_name = form, values
 
     def request_of(self, stride: _Stride) -> PreparedRequest:
@@ -208,9 +213,9 @@ class RangePull:
     def next_stride(self) -> _Stride | None:
         """Take the next stride; None at the end, or if enough has been pulled ahead."""
         begin = self._next_begin
-        if begin >= self._place.end or self._ahead >= AHEAD:
+        if begin >= self._range.end or self._ahead >= AHEAD:
             return None
-        end = min(begin + self._size, self._place.end)
+        end = min(begin + self._size, self._range.end)
         stride = _Stride(begin, end)
         self._next_begin = end
         self._strides.append(stride)
@@ -240,7 +245,7 @@ class RangePull:
         (self._arrived if self._is_ready() else self._taken).unpark_all()
 
     def _is_ready(self) -> bool:
-        return self._ready_size >= CHUNK or self._ready_end >= self._place.end
+        return self._ready_size >= CHUNK or self._ready_end >= self._range.end
 
     async def run(self) -> None:
         """Pull the range; ``next_chunk`` raises what goes wrong."""
@@ -250,13 +255,13 @@ class RangePull:
                 for _ in range(self._lanes):
                     nursery.start_soon(self._run_lane)
         except* Exception as errors:  # noqa: BLE001 - ``next_chunk`` raises it
-            self._error = _first(errors)
+            self._error = _first_error(errors)
         self._arrived.unpark_all()
 
     async def _learn(self) -> None:
-        if self._place.topic != routing_topic(self._place.topic, self._place.broker):
+        if self._range.topic != routing_topic(self._range.topic, self._range.broker):
             await self._refresh_route()  # otherwise its broker is not found
-        if self._settings.is_filtered or len(self._place) <= STRIDE:
+        if self._settings.is_filtered or len(self._range) <= STRIDE:
             return
         self._size = MOST
         stride = self.next_stride()
@@ -279,7 +284,7 @@ class RangePull:
             stride = self.next_stride()
             if stride is not None:
                 await self._pull_stride(stride)
-            elif self._next_begin >= self._place.end:
+            elif self._next_begin >= self._range.end:
                 return
             else:
                 await self._taken.park()
@@ -291,7 +296,7 @@ class RangePull:
         while not chain.stride.is_done:
             while self.has_enough(chain.stride):
                 await self._taken.park()
-            before = chain.place()
+            before = chain.position()
             address, is_slave = "", False
             try:
                 replica = await find_replica(self._client, self._queue)
@@ -303,7 +308,7 @@ class RangePull:
                     self._understand(chain.stride, response, address)
             except (ChannelError, ClientError, _QueueTooShortError) as error:
                 self._refuse(error, address)
-                if before != chain.place():
+                if before != chain.position():
                     wait = _Wait(self._settings.patience)
                 is_short = not isinstance(error, ChannelError) and not is_slave
                 goes_on = await wait.once(is_short=is_short)
@@ -333,7 +338,7 @@ class RangePull:
     async def _refresh_route(self) -> None:
         self._route_error = None
         try:
-            await self._client.refresh_route(routing_topic(self._place.topic, self._place.broker))
+            await self._client.refresh_route(routing_topic(self._range.topic, self._range.broker))
         except TopicRouteNotFoundError:  # the next pull reports it
             return
         except (ChannelError, ClientError) as error:
@@ -360,10 +365,10 @@ class RangePull:
         offset = _number(response, "nextBeginOffset")
         min_offset, max_offset = (_number(response, name) for name in ("minOffset", "maxOffset"))
         if offset is None or min_offset is None or max_offset is None or response.code == _FOUND:
-            raise PullFailedError(f"{self._place}: broker {address} sends invalid answers to pulls")
+            raise PullFailedError(f"{self._range}: broker {address} sends invalid answers to pulls")
         if response.code == _NO_MATCH and offset > stride.next_offset:
             # offsets of a static topic go on at a higher one where it has moved
-            is_static = self._place.broker.startswith(MOCK_BROKER_PREFIX)
+            is_static = self._range.broker.startswith(MOCK_BROKER_PREFIX)
             if not self._settings.is_filtered and not is_static:
                 self._lose(stride, min(offset, stride.end), loss.REMOVED)
             self._advance(stride, offset)
@@ -379,8 +384,7 @@ class RangePull:
             self.finish(stride)
 
     def _lose(self, stride: _Stride, end: int, reason: str) -> None:
-        place = self._place
-        lost = Loss(place.topic, place.broker, place.queue_id, stride.next_offset, end, reason)
+        lost = Loss(*self._range.queue, stride.next_offset, end, reason)
         if self._settings.fails_on_loss:
             loss.report_loss(lost, fails=True)
         stride.losses.append(lost)  # reported in the order of offsets
@@ -393,7 +397,7 @@ class RangePull:
             return
         remark = (error.remark or "no remark").splitlines()[0]
         raise PullFailedError(
-            f"{self._place}: broker {address} refuses the pull ({int(error.code)}: {remark});"
+            f"{self._range}: broker {address} refuses the pull ({int(error.code)}: {remark});"
             f" {pull_advice(error)}"
         ) from None
 
@@ -406,12 +410,12 @@ class RangePull:
         elif isinstance(error, (TopicRouteNotFoundError, BrokerNotFoundError)):
             if self._route_error is not None:  # no name server answered: the broker may exist
                 names = str(self._client.config.namesrv_addr)
-                raise PullFailedError(f"{self._place}: {describe(self._route_error, names)}")
+                raise PullFailedError(f"{self._range}: {describe(self._route_error, names)}")
             self._lose(stride, stride.end, loss.QUEUE_GONE)
         else:
             advice = "see whether it runs and whether this machine reaches its address"
             raise PullFailedError(
-                f"{self._place}: broker {address} does not answer for"
+                f"{self._range}: broker {address} does not answer for"
                 f" {self._settings.patience:g} s ({error});"
                 f" {OF_TLS if is_about_tls(error) else advice}"
             )
@@ -445,7 +449,7 @@ class RangePull:
         return Chunk(begin, end, bodies, shift, lost)
 
 
-def _first(error: Exception) -> Exception:
+def _first_error(error: Exception) -> Exception:
     while isinstance(error, ExceptionGroup):
         error = cast("ExceptionGroup[Exception]", error).exceptions[0]
     return error
@@ -467,10 +471,10 @@ def _number(response: RemotingCommand, name: str) -> int | None:
 
 @asynccontextmanager
 async def open_pull(
-    client: ClientInstance, place: QueueRange, settings: PullSettings
+    client: ClientInstance, queue_range: QueueRange, settings: PullSettings
 ) -> AsyncGenerator[RangePull]:
     """Pull a range until the end of the block."""
-    pull = RangePull(client, place, settings)
+    pull = RangePull(client, queue_range, settings)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(pull.run)
         yield pull

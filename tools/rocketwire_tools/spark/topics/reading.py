@@ -34,7 +34,7 @@ _CLOSING: Final = 5.0
 
 def read_range(
     connection: Connection,  # how to reach the cluster
-    place: QueueRange,  # the range
+    queue_range: QueueRange,  # the range
     settings: PullSettings,  # how it is pulled
     schema: Any,  # names and types of the columns
     # that of the driver, for a worker that has none while no name server answers
@@ -43,30 +43,30 @@ def read_range(
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
     session = session_of(connection)
     if route is not None:
-        session.call(_learn_route, routing_topic(place.topic, place.broker), route)
+        session.call(_learn_route, routing_topic(queue_range.topic, queue_range.broker), route)
     tags = frozenset(tag.strip() for tag in settings.tags.split("||") if tag.strip())
     has_tags = bool(tags) and tags != frozenset("*")
     has_bodies = not {"body", "value"}.isdisjoint(schema.names)
-    shown = replace(place, topic=connection.plain_name(place.topic))
-    pulls: Resource[RangePull] = Resource(lambda: open_pull(session.client, place, settings))
+    shown = replace(queue_range, topic=connection.strip_namespace(queue_range.topic))
+    pulls: Resource[RangePull] = Resource(lambda: open_pull(session.client, queue_range, settings))
     portal = pulls.begin()
     try:
         pull = portal.call(pulls.open)
         while (chunk := portal.call(pull.next_chunk)) is not None:
             offsets: list[Int64s] = []
             for selected in read_chunk(
-                chunk, place, has_bodies=has_bodies, fails=settings.fails_on_loss
+                chunk, queue_range, has_bodies=has_bodies, fails=settings.fails_on_loss
             ):
                 offsets.append(selected.offsets)
                 if has_tags:
                     selected = with_tags(selected, tags)
                 if len(selected.rows):
-                    batch = batch_of(replace(selected, place=shown), schema)
+                    batch = batch_of(replace(selected, queue_range=shown), schema)
                     del selected  # with its bodies, before others are decompressed
                     yield batch
                     del batch
-            if not settings.is_filtered and not place.broker.startswith(MOCK_BROKER_PREFIX):
-                _check_count(session.client, portal, chunk, place, offsets, settings)
+            if not settings.is_filtered and not queue_range.broker.startswith(MOCK_BROKER_PREFIX):
+                _check_count(session.client, portal, chunk, queue_range, offsets, settings)
     finally:
         pulls.close_soon()
         pulls.wait_closed(_CLOSING)
@@ -81,7 +81,7 @@ def _check_count(
     client: ClientInstance,
     portal: Any,
     chunk: Chunk,
-    place: QueueRange,
+    queue_range: QueueRange,
     offsets: list[Int64s],
     settings: PullSettings,
 ) -> None:
@@ -91,7 +91,7 @@ def _check_count(
         return
     from rocketwire_tools.spark.topics.cluster import is_compacted
 
-    if portal.call(is_compacted, client, place.topic, place.broker):
+    if portal.call(is_compacted, client, queue_range.topic, queue_range.broker):
         return
     begin, end = chunk.begin, chunk.end
     present = np.concatenate([*offsets, np.empty(0, np.int64)])
@@ -104,5 +104,5 @@ def _check_count(
             begin, end = int(present[first]) + 1, int(present[first + 1])
         else:
             begin = int(present[-1]) + 1
-    lost = loss.Loss(place.topic, place.broker, place.queue_id, begin, end, loss.REMOVED)
+    lost = loss.Loss(*queue_range.queue, begin, end, loss.REMOVED)
     loss.report_loss(lost, fails=settings.fails_on_loss)

@@ -50,7 +50,7 @@ PART: Final = 8 << 20
 class Selected:
     """Messages of a chunk, all or a part of them."""
 
-    place: QueueRange  # the range
+    queue_range: QueueRange  # the range
     rows: Rows  # those that the range has, one for each offset, in order
     offsets: Int64s  # queue offset of each
 
@@ -60,7 +60,7 @@ class UnreadableBodyError(Exception):
 
 
 def read_chunk(
-    chunk: Chunk, place: QueueRange, *, has_bodies: bool = True, fails: bool = True
+    chunk: Chunk, queue_range: QueueRange, *, has_bodies: bool = True, fails: bool = True
 ) -> Iterator[Selected]:
     """Read the messages of a chunk, in parts that are small also when they are decompressed.
 
@@ -68,22 +68,22 @@ def read_chunk(
 
     Args:
         chunk: pulled from the range.
-        place: the range.
+        queue_range: the range.
         has_bodies: whether bodies are columns; others are decompressed for inner batches only.
         fails: whether a body that cannot be decompressed is an error; else it is null, and a line
             on standard error.
     """
-    rows = _parse_rows(chunk, place)
+    rows = _parse_rows(chunk, queue_range)
     if not len(rows):
         return
     flags = rows.messages.numbers("sys_flag")
     is_compressed = (flags & COMPRESSED) != 0
     if not (is_compressed & (has_bodies | ((flags & INNER_BATCH) == INNER_BATCH))).any():
-        yield _select(rows.unfold(), place, chunk, chunk.begin)
+        yield _select(rows.unfold(), queue_range, chunk, chunk.begin)
         return
     begin = chunk.begin
-    for part in _inflate(rows, place, chunk.shift, fails=fails):
-        selected = _select(part.unfold(), place, chunk, begin)
+    for part in _inflate(rows, queue_range, chunk.shift, fails=fails):
+        selected = _select(part.unfold(), queue_range, chunk, begin)
         if len(selected.rows):
             begin = int(selected.offsets[-1]) + 1
         del part
@@ -91,20 +91,20 @@ def read_chunk(
         del selected
 
 
-def _parse_rows(chunk: Chunk, place: QueueRange) -> Rows:
+def _parse_rows(chunk: Chunk, queue_range: QueueRange) -> Rows:
     data = bytearray().join(chunk.bodies)
     chunk.bodies.clear()
     view = memoryview(data)
     positions, end = walk(view) if data else (np.empty(0, np.int64), 0)
     if end != len(data):
-        raise DecodeError(f"{place}: no message at byte {end} of {len(data)}")
+        raise DecodeError(f"{queue_range}: no message at byte {end} of {len(data)}")
     messages = Messages(np.frombuffer(data, np.uint8), positions)
     if len(messages) and not _are_sound(messages):
-        raise DecodeError(f"{place}: a message has fields that do not fit into its size")
+        raise DecodeError(f"{queue_range}: a message has fields that do not fit into its size")
     return Rows(Block(cast("Any", None), 0, messages, view, State.LIVE), TopicNames())
 
 
-def _inflate(rows: Rows, place: QueueRange, shift: int, *, fails: bool) -> Iterator[Rows]:
+def _inflate(rows: Rows, queue_range: QueueRange, shift: int, *, fails: bool) -> Iterator[Rows]:
     """The rows with decompressed bodies, in parts of ``PART`` bytes, or of one larger body."""
     messages = rows.messages
     starts, sizes = messages.bodies.tolist(), messages.body_sizes.tolist()
@@ -119,7 +119,7 @@ def _inflate(rows: Rows, place: QueueRange, shift: int, *, fails: bool) -> Itera
                 body = decompress_body(body, compression_type(flag), max_size=MAX_BODY)
             except DecodeError as error:
                 body = None
-                _report_body(error, place, offsets[number] + shift, fails=fails)
+                _report_body(error, queue_range, offsets[number] + shift, fails=fails)
         length = len(body or b"")
         if bodies and total + length > PART:
             yield rows.with_bodies(slice(first, number), bodies)
@@ -134,8 +134,8 @@ def _inflate(rows: Rows, place: QueueRange, shift: int, *, fails: bool) -> Itera
         yield rows.with_bodies(slice(first, len(rows)), bodies)
 
 
-def _report_body(error: DecodeError, place: QueueRange, offset: int, *, fails: bool) -> None:
-    text = f"{place}: the body of message {offset} cannot be decompressed: {error}"
+def _report_body(error: DecodeError, queue_range: QueueRange, offset: int, *, fails: bool) -> None:
+    text = f"{queue_range}: the body of message {offset} cannot be decompressed: {error}"
     if isinstance(error, MissingPackageError):
         raise UnreadableBodyError(text) from None
     if fails:
@@ -146,17 +146,19 @@ def _report_body(error: DecodeError, place: QueueRange, offset: int, *, fails: b
     print(f"rocketmq: {text}; its body is null", file=sys.stderr)
 
 
-def _select(rows: Rows, place: QueueRange, chunk: Chunk, begin: int) -> Selected:
+def _select(rows: Rows, queue_range: QueueRange, chunk: Chunk, begin: int) -> Selected:
     """The rows from ``begin`` to the end of the chunk, one for each offset, in order."""
-    offsets = _lmq_offsets(rows, place.topic) if _is_lmq(place.topic) else rows.queue_offsets
+    offsets = (
+        _lmq_offsets(rows, queue_range.topic) if _is_lmq(queue_range.topic) else rows.queue_offsets
+    )
     offsets = offsets + chunk.shift
     inside = (offsets >= begin) & (offsets < chunk.end)
     if not inside.all() or (np.diff(offsets) <= 0).any():
-        places = np.flatnonzero(inside)
-        _, first = np.unique(offsets[places], return_index=True)
-        places = places[first]
-        rows, offsets = rows.pick(places), offsets[places]
-    return Selected(place, rows, offsets)
+        indexes = np.flatnonzero(inside)
+        _, first = np.unique(offsets[indexes], return_index=True)
+        indexes = indexes[first]
+        rows, offsets = rows.pick(indexes), offsets[indexes]
+    return Selected(queue_range, rows, offsets)
 
 
 def _are_sound(messages: Messages) -> bool:
@@ -184,10 +186,10 @@ def with_tags(selected: Selected, tags: frozenset[str]) -> Selected:
     """The messages with one of some tags; brokers only compare hash codes."""
     values = record_batch(selected.rows, ["tags"]).column("tags")
     passes = pc.is_in(values, value_set=pa.array(sorted(tags), _TEXT))
-    places = np.flatnonzero(passes.to_numpy(zero_copy_only=False))
-    if len(places) == len(selected.rows):
+    indexes = np.flatnonzero(passes.to_numpy(zero_copy_only=False))
+    if len(indexes) == len(selected.rows):
         return selected
-    return Selected(selected.place, selected.rows.pick(places), selected.offsets[places])
+    return Selected(selected.queue_range, selected.rows.pick(indexes), selected.offsets[indexes])
 
 
 def batch_of(selected: Selected, schema: Any) -> Any:
@@ -238,7 +240,7 @@ def _time(name: str) -> Callable[[Selected], Any]:
 
 def _repeat(value: Callable[[QueueRange], object], kind: Any) -> Callable[[Selected], Any]:
     def array(selected: Selected) -> Any:
-        return pa.repeat(pa.scalar(value(selected.place), kind), len(selected.rows))
+        return pa.repeat(pa.scalar(value(selected.queue_range), kind), len(selected.rows))
 
     return array
 
@@ -260,14 +262,14 @@ def _headers(maps: Any) -> Any:
 
 
 _ARRAYS: Final[dict[str, Callable[[Selected], Any]]] = {
-    "topic": _repeat(lambda place: place.topic, _TEXT),
-    "brokerName": _repeat(lambda place: place.broker, _TEXT),
-    "queueId": _repeat(lambda place: place.queue_id, pa.int32()),
+    "topic": _repeat(lambda queue_range: queue_range.topic, _TEXT),
+    "brokerName": _repeat(lambda queue_range: queue_range.broker, _TEXT),
+    "queueId": _repeat(lambda queue_range: queue_range.queue_id, pa.int32()),
     "queueOffset": lambda selected: pa.array(selected.offsets),
     "bornTimestamp": _time("born_timestamp"),
     "storeTimestamp": _time("store_timestamp"),
     "key": _key,
-    "partition": _repeat(lambda place: place.queue_id, pa.int32()),
+    "partition": _repeat(lambda queue_range: queue_range.queue_id, pa.int32()),
     "offset": lambda selected: pa.array(selected.offsets),
     "timestamp": _time("store_timestamp"),
     "timestampType": _repeat(lambda _: _LOG_APPEND_TIME, pa.int32()),

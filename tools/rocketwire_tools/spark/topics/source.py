@@ -71,7 +71,7 @@ class TopicReader(DataSourceReader):
 
         cluster = Cluster(self.settings)
         ranges = batch_ranges(self.settings, cluster, self.narrowing)
-        return [TopicPartition(place, cluster.route(place)) for place in ranges]
+        return [TopicPartition(part, cluster.route(part)) for part in ranges]
 
     def read(self, partition: InputPartition) -> Batches:
         return _read(partition, self.schema, self.settings)
@@ -127,7 +127,7 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
         ranges = self._driver().ranges(start, end)
-        return [TopicPartition(place, self._cluster.route(place)) for place in ranges]
+        return [TopicPartition(part, self._cluster.route(part)) for part in ranges]
 
     def read(self, partition: InputPartition) -> Batches:
         return _read(partition, self.schema, self.settings)

@@ -1,4 +1,4 @@
-"""Findings of ``check``: the place, the rule that is broken, and whether it is damage."""
+"""Findings of ``check``: the position, the rule that is broken, and whether it is damage."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class Finding:
     is_damage: bool = True
     file: str = ""  # name of the file, below the root of the store
     position: int = 0  # of the first byte in that file
-    size: int = 0  # bytes, 0 if it is a place
-    physical_offset: int | None = None  # in the log; None if it is not about a place of the log
+    size: int = 0  # bytes, 0 for a position
+    physical_offset: int | None = None  # in the log; None if it is not about the log
     topic: str | None = None  # of the message or queue
     queue_id: int | None = None  # of the topic
     queue_offset: int | None = None  # of the message or unit
@@ -93,7 +93,6 @@ class Findings:
         self._kept_of_kind: Counter[tuple[FindingKind, bool]] = Counter()
 
     def add(self, finding: Finding) -> None:
-        """Count a finding, and keep it if there is room."""
         self.count(finding.kind, 1, finding.count, is_damage=finding.is_damage)
         if self.room(finding.kind, is_damage=finding.is_damage):
             self._kept_of_kind[finding.kind, finding.is_damage] += 1
@@ -113,11 +112,11 @@ class Findings:
             counts[1] += findings if count is None else count
 
     def keep(self, kind: FindingKind, is_wrong: Bools) -> list[int]:
-        """Return the places of damage that get a finding; the others are only counted."""
-        places: list[int] = np.flatnonzero(is_wrong).tolist()
+        """Return the indexes of damage that get a finding; the others are only counted."""
+        indexes: list[int] = np.flatnonzero(is_wrong).tolist()
         room = self.room(kind)
-        self.count(kind, len(places[room:]))
-        return places[:room]
+        self.count(kind, len(indexes[room:]))
+        return indexes[:room]
 
     @property
     def has_damage(self) -> bool:

@@ -42,7 +42,7 @@ _CHUNK_SLOTS: Final = 1 << 18
 
 _CHUNK_ENTRIES: Final = 1 << 16
 
-_MOST_ENTRIES: Final = 1 << 18
+_MAX_ENTRIES: Final = 1 << 18
 """Entries that are compared with a block at once; its messages mostly have fewer keys."""
 
 
@@ -68,8 +68,6 @@ class _Entries(NamedTuple):
 
 
 class _IndexFile:
-    """One index file, read in the order of the log."""
-
     def __init__(self, file: StoreFile, geometry: Geometry, header: IndexHeader) -> None:
         self.file = file
         self.geometry = geometry
@@ -104,7 +102,6 @@ class _IndexFile:
             yield taken
 
     def read(self, first: int, count: int) -> Entries:
-        """Entries by number; fewer if the file is short."""
         position = self.position(first)
         with open_blocks(self.file, block_size=1) as blocks:
             data = bytes(blocks.read(position, count * ENTRY.itemsize))
@@ -151,13 +148,13 @@ class _BlockKeys:
         """Note entries if they are those of the next keys in their order; False if not."""
         if not fast_paths.are_on():
             return False
-        places = slice(self._next, self._next + len(entries.numbers))
-        orders = [order for order in self._orders if self._are_keys(order[places], entries)]
+        span = slice(self._next, self._next + len(entries.numbers))
+        orders = [order for order in self._orders if self._are_keys(order[span], entries)]
         if not orders:
             return False
         for order in orders:
-            self._has_entry[order[places]] = True
-        self._orders, self._next = orders, places.stop
+            self._has_entry[order[span]] = True
+        self._orders, self._next = orders, span.stop
         return True
 
     def _are_keys(self, keys: Int64s, entries: _Entries) -> bool:
@@ -215,7 +212,7 @@ class IndexCheck:
                         entries = entries.part(is_here)
                     if len(entries.numbers):
                         waiting.append((file, entries))
-                    if sum(len(each.numbers) for _, each in waiting) >= _MOST_ENTRIES:
+                    if sum(len(each.numbers) for _, each in waiting) >= _MAX_ENTRIES:
                         yield from self._compare(block, waiting)
                         waiting.clear()
             except OSError as error:
@@ -247,14 +244,14 @@ class IndexCheck:
             offsets = entries.offsets - block.rows.block.base
             row = np.minimum(np.searchsorted(positions, offsets), len(positions) - 1)
             is_message = positions[row] == offsets
-            for place in keep(FindingKind.INDEX, ~is_message):
-                text = f"points to {int(entries.offsets[place])}, no message's place"
-                yield file.entry_finding(int(entries.numbers[place]), text)
+            for index in keep(FindingKind.INDEX, ~is_message):
+                text = f"points to {int(entries.offsets[index])}, no message's place"
+                yield file.entry_finding(int(entries.numbers[index]), text)
             hashes = entries.stored["key_hash"].astype(np.int64)
             has_key = block.note(row, hashes, is_message)
-            for place in keep(FindingKind.INDEX, is_message & ~has_key):
-                text = _NO_SUCH_KEY.format(int(hashes[place]), int(entries.offsets[place]))
-                yield file.entry_finding(int(entries.numbers[place]), text)
+            for index in keep(FindingKind.INDEX, is_message & ~has_key):
+                text = _NO_SUCH_KEY.format(int(hashes[index]), int(entries.offsets[index]))
+                yield file.entry_finding(int(entries.numbers[index]), text)
 
     # -------------------------------------------------------------- the end
 
@@ -335,9 +332,9 @@ def _check_slots(file: _IndexFile, findings: Findings) -> Iterator[Finding]:
             yield _finding_in(file.file, file.file.size, "the file ends before its last entry")
             return
         hashes = entries["key_hash"].astype(np.int64)
-        place = np.abs(hashes)
-        place -= place // slots * slots  # numpy has no fast remainder
-        expected = _chain(number, place, newest)
+        slot = np.abs(hashes)
+        slot -= slot // slots * slots  # numpy has no fast remainder
+        expected = _chain(number, slot, newest)
         is_wrong = (entries["previous"] != expected) | (hashes < 0)
         for row in findings.keep(FindingKind.INDEX, is_wrong):
             text = (
@@ -353,7 +350,7 @@ def _chain(first: int, slots: Int64s, newest: Int32s) -> Int32s:
     """Return the number of the entry before each one in its slot, and bring ``newest`` forward."""
     numbers = np.arange(first, first + len(slots), dtype=np.int32)
     expected = newest[slots]
-    newest[slots] = numbers  # of equal places the last one counts
+    newest[slots] = numbers  # of equal slots the last one counts
     # few slots have several of these entries; -1 marks them
     newest[slots[newest[slots] != numbers]] = -1
     shared = np.flatnonzero(newest[slots] < 0)
@@ -374,9 +371,9 @@ def _check_newest(file: _IndexFile, newest: Int32s, findings: Findings) -> Itera
             values = np.frombuffer(data, ">i4", len(data) // index_file.SLOT_SIZE)
             stored = np.zeros(len(expected), np.int32)
             stored[: len(values)] = values
-            for place in findings.keep(FindingKind.INDEX, stored != expected):
+            for index in findings.keep(FindingKind.INDEX, stored != expected):
                 text = (
-                    f"slot {first + place} leads to entry {int(stored[place])},"
-                    f" its newest is {int(expected[place])}"
+                    f"slot {first + index} leads to entry {int(stored[index])},"
+                    f" its newest is {int(expected[index])}"
                 )
-                yield _finding_in(file.file, position + index_file.SLOT_SIZE * place, text)
+                yield _finding_in(file.file, position + index_file.SLOT_SIZE * index, text)

@@ -80,7 +80,7 @@ def _check_checksums(view: StoreView, rows: Rows) -> Iterator[Finding]:
 
 
 def _add_runs(view: StoreView, block: Block, is_exact: Bools) -> None:
-    """Count messages; a run begins at each place where Java may cut."""
+    """Count messages; a run begins at each position where Java may cut."""
     log, messages, file = view.log, block.messages, block.file.offset
     stored = messages.numbers("store_timestamp")
     log.newest = max(log.newest, int(stored.max()))
@@ -150,8 +150,8 @@ class LogOrder:
 
     def compare(self, rows: Rows, groups: QueueGroups) -> Iterator[Finding]:
         expected = self._expect(groups)
-        for place in np.flatnonzero(expected != groups.offsets).tolist():
-            offset, expected_offset = int(groups.offsets[place]), int(expected[place])
+        for index in np.flatnonzero(expected != groups.offsets).tolist():
+            offset, expected_offset = int(groups.offsets[index]), int(expected[index])
             count, is_damage = 1, True
             if offset > expected_offset:
                 count = offset - expected_offset
@@ -167,7 +167,7 @@ class LogOrder:
             if not findings.room(kind, is_damage=is_damage):
                 findings.count(kind, 1, count, is_damage=is_damage)
                 continue
-            row = int(groups.rows[place])
+            row = int(groups.rows[index])
             yield _finding_at(
                 rows, row, kind, text, has_size=False, count=count, is_damage=is_damage
             )
@@ -177,7 +177,7 @@ class LogOrder:
         firsts = groups.bounds[:-1]
         expected = np.empty_like(ends)
         expected[1:] = ends[:-1]
-        for queue, place, offset, end in zip(
+        for queue, index, offset, end in zip(
             groups.keys,
             firsts.tolist(),
             groups.offsets[firsts].tolist(),
@@ -185,7 +185,7 @@ class LogOrder:
             strict=True,
         ):
             first = 0 if self._starts_at_zero else offset
-            expected[place] = self._next_offsets.get(queue, first)
+            expected[index] = self._next_offsets.get(queue, first)
             self._next_offsets[queue] = end
         return expected
 

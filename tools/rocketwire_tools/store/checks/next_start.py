@@ -28,9 +28,9 @@ def find_next_start(view: StoreView) -> NextStart | None:
     is_clean = store.abort is None
     offsets = [file.offset for file in scan.files]
     start = offsets[-_READ_FILES:][0] if is_clean else _first_unflushed(view, offsets)
-    places = [region.start for region in scan.regions if region.kind in _NO_RECORD]
-    places += log.broken.values()
-    cut = min((place for place in places if place >= start), default=log.end)
+    positions = [region.start for region in scan.regions if region.kind in _NO_RECORD]
+    positions += log.broken.values()
+    cut = min((position for position in positions if position >= start), default=log.end)
     return NextStart(is_clean, cut, *log.count_from(cut))
 
 

@@ -18,12 +18,12 @@ from rocketwire.policy.resource_names import LMQ_PREFIX, SCHEDULE_TOPIC, is_syst
 from rocketwire.store import consume_queue
 from rocketwire.store.folder import file_at
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
-from rocketwire_tools.store.checks.store_facts import read_topics, usual_size
+from rocketwire_tools.store.checks.store_facts import most_common_size, read_topics
 from rocketwire_tools.store.checks.unread import unread_finding
 from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import read_bytes
 from rocketwire_tools.store.engine.queue_files import BATCH_UNIT, UNIT, QueueFiles
-from rocketwire_tools.store.lookup import other_places
+from rocketwire_tools.store.lookup import read_other_queues
 from rocketwire_tools.terminal import ProgressLine
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ MAX_INTERVALS: Final = 10_000  # runs of units of one queue that are remembered
 _KEPT_UNITS: Final = 4 << 20
 """Bytes of units that are read ahead, over all queues: a block needs a few units of each."""
 
-_MOST_AHEAD: Final = 64 << 10  # bytes of units that are read ahead of one queue
+_MAX_AHEAD: Final = 64 << 10  # bytes of units that are read ahead of one queue
 _EXTENSION: Final = 1 << 15
 """Bytes of the longest extension (Java: ``ConsumeQueueExt.MAX_EXT_UNIT_SIZE``)."""
 
@@ -65,7 +65,7 @@ class QueueProgress:
     # runs of messages without a unit, also with the physical offset of the first message
     missing: list[list[int]] | tuple[()] = ()
     cursor: int = 0  # number of the next unit, in a queue of batches
-    # queue offset, physical offset and text of each message whose unit points to a later place:
+    # queue offset, physical offset and text of each message whose unit points to a later offset:
     # that may be a message of the same offset
     replaced: list[tuple[int, int, str]] | tuple[()] = ()
 
@@ -106,7 +106,7 @@ class QueueCheck:
         self._queues: dict[Queue, QueueFiles | RocksQueue] = {}
         if rocksdb is not None:
             self._queues |= later_queues(rocksdb, folder.queues)
-        ahead = min(_MOST_AHEAD, _KEPT_UNITS // max(1, len(folder.queues)))
+        ahead = min(_MAX_AHEAD, _KEPT_UNITS // max(1, len(folder.queues)))
         self._queues |= {
             name: QueueFiles(files, UNIT, ahead=ahead) for name, files in folder.queues.items()
         }
@@ -221,20 +221,20 @@ class QueueCheck:
         first = int(offsets.min())
         units = self._queues[name].read(first, int(offsets.max()) - first + 1)[offsets - first]
         messages = rows.messages
-        places = group if len(group) < len(rows) else slice(None)
-        physical = messages.positions[places] + rows.block.base
-        fits = (units["physical_offset"] == physical) & (units["size"] == messages.sizes[places])
+        selected = group if len(group) < len(rows) else slice(None)
+        physical = messages.positions[selected] + rows.block.base
+        fits = (units["physical_offset"] == physical) & (units["size"] == messages.sizes[selected])
         progress = self._progress[name]
         if fits.all() and len(offsets) == int(offsets.max()) - first + 1:
             progress.see(first, first + len(offsets))
         else:
-            for place in np.flatnonzero(~fits).tolist():
+            for index in np.flatnonzero(~fits).tolist():
                 yield from self._report_unit(
                     name,
-                    int(offsets[place]),
-                    units[place],
-                    int(physical[place]),
-                    int(messages.sizes[group[place]]),
+                    int(offsets[index]),
+                    units[index],
+                    int(physical[index]),
+                    int(messages.sizes[group[index]]),
                 )
             for offset in offsets[fits].tolist():
                 progress.see(offset, offset + 1)
@@ -242,28 +242,28 @@ class QueueCheck:
             codes = rows.tags_codes[group]
             stored = units["tags_code"].astype(np.int64)
             is_address = fits & (stored <= consume_queue.MAX_EXTENSION_ADDRESS)
-            for place in np.flatnonzero(is_address).tolist():
-                stored[place] = self._extension_code(name, int(stored[place]))
-            for place in np.flatnonzero(fits & (codes != stored)).tolist():
-                text = f"the unit has tags code {stored[place]}, the message {codes[place]}"
-                offset = int(offsets[place])
-                yield self._finding(FindingKind.UNIT, name, offset, text, int(physical[place]))
+            for index in np.flatnonzero(is_address).tolist():
+                stored[index] = self._extension_code(name, int(stored[index]))
+            for index in np.flatnonzero(fits & (codes != stored)).tolist():
+                text = f"the unit has tags code {stored[index]}, the message {codes[index]}"
+                offset = int(offsets[index])
+                yield self._finding(FindingKind.UNIT, name, offset, text, int(physical[index]))
 
     def _report_unit(
         self, name: Queue, offset: int, unit: np.void, physical: int, size: int
     ) -> Iterator[Finding]:
         """Report a unit that does not fit its message, or keep it until the queue was read."""
         progress, findings = self._progress[name], self._view.findings
-        place, length = int(unit["physical_offset"]), int(unit["size"])
-        if not place and not length:
+        pointed_offset, length = int(unit["physical_offset"]), int(unit["size"])
+        if not pointed_offset and not length:
             progress.miss(offset, offset + 1, physical)
             return
         progress.see(offset, offset + 1)
         text = (
-            f"the unit points to {place} with {length} bytes,"
+            f"the unit points to {pointed_offset} with {length} bytes,"
             f" the message stands at {physical} with {size} bytes"
         )
-        if place > physical and len(progress.replaced) < MAX_INTERVALS:
+        if pointed_offset > physical and len(progress.replaced) < MAX_INTERVALS:
             progress.replaced = progress.replaced or []
             progress.replaced.append((offset, physical, text))
         elif findings.room(FindingKind.UNIT):
@@ -285,11 +285,11 @@ class QueueCheck:
     # -------------------------------------------------------------- other queues
 
     def _compare_lmq(self, rows: Rows) -> Iterator[Finding]:
-        for row, name, offset in other_places(rows):
+        for row, name, offset in read_other_queues(rows):
             if name in self._queues:
-                place, number = np.array([row]), np.array([offset])
                 try:
-                    yield from self._compare_units(rows, name, place, number, with_tags=False)
+                    group, offsets = np.array([row]), np.array([offset])
+                    yield from self._compare_units(rows, name, group, offsets, with_tags=False)
                 except OSError as error:
                     yield self._give_up(name, error)
 
@@ -325,7 +325,7 @@ class QueueCheck:
         """Report messages without unit and units without message, when the log was read."""
         tables = ((UNIT, self._queues), (BATCH_UNIT, self._batches))
         usual_sizes = {
-            unit: usual_size((file for files in table.values() for file in files.files), 0)
+            unit: most_common_size((file for files in table.values() for file in files.files), 0)
             for unit, table in tables
         }
         # names alone: a second table of 100,000 queues takes 5 MB
@@ -440,7 +440,6 @@ class QueueCheck:
         return last
 
     def _report_missing(self, name: Queue, last: int) -> Iterator[Finding]:
-        """Report messages without a unit; ``last`` is the number after the last valid unit."""
         progress = self._progress.get(name)
         if progress is None:
             return
@@ -520,8 +519,8 @@ def later_queues(
     newest = max(map(_newest_offset, files.values()), default=-1)
     queues: dict[tuple[str, int], RocksQueue] = {}
     for name, (first, _) in rocksdb.ends.items():
-        place = rocksdb.place(name, first)
-        if place is None or place[0] > newest:
+        message = rocksdb.find_message(name, first)
+        if message is None or message[0] > newest:
             queues[name] = rocksdb.queue(*name)
     return queues
 

@@ -11,7 +11,7 @@ from rocketwire.store.checkpoint import decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
 from rocketwire.store.folder import file_at, offset_of_name
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
-from rocketwire_tools.store.checks.store_facts import timers_of_other_size, usual_size
+from rocketwire_tools.store.checks.store_facts import most_common_size, timers_of_other_size
 from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
 from rocketwire_tools.store.lookup import timer_record_at, timer_slots
 
@@ -39,7 +39,7 @@ MAX_SLOT_RECORDS: Final = 100_000  # records of one slot of the timer wheel that
 def check_log_folder(view: StoreView) -> Iterator[Finding]:
     """Find files in the log's folder that no broker has put there, or that have another length."""
     files, kind = view.folder.commit_log, FindingKind.LOG_FILE
-    usual = usual_size(files, 0)
+    usual = most_common_size(files, 0)
     for file in files:
         # the pass through the log names an empty last file
         is_new = file is files[-1] and (view.is_in_use or not file.size)
@@ -64,8 +64,8 @@ def check_config(view: StoreView) -> Iterator[Finding]:
         if backup is not None and not _config_error(view.store, backup):
             text = f"{reason}; brokers read {name}.bak in its place"
         # a running broker has it in memory, and may be writing it
-        is_damage, place = not view.is_in_use, f"config/{name}"
-        yield Finding(kind=FindingKind.CONFIG, text=text, is_damage=is_damage, file=place)
+        is_damage, file_name = not view.is_in_use, f"config/{name}"
+        yield Finding(kind=FindingKind.CONFIG, text=text, is_damage=is_damage, file=file_name)
 
 
 def _config_error(store: OpenedStore, file: StoreFile | None) -> str:
@@ -92,7 +92,6 @@ def check_databases(view: StoreView) -> Iterator[Finding]:
 
 
 def check_checkpoint(view: StoreView) -> Iterator[Finding]:
-    """Compare the checkpoint with the end of the log."""
     file, log = view.folder.plain.get("checkpoint"), view.log
     if file is None or not log.messages or view.is_in_use or view.unread.log:
         return
@@ -170,8 +169,8 @@ def _check_timer_file(folder: StoreFolder, file: StoreFile, log_start: int) -> I
         position = 0
         while position + timers.RECORD_SIZE <= file.size:
             view = blocks.read(position)
-            place = 0
-            while (record := timers.decode_timer_record(view, place)) is not None:
+            begin = 0
+            while (record := timers.decode_timer_record(view, begin)) is not None:
                 offset, size = record.physical_offset, record.message_size
                 if offset >= log_start and not _has_message(folder, offset, size):
                     text = f"the record points to {offset} with {size} bytes, no message's place"
@@ -179,14 +178,14 @@ def _check_timer_file(folder: StoreFolder, file: StoreFile, log_start: int) -> I
                         kind=FindingKind.TIMER,
                         text=text,
                         file=file.name,
-                        position=position + place,
+                        position=position + begin,
                         size=timers.RECORD_SIZE,
                         physical_offset=offset,
                     )
-                place += timers.RECORD_SIZE
-            position += place
-            if place + timers.RECORD_SIZE <= len(view) or not place:
-                data = bytes(view[place : place + 16])
+                begin += timers.RECORD_SIZE
+            position += begin
+            if begin + timers.RECORD_SIZE <= len(view) or not begin:
+                data = bytes(view[begin : begin + 16])
                 blank = timers.timer_blank_size(data, 0)
                 if any(data) and (blank is None or position + blank != file.size):
                     text, kind = "neither a record nor the end stands here", FindingKind.TIMER
@@ -208,8 +207,8 @@ def _check_wheel(folder: StoreFolder, wheel: StoreFile) -> Iterator[Finding]:
     slots, size = wheel.size // timers.SLOT_SIZE, timers.SLOT_SIZE
     for slot in timer_slots(wheel):
         if text := _slot_error(folder, slot):
-            place, kind = slot.time % slots * size, FindingKind.TIMER
-            yield Finding(kind=kind, text=text, file=wheel.name, position=place, size=size)
+            slot_position, kind = slot.time % slots * size, FindingKind.TIMER
+            yield Finding(kind=kind, text=text, file=wheel.name, position=slot_position, size=size)
 
 
 def _slot_error(folder: StoreFolder, slot: timers.TimerSlot) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BATCH_QUEUE_TYPE = "BatchCQ"
 
 
-def usual_size(files: Iterable[StoreFile], default: int) -> int:
+def most_common_size(files: Iterable[StoreFile], default: int) -> int:
     """The size that most files have, of equally many the larger one; empty files do not count."""
     counts: dict[int, int] = {}
     for file in files:
@@ -38,7 +38,6 @@ def timers_of_other_size(folder: StoreFolder) -> list[tuple[StoreFile, int]]:
 
 
 def read_topics(store: OpenedStore) -> dict[str, Any]:
-    """Topics of ``topics.json`` and their settings."""
     config = store.config("topics.json")
     return _object(config[0] if config else None, "topicConfigTable")
 

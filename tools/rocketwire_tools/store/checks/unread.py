@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.store.folder import is_file_place, is_queue_id
+from rocketwire.store.folder import is_name_of_file, is_queue_id
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.view import LOG_END
 from rocketwire_tools.store.engine.blocks import read_bytes
@@ -33,7 +33,7 @@ def leave_out_unreadable(view: StoreView) -> Iterator[Finding]:
         text = f"the folder cannot be read: {reason}"
         yield Finding(kind=FindingKind.FILE, text=text, file=name)
         _note_folder(view.unread, name)
-    for name in filter(is_file_place, folder.ignored):
+    for name in filter(is_name_of_file, folder.ignored):
         text = "it is a folder, a link, a pipe or a device, which is never read"
         yield Finding(kind=FindingKind.FILE, text=text, file=name)
     yield from _leave_out_files(folder, view.unread)

@@ -27,7 +27,7 @@ class StoreView:
         self.findings = Findings()  # what the steps have found so far
         self.unread = Unread()  # what cannot be read and is not compared
         self.scan: LogScan | None = None  # the pass through the log; None if there is no log
-        self.log = LogFacts()  # counts and places of the log
+        self.log = LogFacts()  # counts and positions of the log
         self.unqueued = 0  # messages that the broker had not yet put into their queues
         self.index_entries = 0  # entries of index files that were compared
         # where a broker would cut the log; None if the log is empty or not all was read
@@ -64,11 +64,11 @@ class StoreView:
 
 
 class LogFacts:
-    """Counts and places of a log, in bounded form."""
+    """Counts and positions of a log, in bounded form."""
 
     def __init__(self) -> None:
         # messages that stand together without ghosts: offset of the first, number, and bytes. A run
-        # begins at each place where Java may cut the log.
+        # begins at each position where Java may cut the log.
         self.runs: list[list[int]] = []
         self.ghosts = [0, 0]  # old messages after the end of the log, and their bytes
         self.newest = 0  # largest store timestamp, milliseconds since 1970
@@ -151,7 +151,6 @@ class NextStart:
     size: int  # their bytes
 
     def lines(self) -> tuple[str, str]:
-        """The report, for a person."""
         clean = "The broker was shut down cleanly."
         unclean = "The broker was not shut down cleanly: it left the file abort."
         text = f"A broker would cut the log at {self.cut:,}: "

@@ -56,10 +56,10 @@ class FileBlocks:
     def next_data(self, position: int) -> int:
         """First position from ``position`` on outside the holes of a sparse file; else the end."""
         try:
-            place = os.lseek(self._descriptor, position, os.SEEK_DATA)
+            start = os.lseek(self._descriptor, position, os.SEEK_DATA)
         except OSError as error:
             return self.file.size if error.errno == errno.ENXIO else position
-        return max(position, min(place, self.file.size))
+        return max(position, min(start, self.file.size))
 
     def read_data(self, position: int, size: int) -> bytes:
         """Read bytes without the zeros at their end that a hole of the file has."""
@@ -78,10 +78,10 @@ class FileBlocks:
     def next_hole(self, position: int) -> int:
         """First position after ``position``, which has data, in a hole; else the end."""
         try:
-            place = os.lseek(self._descriptor, position, os.SEEK_HOLE)
+            start = os.lseek(self._descriptor, position, os.SEEK_HOLE)
         except OSError:
             return self.file.size
-        return place if place > position else self.file.size
+        return start if start > position else self.file.size
 
 
 def open_file(file: StoreFile) -> int:

@@ -83,13 +83,13 @@ def record_type(declaration: Any) -> np.dtype[np.void]:
 
 
 def records(data: Bytes, positions: Int64s, layout: np.dtype[Any]) -> npt.NDArray[np.void]:
-    """Copies of the records at ``positions``; each must lie inside of ``data``."""
+    """Copy of the records at ``positions``; each must lie inside of ``data``."""
     if not len(positions):
         return np.empty(0, layout)
-    places = np.ndarray(
+    windows = np.ndarray(
         (len(data) - layout.itemsize + 1,), f"V{layout.itemsize}", buffer=data.data, strides=(1,)
     )
-    return places[positions].view(layout)
+    return windows[positions].view(layout)
 
 
 def distinct(values: Int64s) -> tuple[Int64s, Int64s]:
@@ -206,7 +206,7 @@ class Messages:
         ].astype(np.int64)
 
     def are_sound(self, base: int) -> Bools:
-        """Whether the fields of each message add up to its size, and it names its own place.
+        """Whether the fields of each message add up to its size, and name its own offset.
 
         ``base`` is the offset in the stream of the first byte of ``data``.
         """

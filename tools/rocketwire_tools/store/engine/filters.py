@@ -29,8 +29,6 @@ _COMPRESSED_BATCH: Final = INNER_BATCH | COMPRESSED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Conditions that all hold for a message."""
-
     topics: frozenset[str] = frozenset()  # names of topics; empty for all
     with_system: bool = False  # whether topics of brokers count, if ``topics`` is empty
     queue_id: int | None = None  # of the topic
@@ -58,7 +56,7 @@ class Selection:
     def _bytes_pass(self, rows: Rows) -> Bools:
         """Whether the bytes of each message may hold the key or the id.
 
-        A compressed inner batch always may; an offset message id names the message's place.
+        A compressed inner batch always may; an offset message id names the physical offset.
         """
         messages = rows.messages
         flags = messages.numbers("sys_flag")
@@ -69,14 +67,14 @@ class Selection:
             needle = text.encode("utf-8", "surrogateescape")
             view = rows.block.view
             data = view.obj if isinstance(view.obj, bytearray) else bytes(view)
-            place = data.find(needle, 0, len(view))
-            while place >= 0:
-                row = int(np.searchsorted(messages.positions, place, "right")) - 1
+            position = data.find(needle, 0, len(view))
+            while position >= 0:
+                row = int(np.searchsorted(messages.positions, position, "right")) - 1
                 if row >= 0:
                     end = int(messages.positions[row] + messages.sizes[row])
-                    passes[row] |= place < end  # it may follow the last message
-                    place = max(place, end - 1)
-                place = data.find(needle, place + 1, len(view))
+                    passes[row] |= position < end  # it may follow the last message
+                    position = max(position, end - 1)
+                position = data.find(needle, position + 1, len(view))
         if self.message_id:
             try:
                 offset = decode_offset_message_id(self.message_id).commit_log_offset

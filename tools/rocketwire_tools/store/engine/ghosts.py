@@ -26,7 +26,7 @@ _REPEATS: Final = 2  # messages that must repeat an offset: a single number may 
 _WITHOUT_OFFSET: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
 """Bit of the system flag of half messages and rollbacks, to which Java gives no queue offset."""
 
-_Place = tuple[bytes, int, int]
+_QueuePosition = tuple[bytes, int, int]
 
 
 @dataclass(slots=True)
@@ -35,28 +35,30 @@ class LogTrail:
 
     newest: int = 0  # store timestamp of the last one, milliseconds since 1970
     # topic, queue id and queue offset of the last ones
-    places: deque[_Place] = field(default_factory=lambda: deque[_Place](maxlen=REMEMBERED))
+    positions: deque[_QueuePosition] = field(
+        default_factory=lambda: deque[_QueuePosition](maxlen=REMEMBERED)
+    )
 
     def follow(self, messages: Messages) -> None:
         """Note further messages of the log; there is at least one."""
         self.newest = int(messages.heads["store_timestamp"][-1])
-        self.places.extend(_places(messages, max(0, len(messages) - REMEMBERED)))
+        self.positions.extend(_queue_positions(messages, max(0, len(messages) - REMEMBERED)))
 
     def are_ghosts(self, messages: Messages) -> bool:
         """Whether messages after damage, at most ``COMPARED``, are older than the log."""
         times = sorted(messages.numbers("store_timestamp")[:_TIMES].tolist())
         if times[len(times) // 2] < self.newest:
             return True
-        last = {(topic, queue): offset for topic, queue, offset in self.places}
+        last = {(topic, queue): offset for topic, queue, offset in self.positions}
         repeats = [
             offset <= last[topic, queue]
-            for topic, queue, offset in _places(messages, 0)
+            for topic, queue, offset in _queue_positions(messages, 0)
             if (topic, queue) in last
         ]
         return sum(repeats) >= min(_REPEATS, max(1, len(repeats)))
 
 
-def _places(messages: Messages, first: int) -> list[_Place]:
+def _queue_positions(messages: Messages, first: int) -> list[_QueuePosition]:
     heads = messages.heads[first:]
     starts = messages.topics[first:]
     ends = (starts + messages.topic_sizes[first:]).tolist()

@@ -89,14 +89,14 @@ def part_hashes(data: Bytes, starts: Int64s, sizes: Int64s, begins: Int64s | Non
     is_wide = np.zeros(len(starts), np.bool_)
     for rows, longest in size_classes(sizes):
         selection: Any = slice(None) if len(rows) == len(starts) else rows
-        place, size = starts[selection], sizes[selection]
-        sums[selection], is_wide[selection] = _class_hashes(data, place, size, longest)
+        start, size = starts[selection], sizes[selection]
+        sums[selection], is_wide[selection] = _class_hashes(data, start, size, longest)
     units = sizes
     wide = np.flatnonzero(is_wide)
     if len(wide):
         ends = starts + sizes
-        places = zip(starts[wide].tolist(), ends[wide].tolist(), strict=True)
-        texts = [decode_utf8(data[start:end].tobytes()) for start, end in places]
+        spans = zip(starts[wide].tolist(), ends[wide].tolist(), strict=True)
+        texts = [decode_utf8(data[start:end].tobytes()) for start, end in spans]
         units = sizes.copy()
         sums[wide], units[wide] = _hashes_and_lengths(texts)
     if begins is not None:

@@ -28,7 +28,7 @@ _SPACE: Final = 0x20
 
 
 class Values(NamedTuple):
-    """Values of one name, in the order of their places."""
+    """Values of one name, in their order in the block."""
 
     rows: Int64s  # the row of each; rows without the name are missing
     starts: Int64s  # first byte of each in ``NamedValues.data``
@@ -43,10 +43,10 @@ class NamedValues:
         starts, sizes = messages.properties, messages.property_sizes
         classes = list(size_classes(sizes))
         total = sum(len(rows) * (width + 1) for rows, width in classes)
-        # copies of the properties; ``Values`` have places in it
+        # copies of the properties; ``Values`` have positions in it
         self.data: Bytes = np.zeros(total + 2 * _WORD, np.uint8)
-        # the eight bytes from each place on as one number
-        places = np.ndarray((len(self.data) - _WORD + 1,), np.uint64, self.data.data, 0, (1,))
+        # the eight bytes from each position on as one number
+        words_at = np.ndarray((len(self.data) - _WORD + 1,), np.uint64, self.data.data, 0, (1,))
         values_of: dict[str, list[Values]] = {name: [] for name in names}
         base = 0
         for rows, longest in classes:
@@ -55,7 +55,7 @@ class NamedValues:
             ends = begins + sizes[rows]
             end = base + len(rows) * width
             marks = base + np.flatnonzero(self.data[base : end + 1] == _ITEM_END)
-            words = places[marks + 1]
+            words = words_at[marks + 1]
             for name in names:
                 values = self._search(name, marks, words, (base, width), (begins, ends))
                 values_of[name].append(values._replace(rows=rows[values.rows]))
@@ -84,9 +84,9 @@ class NamedValues:
         mask = np.frombuffer((b"\xff" * len(pattern))[:_WORD].ljust(_WORD, b"\0"), np.uint64)[0]
         key = np.frombuffer(pattern[:_WORD].ljust(_WORD, b"\0"), np.uint64)[0]
         items = np.flatnonzero(words == key if len(pattern) >= _WORD else words & mask == key)
-        for place in range(_WORD, len(pattern)):
-            after = np.minimum(marks[items] + 1 + place, len(self.data) - 1)
-            items = items[self.data[after] == pattern[place]]
+        for index in range(_WORD, len(pattern)):
+            after = np.minimum(marks[items] + 1 + index, len(self.data) - 1)
+            items = items[self.data[after] == pattern[index]]
         items = items[items + 1 < len(marks)]
         names = marks[items] + 1
         (base, width), (begins, ends) = region, texts

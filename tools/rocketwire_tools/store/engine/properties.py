@@ -1,6 +1,6 @@
 """Properties of many messages at once, without a dict for each.
 
-The properties of a block are joined; names and values are places in the joined bytes, and arrays
+The properties of a block are joined; names and values are positions in the joined bytes, and arrays
 of Arrow share these.
 """
 
@@ -70,7 +70,7 @@ class PropertyItems:
             starts, marks, ends = starts[is_whole], marks[is_whole], ends[is_whole]
             rows = rows[is_whole]
         self.rows: Int64s = rows  # row of each item
-        # places in ``data`` of each item: first byte of name and value, and the byte after the last
+        # positions in ``data`` of each item: of name, value, and the byte after the last
         self.names: Int64s = starts
         self.name_ends: Int64s = marks
         self.values: Int64s = marks + 1
@@ -78,7 +78,6 @@ class PropertyItems:
 
     @classmethod
     def of_texts(cls, texts: Sequence[bytes]) -> Self:
-        """The properties of each row as stored."""
         return cls(*_join(texts))
 
     @classmethod
@@ -88,8 +87,8 @@ class PropertyItems:
         if len(starts) and sizes.all() and (last == _VALUE_END).all():  # as a broker writes them
             joined = gather(data, starts, sizes).buffers()[2].to_pybytes()
             return cls(joined[: int(sizes.sum())], sizes - 1)
-        places = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
-        return cls.of_texts([data[begin:end].tobytes() for begin, end in places])
+        spans = zip(starts.tolist(), (starts + sizes).tolist(), strict=True)
+        return cls.of_texts([data[begin:end].tobytes() for begin, end in spans])
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -170,7 +169,6 @@ class PropertyItems:
         return bool(len(pairs)) and int(np.bincount(pairs).max()) > 1
 
     def maps(self) -> Any:
-        """All properties of each row; of two with one name the last counts."""
         if self.has_name_twice:
             return pa.array([list(properties.items()) for properties in self.dicts()], MAP)
         counts = np.bincount(self.rows, minlength=self.row_count)
@@ -179,7 +177,6 @@ class PropertyItems:
         return pa.MapArray.from_arrays(offsets, self._names, values)
 
     def dicts(self) -> list[dict[str, str]]:
-        """The properties of each row by name; of two with one name the last counts."""
         names = self._slices(self.names, self.name_ends)
         values = self._slices(self.values, self.value_ends)
         ends = np.cumsum(np.bincount(self.rows, minlength=self.row_count)).tolist()
@@ -190,12 +187,12 @@ class PropertyItems:
         ]
 
     def _slices(self, begins: Int64s, ends: Int64s) -> list[str]:
-        places = zip(begins.tolist(), ends.tolist(), strict=True)
+        spans = zip(begins.tolist(), ends.tolist(), strict=True)
         data = self.data
         if data.isascii():
             text = data.decode("ascii")
-            return [text[begin:end] for begin, end in places]
-        return [data[begin:end].decode() for begin, end in places]
+            return [text[begin:end] for begin, end in spans]
+        return [data[begin:end].decode() for begin, end in spans]
 
 
 def _join(texts: Sequence[bytes]) -> tuple[bytes, Int64s]:
@@ -204,15 +201,15 @@ def _join(texts: Sequence[bytes]) -> tuple[bytes, Int64s]:
 
 def _split(data: bytes, lengths: Int64s) -> list[bytes]:
     ends = np.cumsum(lengths + 1) - 1
-    places = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
-    return [data[begin:end] for begin, end in places]
+    spans = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
+    return [data[begin:end] for begin, end in spans]
 
 
 def _first_marks(marks: Int64s, starts: Int64s, ends: Int64s) -> tuple[Int64s, Bools]:
     """The first end of a name in each item, of those that have one, and which these are."""
     if not len(marks):
         return marks, np.zeros(len(starts), np.bool_)
-    places = np.searchsorted(marks, starts)
-    first = marks[np.minimum(places, len(marks) - 1)]
-    is_item = (places < len(marks)) & (first < ends)
+    indexes = np.searchsorted(marks, starts)
+    first = marks[np.minimum(indexes, len(marks) - 1)]
+    is_item = (indexes < len(marks)) & (first < ends)
     return first[is_item], is_item

@@ -48,8 +48,8 @@ class QueueFiles:
             with open_blocks(file, block_size=1) as blocks:
                 data = blocks.read(start - file.offset, end - start)
             part = np.frombuffer(data, self.unit, len(data) // size)
-            place = start // size - first
-            units[place : place + len(part)] = part
+            index = start // size - first
+            units[index : index + len(part)] = part
         return units
 
     def read_into(self, first: int, view: memoryview) -> bool:
@@ -58,11 +58,11 @@ class QueueFiles:
         Units that an earlier call has read ahead may be older than those in the file.
         """
         start, size = first * self.unit.itemsize, len(view)
-        place = start - self._kept_start
-        if not 0 <= place <= len(self._kept) - size and not self._read_ahead(start, size):
+        begin = start - self._kept_start
+        if not 0 <= begin <= len(self._kept) - size and not self._read_ahead(start, size):
             return False
-        place = start - self._kept_start
-        view[:] = self._kept[place : place + size]
+        begin = start - self._kept_start
+        view[:] = self._kept[begin : begin + size]
         return True
 
     def _read_ahead(self, start: int, size: int) -> bool:

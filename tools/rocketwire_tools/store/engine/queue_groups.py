@@ -33,7 +33,6 @@ class QueueGroups:
     steps: Int64s  # messages that it stands for
 
     def part(self, number: int) -> slice:
-        """Where the messages of a group stand."""
         return slice(int(self.bounds[number]), int(self.bounds[number + 1]))
 
     def all_of_each(self, holds: Bools) -> list[bool]:

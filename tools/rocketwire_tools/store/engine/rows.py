@@ -119,8 +119,6 @@ class _InnerRow(NamedTuple):
 
 
 class Rows:
-    """Rows of one block."""
-
     def __init__(self, block: Block, topics: TopicNames) -> None:
         self.block = block  # of which they are; valid until the next block is read
         self.topics = topics  # names of topics
@@ -141,14 +139,13 @@ class Rows:
         part.messages = self.messages.choose(rows)
         return part
 
-    def pick(self, places: Int64s) -> Rows:
-        """Return the rows at some places; also after inner batches are unfolded."""
-        rows = self.choose(places)
-        numbers = places.tolist()
+    def pick(self, indexes: Int64s) -> Rows:
+        """Return the rows at these indexes; also after inner batches are unfolded."""
+        rows = self.choose(indexes)
         if self._bodies is not None:
-            rows._bodies = [self._bodies[place] for place in numbers]
+            rows._bodies = [self._bodies[index] for index in indexes.tolist()]
         if self._inner is not None:
-            rows._inner = [self._inner[place] for place in numbers]
+            rows._inner = [self._inner[index] for index in indexes.tolist()]
         return rows
 
     def with_bodies(self, rows: slice, bodies: list[bytes | None]) -> Rows:
@@ -162,26 +159,28 @@ class Rows:
         is_batch = (self.messages.numbers("sys_flag") & INNER_BATCH) == INNER_BATCH
         if not is_batch.any():
             return self
-        places: list[int] = []
+        sources: list[int] = []
         inner_rows: list[_InnerRow] = []
         flags, offsets = self.flags.tolist(), self.queue_offsets.tolist()
         properties, bodies = self.properties, self.bodies
-        for place, batch in enumerate(is_batch.tolist()):
-            offset, inner = offsets[place], _inner_messages(bodies[place]) if batch else None
+        for number, batch in enumerate(is_batch.tolist()):
+            offset, inner = (
+                offsets[number],
+                _inner_messages(bodies[number]) if batch else None,
+            )
             if inner is None:
-                row = _InnerRow(flags[place], offset, properties[place], bodies[place], None)
+                row = _InnerRow(flags[number], offset, properties[number], bodies[number], None)
                 inner_rows.append(row)
             for index, message in enumerate(inner or ()):
                 values, body = dict(message.properties), message.body or None
                 row = _InnerRow(message.flag, offset + index, values, body, index)
                 inner_rows.append(row)
-            places += [place] * (1 if inner is None else len(inner))
-        rows = self.choose(np.array(places, np.int64))
+            sources += [number] * (1 if inner is None else len(inner))
+        rows = self.choose(np.array(sources, np.int64))
         rows._inner, rows._bodies = inner_rows, [row.body for row in inner_rows]
         return rows
 
     def column(self, name: str) -> Any:
-        """A column of ``COLUMNS``."""
         return COLUMNS[name].read(self)
 
     # -------------------------------------------------------------- columns
@@ -337,8 +336,8 @@ class Rows:
         data = self.data
         raws = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
         hosts = list(dict.fromkeys(raws))
-        places = {raw: number for number, raw in enumerate(hosts)}
-        return np.array([places[raw] for raw in raws], np.int64), hosts
+        indexes = {raw: number for number, raw in enumerate(hosts)}
+        return np.array([indexes[raw] for raw in raws], np.int64), hosts
 
     def property_values(self, name: str) -> list[str | None]:
         if self._inner is None and "properties" not in self.__dict__:
@@ -368,8 +367,6 @@ def _inflate(body: bytes, sys_flag: int) -> bytes | None:
 
 
 class Column(NamedTuple):
-    """A column of rows."""
-
     kind: str  # a type of Arrow, or ``texts``, ``map`` or ``time``
     read: Callable[[Rows], Any]  # its values
 

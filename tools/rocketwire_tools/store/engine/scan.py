@@ -1,7 +1,7 @@
 """A commit log read from its first file to its last, across damage.
 
 Java stops at the first record that is no message, and gives up everything after it.  Here the
-search goes on: the next message is the next place where sizes, physical offset and checksum hold.
+search goes on: the next message is where sizes, physical offset and checksum hold next.
 Messages after damage are either saved (they belong to the log) or ghosts (old bytes that stay in a
 file after Java has cut a log and written on); ``ghosts.py`` decides.
 """
@@ -41,8 +41,6 @@ _FIRST: Final = 256 << 10  # bytes after damage in which messages are compared w
 
 
 class State(StrEnum):
-    """Where a message stands."""
-
     LIVE = "live"
     SAVED = "saved"
     """After damage; the log continues here, and Java does not find it."""
@@ -60,8 +58,6 @@ class RegionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """Bytes that are no message."""
-
     kind: RegionKind  # what they are
     start: int  # offset in the stream of the first one
     end: int  # offset of the byte after the last one
@@ -81,8 +77,6 @@ class Region:
 
 @dataclass
 class Block:
-    """Messages that stand together."""
-
     file: StoreFile  # in which they stand
     base: int  # offset in the stream of the first byte of ``messages.data``
     messages: Messages  # their fields; valid until the next block
@@ -205,23 +199,23 @@ class LogScan:
                 block, length = self._walk(file, position, view)
             if block is not None:
                 yield block
-            position = position + length if length else self._no_message(blocks, position, view)
+            position = position + length if length else self._find_next(blocks, position, view)
 
     def _walk(self, file: StoreFile, position: int, view: memoryview) -> tuple[Block | None, int]:
         """The messages at the beginning of a block, and how many of its bytes they take."""
-        places, end = walk(view)
+        positions, end = walk(view)
         base = file.offset + position
         if base + end > self.stop:
-            places = places[base + places < self.stop]
-        if not len(places):
+            positions = positions[base + positions < self.stop]
+        if not len(positions):
             return None, end
-        messages = Messages(np.frombuffer(view, np.uint8), places)
+        messages = Messages(np.frombuffer(view, np.uint8), positions)
         sound = messages.are_sound(base)
         if not sound.all():
             count = int(np.argmin(sound))
             if not count:
                 return None, 0
-            end = int(places[count])
+            end = int(positions[count])
             messages = messages.choose(np.arange(count))
         if self._state is not State.GHOST:
             self.trail.follow(messages)
@@ -236,7 +230,7 @@ class LogScan:
 
     # -------------------------------------------------------------- between messages
 
-    def _no_message(self, blocks: FileBlocks, position: int, view: memoryview) -> int:
+    def _find_next(self, blocks: FileBlocks, position: int, view: memoryview) -> int:
         """Find out what stands at ``position``; return where to continue."""
         file = blocks.file
         blank = commit_log.blank_size(view, 0)
@@ -246,18 +240,18 @@ class LogScan:
         is_empty = not any(view[:_HEAD_SIZE])
         reason = self._reason(view)
         start = bytes(view[:_COMPARED])
-        place = self._next_message(blocks, position)  # reads other blocks: the view is gone
-        if place is not None and bytes(blocks.read(position, len(start))) != start:
+        next_position = self._next_message(blocks, position)  # reads other blocks: the view is gone
+        if next_position is not None and bytes(blocks.read(position, len(start))) != start:
             return position  # a broker has written here meanwhile
         data = blocks.next_data(position)
-        if place is None:
+        if next_position is None:
             kind = RegionKind.END if is_empty else RegionKind.DAMAGE
             self._add(kind, file, position, file.size, "" if is_empty else reason)
             return file.size
-        kind = RegionKind.HOLE if data >= place or is_empty else RegionKind.DAMAGE
-        self._add(kind, file, position, place, reason)
-        self._continue_at(blocks, place)
-        return place
+        kind = RegionKind.HOLE if data >= next_position or is_empty else RegionKind.DAMAGE
+        self._add(kind, file, position, next_position, reason)
+        self._continue_at(blocks, next_position)
+        return next_position
 
     def _read_again(self) -> Iterator[Block]:
         """Messages that a broker has written where the log ended when it was read."""
@@ -290,8 +284,8 @@ class LogScan:
         needed = self._message_size(view)
         if needed > len(view):
             view = blocks.read(position, needed)
-        places = walk(view)[0]
-        messages = Messages(np.frombuffer(view, np.uint8), places[:COMPARED])
+        positions = walk(view)[0]
+        messages = Messages(np.frombuffer(view, np.uint8), positions[:COMPARED])
         count = int(np.argmin(np.append(messages.are_sound(blocks.file.offset + position), False)))
         if not count:
             return None
@@ -299,12 +293,11 @@ class LogScan:
         return State.GHOST if self.trail.are_ghosts(messages) else State.SAVED
 
     def _next_message(self, blocks: FileBlocks, position: int) -> int | None:
-        """Position of the next whole message after ``position``; None without one in this file."""
         file = blocks.file
-        place = blocks.next_data(position + 1)
-        while place + commit_log.SMALLEST_MESSAGE <= file.size:
-            block = bytes(blocks.read(place))
-            base = file.offset + place
+        start = blocks.next_data(position + 1)
+        while start + commit_log.SMALLEST_MESSAGE <= file.size:
+            block = bytes(blocks.read(start))
+            base = file.offset + start
             for candidate in commit_log.candidates(block, 0):
                 size = int.from_bytes(block[candidate : candidate + 4], "big", signed=True)
                 if not commit_log.SMALLEST_MESSAGE <= size <= self.max_message_size or not _claims(
@@ -314,16 +307,16 @@ class LogScan:
                 self._effort -= size
                 if self._effort < 0:
                     return None
-                if candidate + size > len(block) and place + len(block) < file.size:
-                    data = blocks.read(place + candidate, size)
+                if candidate + size > len(block) and start + len(block) < file.size:
+                    data = blocks.read(start + candidate, size)
                     is_message = commit_log.is_message(data, 0, base + candidate)
                 else:
                     is_message = commit_log.is_message(block, candidate, base)
                 if is_message:
-                    return place + candidate
-            if place + len(block) >= file.size or len(block) <= _OVERLAP:
+                    return start + candidate
+            if start + len(block) >= file.size or len(block) <= _OVERLAP:
                 return None
-            place = max(blocks.next_data(place + len(block) - _OVERLAP), place + 1)
+            start = max(blocks.next_data(start + len(block) - _OVERLAP), start + 1)
         return None
 
     def _reason(self, view: memoryview) -> str:
@@ -369,6 +362,6 @@ _OVERLAP: Final = 48
 
 
 def _claims(block: bytes, candidate: int, base: int) -> bool:
-    """Whether a message names the place where it stands; also if the block ends before that."""
+    """Whether a message names its own physical offset; also if the block ends before that."""
     offset = int.from_bytes(block[candidate + 28 : candidate + 36], "big", signed=True)
     return candidate + 36 > len(block) or offset == base + candidate

@@ -1,4 +1,4 @@
-"""The records of a block, walked at many places at once.
+"""The records of a block, walked from many positions at once.
 
 A walk is a chain: the size of a record leads to the next one.  Here a block is cut
 into stretches; each is walked from the first magic number in it, all of them in one step.  A
@@ -58,29 +58,29 @@ def _walk_stretches(
             starts.append(magic - 4)
     heads = np.ndarray((size - 7,), ">i8", buffer=data, strides=(1,))
     bounds = np.array([*starts[1:], size - 7], np.int64)
-    place, bound, chain = np.array(starts, np.int64), bounds, np.arange(len(starts))
-    ends = place.copy()
+    position, bound, chain = np.array(starts, np.int64), bounds, np.arange(len(starts))
+    ends = position.copy()
     chains: list[Int64s] = []
-    places: list[Int64s] = []
+    visited: list[Int64s] = []
     numbers: list[Int64s] = []
     for _ in range(max_steps):
-        head = heads[place].astype(np.int64)
+        head = heads[position].astype(np.int64)
         chains.append(chain)
-        places.append(place)
+        visited.append(position)
         numbers.append(head)
         sizes = head >> 32
-        end = place + sizes
+        end = position + sizes
         goes_on = (end < bound) & (sizes >= commit_log.SMALLEST_MESSAGE)
         if not goes_on.all():
             ends[chain] = end
             chain, end, bound = chain[goes_on], end[goes_on], bound[goes_on]
             if not len(chain):
                 break
-        place = end
+        position = end
     else:
         ends[chain] = -1
     order = np.argsort(np.concatenate(chains).astype(np.uint16), kind="stable")
-    positions, head = np.concatenate(places)[order], np.concatenate(numbers)[order]
+    positions, head = np.concatenate(visited)[order], np.concatenate(numbers)[order]
     last = int(np.argmin(np.append(ends[:-1] == bounds[:-1], False)))
     sizes, magics = head >> 32, head & 0xFFFFFFFF
     is_record = (magics == MAGIC_V1) | (magics == MAGIC_V2)

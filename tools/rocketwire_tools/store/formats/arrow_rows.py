@@ -31,7 +31,7 @@ A producer may send any number as the born timestamp.  A later time, or one befo
 a program that needs microseconds or dates fails to read a column with a time out of its range.
 """
 _ENCODED: Final = pa.dictionary(pa.int32(), TEXT)
-_MOST_ENCODED: Final = 64  # texts from which on a dictionary gets only those that rows have
+_MAX_ENCODED: Final = 64  # texts from which on a dictionary gets only those that rows have
 _OWN_TYPES: Final = {"time": _TIME, "texts": pa.list_(TEXT), "map": MAP}
 TYPES: Final[dict[str, Any]] = {
     name: _OWN_TYPES[column.kind] if column.kind in _OWN_TYPES else pa.type_for_alias(column.kind)
@@ -107,14 +107,13 @@ def _take(texts: Sequence[str | None], numbers: Int64s) -> Any:
 
 
 def _encode(texts: Sequence[str | None], numbers: Int64s) -> Any:
-    if len(texts) > _MOST_ENCODED or None in texts:
+    if len(texts) > _MAX_ENCODED or None in texts:
         return _take(texts, numbers).dictionary_encode()
     indices = pa.array(numbers.astype(np.int32))
     return pa.DictionaryArray.from_arrays(indices, pa.array(texts, TEXT))
 
 
 def _queue_ids(values: Any) -> Any:
-    """Texts as numbers; null for one that is none."""
     if values.null_count == len(values):
         return pa.nulls(len(values), pa.int32())
     numbers = map(number_in, values.to_pylist())
@@ -156,7 +155,6 @@ PROPERTY_COLUMNS: Final[dict[str, Callable[[PropertyItems], Any]]] = {
 
 
 def _bodies(rows: Rows) -> Any:
-    """Bodies, inflated: an empty one is null."""
     if not rows.are_bodies_stored:
         bodies = [body or None for body in rows.bodies]
         if sum(map(len, filter(None, bodies))) >= 1 << 31:

@@ -70,7 +70,6 @@ class JsonColumns:
         return memoryview(data)[: np.frombuffer(edges, np.int32, len(self._rows) + 1)[-1]]
 
     def _texts(self, name: str) -> Iterator[Any]:
-        """The parts of a column in each line: arrays, or a text that all rows have."""
         rows = self._rows
         if name in FEW_TEXTS:
             yield self._few(*FEW_TEXTS[name](rows))
@@ -126,14 +125,12 @@ class JsonColumns:
 
     @staticmethod
     def _bodies(digits: bytes | bytearray, sizes: Int64s) -> Iterator[Any]:
-        """Bodies as digits in quotes; an empty one is null."""
         texts = build_array(BINARY, digits, sizes)
         if not sizes.all():
             texts = texts.take(pa.array(np.arange(len(sizes)), mask=sizes == 0))
         yield from _enclose(b'"', texts, b'"')
 
     def _each(self, name: str) -> Any:
-        """A column whose values msgspec encodes one by one."""
         data = np.frombuffer(self._encoder.encode_lines(self._values(self._rows, name)), np.uint8)
         ends = np.flatnonzero(data == ord("\n"))
         starts = np.zeros_like(ends)
@@ -142,7 +139,6 @@ class JsonColumns:
 
 
 def _enclose(begin: bytes, values: Any, end: bytes) -> Iterator[Any]:
-    """The parts of lines that have texts between others; null has none of these."""
     values = values.view(BINARY)
     if values.null_count:
         yield pc.binary_join_element_wise(begin, values, end, b"")

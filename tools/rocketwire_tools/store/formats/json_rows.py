@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import numpy as np
 
-from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.jsonlines import escape_line_breaks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ def body_texts(bodies: Sequence[bytes | None], form: str) -> list[str | None]:
 
 
 def _is_plain(text: memoryview) -> bool:
-    """Whether a text is nothing but ASCII, without DEL: ``unbroken`` changes nothing of it."""
+    """Whether a text is ASCII without DEL, which ``escape_line_breaks`` leaves as it is."""
     return not len(text) or int(np.frombuffer(text, np.uint8).max()) < _DELETE
 
 
@@ -58,12 +58,12 @@ class JsonRows:
 
     def encode(self, rows: Rows) -> bytes:
         if len(rows) < _FEW_ROWS or rows.are_unfolded or self._is_large(rows):
-            return unbroken(self.objects(rows))
+            return escape_line_breaks(self.objects(rows))
         from rocketwire_tools.store.formats.json_columns import JsonColumns
 
         columns = JsonColumns(rows, self.values)
         lines = columns.lines(self._names, self._body)
-        return bytes(lines) if _is_plain(lines) else unbroken(bytes(lines))
+        return bytes(lines) if _is_plain(lines) else escape_line_breaks(bytes(lines))
 
     def _is_large(self, rows: Rows) -> bool:
         """Whether bodies, inflated, are too large for one array."""
@@ -79,7 +79,6 @@ class JsonRows:
         return self._encoder.encode_lines(list(map(self._row, *columns)))
 
     def values(self, rows: Rows, name: str) -> Any:
-        """The values of a column that msgspec writes."""
         values = rows.column(name)
         if name == "body":  # msgspec encodes bytes as base64
             return list(values) if self._body == "base64" else list(body_texts(values, self._body))

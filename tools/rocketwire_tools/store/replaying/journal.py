@@ -44,7 +44,7 @@ class JournalLane(msgspec.Struct):
         return MessageQueue(topic=topic, broker_name=broker, queue_id=queue_id)
 
     def has_done(self, position: tuple[int, int]) -> bool:
-        """Whether a message, by its place in the order of the log, is done."""
+        """Whether a message, by its number in the order of the log, is done."""
         return self.position is not None and position <= self.position
 
 

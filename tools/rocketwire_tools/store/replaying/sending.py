@@ -222,8 +222,8 @@ class Replayer:
         if journal is None:
             queue = choose_queue(target.info.queues, queue_id)
             begin = await self._queues.end(queue)
-            place = queue.topic or "", queue.broker_name or "", queue.queue_id
-            journal = JournalLane(topic, queue_id, place, self._cluster(queue), begin)
+            target_queue = queue.topic or "", queue.broker_name or "", queue.queue_id
+            journal = JournalLane(topic, queue_id, target_queue, self._cluster(queue), begin)
             self._journal.add_lane(journal)
         channel = trio.open_memory_channel[ReplayMessage](math.inf)
         lane = _Lane(journal, target, is_continued, *channel, journal.position)

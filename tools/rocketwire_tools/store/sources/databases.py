@@ -119,20 +119,20 @@ class Database:
         if family not in self.families:
             return
         with self._reading():
-            place = self._rdict.get_column_family(family).iter()
-            place.seek(start)
-            while place.valid():
-                yield place.key(), place.value()
-                place.next()
-            place.status()
+            cursor = self._rdict.get_column_family(family).iter()
+            cursor.seek(start)
+            while cursor.valid():
+                yield cursor.key(), cursor.value()
+                cursor.next()
+            cursor.status()
 
     def key_before(self, key: bytes) -> bytes | None:
         """The last key of the default family that is not after a key; None without one."""
         with self._reading():
-            place = self._rdict.iter()
-            place.seek_for_prev(key)
-            last: bytes | None = place.key() if place.valid() else None
-            place.status()
+            cursor = self._rdict.iter()
+            cursor.seek_for_prev(key)
+            last: bytes | None = cursor.key() if cursor.valid() else None
+            cursor.status()
             return last
         return None
 

@@ -38,11 +38,11 @@ def read_tables(databases: Mapping[str, Database]) -> dict[str, tuple[dict[str, 
     """Name of a JSON file → its content, and the name of the RocksDB that has it."""
     tables: dict[str, tuple[dict[str, Any], str]] = {}
     for table in _TABLES:
-        places = (
+        candidates = (
             (table.folder, DEFAULT_FAMILY, "kvDataVersion"),
             (_SINGLE, table.family, f"{table.family}Version"),
         )
-        for name, family, versions in places:
+        for name, family, versions in candidates:
             database = databases.get(name)
             content = None if database is None else _content(database, table, family, versions)
             if content is not None:

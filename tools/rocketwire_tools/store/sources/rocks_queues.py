@@ -40,26 +40,25 @@ class RocksQueues:
         start = b""
         while True:
             key = next(self._database.items(start), (b"", b""))[0]
-            place = rocksdb_records.decode_queue_key(key)
+            decoded = rocksdb_records.decode_queue_key(key)
             if not key:
                 return ends
-            if place is None:
+            if decoded is None:
                 start = key + b"\0"
                 continue
-            topic, queue_id, first = place
+            topic, queue_id, first = decoded
             next_queue = rocksdb_records.key_after_queue(topic, queue_id)
             last = rocksdb_records.decode_queue_key(self._database.key_before(next_queue) or b"")
             start = max(next_queue, key + b"\0")  # a name that is no text is encoded otherwise
             if last is not None and last[:2] == (topic, queue_id):
                 ends[topic, queue_id] = first, last[2] + 1
 
-    def place(self, queue: tuple[str, int], number: int) -> tuple[int, int] | None:
+    def find_message(self, queue: tuple[str, int], number: int) -> tuple[int, int] | None:
         """Physical offset and size of the message of a unit; None without a unit."""
         unit = self.unit(*queue, number) if number <= _LAST else None
         return None if unit is None else (unit.physical_offset, unit.size)
 
     def unit(self, topic: str, queue_id: int, offset: int) -> QueueUnit | None:
-        """The unit of a queue offset; None without one."""
         value = self._database.get(rocksdb_records.queue_key(topic, queue_id, offset))
         unit = None if value is None else rocksdb_records.decode_rocks_unit(value)
         return None if unit is None else QueueUnit(*unit[:3])
@@ -77,10 +76,9 @@ class RocksQueue:
     def __init__(self, database: Database, topic: str, queue_id: int) -> None:
         self._database, name = database, database.name
         self._source = StoreFile(root=Path(), offset=0, size=0, name=name)
-        self._place = topic, queue_id
+        self._queue = topic, queue_id
 
     def read(self, first: int, count: int) -> Units:
-        """Units by number; zeros where there are none."""
         units = np.zeros(count, UNIT)
         for numbers, part in self.parts(first, first + count):
             units[numbers - first] = part
@@ -99,12 +97,12 @@ class RocksQueue:
         values: list[bytes] = []
         if first > _LAST:
             return
-        for key, value in self._database.items(rocksdb_records.queue_key(*self._place, first)):
-            place = rocksdb_records.decode_queue_key(key)
-            if place is None or place[:2] != self._place or place[2] >= stop:
+        for key, value in self._database.items(rocksdb_records.queue_key(*self._queue, first)):
+            decoded = rocksdb_records.decode_queue_key(key)
+            if decoded is None or decoded[:2] != self._queue or decoded[2] >= stop:
                 break
             if len(value) == rocksdb_records.UNIT_SIZE:
-                numbers.append(place[2])
+                numbers.append(decoded[2])
                 values.append(value[: UNIT.itemsize])
             if len(numbers) >= _CHUNK:
                 yield np.array(numbers, np.int64), np.frombuffer(b"".join(values), UNIT)

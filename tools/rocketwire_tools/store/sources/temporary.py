@@ -20,7 +20,6 @@ class TemporaryDatabase:
     """Tables in a temporary file; a full disk is an ``OSError``."""
 
     def __init__(self, tables: str) -> None:
-        """Create tables by statements."""
         with _room():
             self._database = sqlite3.connect("", isolation_level=None)
             self._database.executescript(

@@ -112,7 +112,7 @@ def write_text(view: StoreView, *, with_reasons: bool) -> None:
 
 
 def _list_kinds(findings: Findings) -> Iterable[tuple[object, ...]]:
-    for (kind, is_damage), (places, count) in findings.counts.items():
+    for (kind, is_damage), (place_count, count) in findings.counts.items():
         first = next(
             finding
             for finding in findings.kept
@@ -121,18 +121,18 @@ def _list_kinds(findings: Findings) -> Iterable[tuple[object, ...]]:
         yield (
             "damage" if is_damage else "note",
             str(kind),
-            f"{places:,}",
+            f"{place_count:,}",
             f"{count:,}",
             f"{first.file}@{first.position}: {first.text}" if first.file else first.text,
         )
 
 
 def _describe(finding: Finding) -> list[str]:
-    place = f"{finding.file}, byte {finding.position}" if finding.file else "no file"
+    location = f"{finding.file}, byte {finding.position}" if finding.file else "no file"
     if finding.size:
-        place += f" and the {finding.size} bytes from there on"
+        location += f" and the {finding.size} bytes from there on"
     kind = f"{'damage' if finding.is_damage else 'note'}, {finding.kind}"
-    lines = [f"{kind}: {finding.text}", f"  where: {place}"]
+    lines = [f"{kind}: {finding.text}", f"  where: {location}"]
     if finding.topic is not None:
         number = "" if finding.queue_offset is None else f":{finding.queue_offset}"
         lines.append(f"  queue: {finding.topic}:{finding.queue_id}{number}")

@@ -58,7 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[Any]:
-    """The messages of a log: as lines of JSON, or as lists of cells."""
     return _encode(arguments, _rows([scan], arguments))
 
 

@@ -88,13 +88,13 @@ def read_log(store: OpenedStore) -> UnfinishedWork:
 def find_ends(store: OpenedStore, work: UnfinishedWork) -> dict[tuple[str, int], int]:
     """Return topic and queue → offset after the last message, of the log and of the queues."""
     ends = dict(work.max_offsets)
-    for place, files in store.folder.queues.items():
+    for queue, files in store.folder.queues.items():
         end = max((_end_of_units(file) for file in files[-1:]), default=0)
         if end:
-            ends[place] = max(ends.get(place, 0), end)
+            ends[queue] = max(ends.get(queue, 0), end)
     queues = store.rocks_queues
-    for place, (_, end) in ({} if queues is None else queues.ends).items():
-        ends[place] = max(ends.get(place, 0), end)
+    for queue, (_, end) in ({} if queues is None else queues.ends).items():
+        ends[queue] = max(ends.get(queue, 0), end)
     return ends
 
 

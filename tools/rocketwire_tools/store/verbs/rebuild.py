@@ -30,7 +30,11 @@ from rocketwire.store.writer import (
 )
 from rocketwire_tools.store.checks.log_check import has_torn_end
 from rocketwire_tools.store.checks.side_files import find_timer_damage
-from rocketwire_tools.store.checks.store_facts import batch_topics, timers_of_other_size, usual_size
+from rocketwire_tools.store.checks.store_facts import (
+    batch_topics,
+    most_common_size,
+    timers_of_other_size,
+)
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.lookup import index_geometry
 from rocketwire_tools.store.opened import OpenedStore, are_whole
@@ -180,7 +184,7 @@ def _log_file_size(files: Sequence[StoreFile], requested: int | None) -> int:
 
 def _queue_file_size(queues: QueueFiles, unit_size: int, default: int) -> int:
     files = (file for files in queues.values() for file in files)
-    return usual_size((file for file in files if not file.size % unit_size), default)
+    return most_common_size((file for file in files if not file.size % unit_size), default)
 
 
 def _geometry(store: OpenedStore) -> index_file.Geometry:

@@ -251,28 +251,28 @@ async def _dry_run(
 ) -> int:
     counts, sizes, done = Counter[tuple[str, int]](), Counter[tuple[str, int]](), 0
     for message in messages:
-        place = message.topic, message.queue_id
-        lane = journal.lanes.get(place)
+        source = message.topic, message.queue_id
+        lane = journal.lanes.get(source)
         if lane is not None and lane.has_done(message.position):
             done += 1
             continue
-        counts[place] += 1
-        sizes[place] += len(message.body)
+        counts[source] += 1
+        sizes[source] += len(message.body)
     rows: list[tuple[str, int, str, int, int]] = []
     error: ReplayError | None = None
     async with open_client(config) as instance:
         replayer = _replayer(arguments, config, instance, messages, journal)
-        for place in sorted(counts):
-            topic, queue_id = place
+        for source in sorted(counts):
+            topic, queue_id = source
             try:
                 target = await replayer.find_target(messages.topics.target(topic))
             except ReplayError as failure:
                 text, error = "nowhere", error or failure
             else:
-                lane = journal.lanes.get(place)
+                lane = journal.lanes.get(source)
                 queue = lane.queue if lane else choose_queue(target.info.queues, queue_id)
                 text = f"{queue.topic}:{queue.queue_id} at {queue.broker_name}"
-            rows.append((topic, queue_id, text, counts[place], sizes[place]))
+            rows.append((topic, queue_id, text, counts[source], sizes[source]))
     header = ("topic", "queue", "to", "messages", "bytes")
     if arguments.json:
         for row in rows:

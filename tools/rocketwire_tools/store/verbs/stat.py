@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 GroupName: TypeAlias = tuple[Any, ...]
 Counts: TypeAlias = list[int]  # messages, bytes, first and last store timestamp
-MOST_IN_MEMORY: Final = 50_000  # groups; some 20 MB
+MAX_IN_MEMORY: Final = 50_000  # groups; some 20 MB
 _TABLE: Final = """
 CREATE TABLE groups (
     name TEXT PRIMARY KEY, messages INTEGER, bytes INTEGER, first INTEGER, last INTEGER
@@ -71,7 +71,6 @@ def count(
 
 
 def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:
-    """The group of each row as a number, and the name of each number."""
     topics = rows.topics
     if by == "topic":
         return rows.topic_numbers, lambda number: (topics.names[number],)
@@ -137,7 +136,6 @@ def _write(arguments: argparse.Namespace, totals: Totals) -> None:
 
 
 def _table(groups: Iterable[Group], parts_of_name: int) -> Iterator[tuple[object, ...]]:
-    """The rows of a table of groups, and their sum."""
     messages = size = 0
     for group in groups:
         messages += group.messages
@@ -161,13 +159,13 @@ def _add_rows(
 ) -> None:
     """Count rows in ``groups``; ``numbers`` are the groups of the rows, ``names`` theirs."""
     sizes, times = rows.column("store_size"), rows.column("store_timestamp")
-    distinct, places = np.unique(numbers, return_inverse=True)
-    counts = np.bincount(places)
-    bytes_ = np.bincount(places, sizes).astype(np.int64)
+    distinct, inverse = np.unique(numbers, return_inverse=True)
+    counts = np.bincount(inverse)
+    bytes_ = np.bincount(inverse, sizes).astype(np.int64)
     first = np.full(len(distinct), np.iinfo(np.int64).max)
     last = np.zeros(len(distinct), np.int64)
-    np.minimum.at(first, places, times)
-    np.maximum.at(last, places, times)
+    np.minimum.at(first, inverse, times)
+    np.maximum.at(last, inverse, times)
     columns = (distinct.tolist(), counts.tolist(), bytes_.tolist(), first.tolist(), last.tolist())
     for number, *added in zip(*columns, strict=True):
         _merge(groups, names(number), added)
@@ -192,7 +190,7 @@ class Totals:
     def merge(self, groups: dict[GroupName, Counts]) -> None:
         for name, counts in groups.items():
             _merge(self._groups, name, counts)
-        if len(self._groups) > MOST_IN_MEMORY:
+        if len(self._groups) > MAX_IN_MEMORY:
             self._write()
 
     def _write(self) -> None:

@@ -12,7 +12,7 @@ from tests.support.fakes.exported_cluster import ExportedCluster, refusal
 def test_groups_without_members_have_a_count_of_zero() -> None:
     asking = ExportedCluster().asking()
     members = GroupMembers()
-    members.places["c", "alone"] = {}
+    members.clients["c", "alone"] = {}
     members.add(asking, "g", "x", "x:1")
 
     add_counts(asking.samples, members)

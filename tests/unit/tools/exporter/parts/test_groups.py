@@ -117,7 +117,7 @@ async def test_members_are_noted_with_the_first_broker_that_knows_them() -> None
     await collect_groups(members, first)
     await collect_groups(members, second)
 
-    assert members.places == {
+    assert members.clients == {
         ("c", "g"): {"x": (first, "x:1"), "y": (first, "y:1")},
         ("c", "alone"): {},
     }

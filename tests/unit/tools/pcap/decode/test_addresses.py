@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def test_forgetting_addresses_changes_no_row(usual: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packets, "MOST_ADDRESSES", 1)
+    monkeypatch.setattr(packets, "MAX_ADDRESSES", 1)
     small = Options(chunk_size=1)
     assert NONE == differences(usual.truth, rows(usual.path, small))
     decoder = Decoder(str(usual.path), small)

@@ -61,7 +61,7 @@ class Host(Wire):
 @pytest.fixture(params=["usual", "careful", "few records"])
 def options(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Options:
     if request.param == "few records":
-        monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", FEW_RECORDS)
+        monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MAX_RECORDS", FEW_RECORDS)
     return Options(careful=request.param == "careful")
 
 
@@ -70,7 +70,6 @@ def decode(packets: list[Packet], path: Path, options: Options) -> list[Row]:
 
 
 def pairs(found: list[Row]) -> list[tuple[int, int | None]]:
-    """Opaque and request code of the last two answers."""
     return [(row["opaque"], row["request_code"]) for row in found if row["kind"] == "response"][-2:]
 
 
@@ -148,7 +147,7 @@ def test_pairs_do_not_depend_on_where_chunks_end(
     path = save(tmp_path / "wire.pcap", host.packets)
     whole = rows(path)
     for count in (1, 2, 3, 5, 8, 13):
-        monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", count)
+        monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MAX_RECORDS", count)
         assert whole == rows(path)
 
 

@@ -194,7 +194,6 @@ def few_bytes(dialogues: Dialogues) -> list[int]:
 def packets_of(
     dialogues: Dialogues, at: list[int], layout: Layout, way: Way, *, has_start: bool = True
 ) -> tuple[list[Packet], Content]:
-    """Packets of frames that are cut at some bytes, and the expected rows."""
     connections = [one for place in at for one in layout(dialogues.conversations, place, way)]
     expected = Counter({key: len(at) * count for key, count in dialogues.rows.items()})
     return resend(connections, has_start=has_start), expected
@@ -242,7 +241,7 @@ def test_the_rows_do_not_depend_on_the_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if path_of_code == "in small chunks":
-        monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", 9)
+        monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MAX_RECORDS", 9)
     packets, expected = packets_of(
         dialogues,
         few_bytes(dialogues),

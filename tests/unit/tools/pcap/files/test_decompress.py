@@ -37,8 +37,6 @@ READERS: dict[str, Callable[[io.RawIOBase], InflatingReader]] = {
 
 
 class Trickling(io.RawIOBase):
-    """A pipe that gives a few bytes at a time."""
-
     def __init__(self, data: bytes | bytearray, most: int = 1 << 20) -> None:
         self._data = io.BytesIO(data)
         self._most = most
@@ -51,7 +49,6 @@ class Trickling(io.RawIOBase):
 
 
 def inflate(reader: InflatingReader, size: int = 1 << 16) -> tuple[bytes, Exception | None]:
-    """Everything that comes, and why no more does."""
     room = memoryview(bytearray(size))
     made = bytearray()
     try:

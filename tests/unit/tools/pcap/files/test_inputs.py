@@ -43,7 +43,6 @@ class Counting:
 
 
 def read_all(source: InflatedSource, step: int = 3 << 19) -> Iterator[bytes]:
-    """Read to the end, a buffer at a time."""
     buffer = memoryview(bytearray(step))
     while count := source.readinto(buffer):
         yield bytes(buffer[:count])

@@ -14,7 +14,6 @@ SECOND = 1_700_000_000
 
 
 def chain(buffer: bytes, order: str, header: int) -> list[int]:
-    """Where records begin, one after the other."""
     found: list[int] = []
     at = 0
     while at + header <= len(buffer):

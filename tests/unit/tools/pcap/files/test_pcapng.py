@@ -45,7 +45,6 @@ def packet(order: str = "<", number: int = 0, ticks: int = 1, data: bytes = b"")
 
 
 def find_packets(path: Path) -> tuple[list[Packet], CaptureError | None]:
-    """All packets, and what ended the reading."""
     source = open_input(str(path))
     made: list[Packet] = []
     try:

@@ -11,7 +11,7 @@ import pytest
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.decode.decoder import Decoder
 from rocketwire_tools.pcap.files.series import (
-    MOST_APART_NS,
+    MAX_APART_NS,
     Span,
     first_time,
     last_time,
@@ -48,7 +48,6 @@ def second_half(path: Path, time_ns: int = 2 * SECOND) -> str:
 
 
 def joined(paths: list[str], join: str = "auto") -> bool:
-    """Whether the first two paths are decoded as one."""
     decoder = Decoder(series(paths, join)[0])
     for _ in decoder:
         pass
@@ -100,8 +99,8 @@ def test_other_names_are_those_of_two(first: str, second: str, tmp_path: Path) -
         (SECOND - 11_000_000, False),
         (0, False),
         (-5 * SECOND, True),
-        (SECOND + MOST_APART_NS, True),
-        (SECOND + MOST_APART_NS + 1, False),
+        (SECOND + MAX_APART_NS, True),
+        (SECOND + MAX_APART_NS + 1, False),
     ],
 )
 def test_the_second_begins_where_the_first_ends(

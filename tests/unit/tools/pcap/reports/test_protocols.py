@@ -26,8 +26,6 @@ Tables = dict[str, list[dict[str, Any]]]
 
 @pytest.fixture
 def summary(capfd: pytest.CaptureFixture[str]) -> Callable[..., Tables]:
-    """Runs ``summary``; gives its tables."""
-
     def run(capture: Path, *options: str) -> Tables:
         assert main(["summary", str(capture), "--json", *options]) == 0
         found: Tables = json.loads(capfd.readouterr().out)
@@ -56,7 +54,6 @@ def test_tls_and_proxied_connections_of_java_are_reported(summary: Callable[...,
 
 
 def send(data: bytes, second: int = 0, port: int = 40_000) -> list[Packet]:
-    """A connection is opened, and this is sent."""
     client = CLIENT[0], port
     now = (1_700_000_000 + second) * 10**9
     return [

@@ -196,7 +196,7 @@ def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_
     cut = tmp_path / "cut.pcap"
     cut.write_bytes(usual.path.read_bytes()[:60])
     assert hints.tls_hint(str(cut)) is None
-    monkeypatch.setattr(hints, "MOST_PACKETS", 1)
+    monkeypatch.setattr(hints, "MAX_PACKETS", 1)
     told = hints.tls_hint(str(RECORDED / "java-5.5.0-tls.pcap.gz"))
     assert told is not None
     assert told.startswith("at least 2 connections use TLS")

@@ -30,7 +30,7 @@ def client(number: int) -> tuple[str, int]:
 
 @pytest.fixture
 def few_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", FEW)
+    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MAX_RECORDS", FEW)
     monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.CELL", 1)
 
 
@@ -38,7 +38,7 @@ def few_records(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows_wait_for_no_body_where_no_time_passes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MOST_WAITING", FEW)
+    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MAX_WAITING", FEW)
     syns = [Packet(START, client(i), SERVER, 0, 0, SYN, b"") for i in range(1, 9 * FEW)]
     others = [syn._replace(sequence=1, flags=ACK, data=FRAME) for syn in syns]
     begun = [
@@ -58,7 +58,7 @@ def test_rows_wait_for_no_body_where_no_time_passes(
 def test_rows_wait_for_what_a_hole_holds_up_but_not_any_number_of_them(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, many: int
 ) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MOST_WAITING", FEW)
+    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MAX_WAITING", FEW)
     late = Packet(START, client(0), SERVER, 1, 0, ACK, FRAME)
     behind = late._replace(sequence=1 + len(FRAME))
     others = [late._replace(source=client(number)) for number in range(1, many + 1)]
@@ -75,7 +75,7 @@ def test_rows_wait_for_what_a_hole_holds_up_but_not_any_number_of_them(
 def test_streams_that_keep_too_much_are_forgotten_and_counted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, bodies: bool
 ) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.streams.flows.MOST_KEPT", 8 * len(LONG) // 10)
+    monkeypatch.setattr("rocketwire_tools.pcap.streams.flows.MAX_KEPT", 8 * len(LONG) // 10)
     fields = ("code", "body_ok", "raw_body") if bodies else ("code", "body_ok")
     part = LONG if bodies else FRAME + LONG[:60]
     packets: list[Packet] = []
@@ -109,8 +109,8 @@ def test_short_frames_are_looked_for_in_parts_with_the_same_rows(
     path = save(tmp_path / "short.pcap", packets)
     expected = rows(path)
     assert len(expected) == 8_000
-    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MOST_FRAMES", 1000)
-    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MOST_ROWS", size)
+    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MAX_FRAMES", 1000)
+    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MAX_ROWS", size)
     decoder = Decoder(str(path))
     batches = list(decoder)
     assert [row for batch in batches for row in batch.to_pylist()] == expected
@@ -120,7 +120,7 @@ def test_short_frames_are_looked_for_in_parts_with_the_same_rows(
 def test_answers_that_came_too_early_are_remembered_no_longer_than_their_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.rows.pairing.MOST_HELD", 2)
+    monkeypatch.setattr("rocketwire_tools.pcap.rows.pairing.MAX_HELD", 2)
     pairing = Pairing()
 
     def pair(number: int, opaque: int, flag: int) -> bool:

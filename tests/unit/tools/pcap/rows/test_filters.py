@@ -13,7 +13,6 @@ ROWS = [(310, "a", None, False), (11, "b", 5, True), (310, None, 9, False), (105
 
 
 def filter_rows(text: str) -> list[int]:
-    """Numbers of the rows that an expression keeps."""
     columns = [
         arrow.column([row[i] for row in ROWS], COLUMNS[name]) for i, name in enumerate(NAMES)
     ]

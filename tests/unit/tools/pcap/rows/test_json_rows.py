@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.jsonlines import escape_line_breaks
 from rocketwire_tools.pcap.arrow import pa
 from rocketwire_tools.pcap.rows import json_rows
 from rocketwire_tools.pcap.rows.json_rows import JsonRows
@@ -40,7 +40,7 @@ def lines(batch: Batch) -> bytes:
 
 
 def lines_of_objects(batch: Batch) -> bytes:
-    return unbroken(msgspec.json.Encoder().encode_lines(batch.to_pylist()))
+    return escape_line_breaks(msgspec.json.Encoder().encode_lines(batch.to_pylist()))
 
 
 @pytest.mark.parametrize("count", [0, 1, 127, 128, 129, 1000])

@@ -30,8 +30,6 @@ NAMES = (
 
 @pytest.fixture
 def printed(capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Runs a command on the capture, with masks; gives what it printed."""
-
     def run(command: str, *options: str) -> str:
         assert main([command, *options, CAPTURE, "--redact", "secret"]) == 0
         return capfd.readouterr().out

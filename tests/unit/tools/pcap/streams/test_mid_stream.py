@@ -53,7 +53,7 @@ def packets(*parts: bytes) -> list[Packet]:
 
 @pytest.fixture
 def few_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", CONNECTIONS)
+    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MAX_RECORDS", CONNECTIONS)
 
 
 @pytest.mark.usefixtures("few_records")

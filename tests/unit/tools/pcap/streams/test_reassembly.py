@@ -124,7 +124,7 @@ def test_a_frame_does_not_end_when_a_late_segment_of_the_frame_before_it_came(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", chunk_records)
+    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MAX_RECORDS", chunk_records)
     wire = Wire()
     wire.connect(1000, 2000)
     first = wire.say(CLIENT, frame(310, 1, body=b"x" * 3500))

@@ -33,7 +33,7 @@ def asleep(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             counts.append(len(self) - len(list(self.objects)))
 
     monkeypatch.setattr("rocketwire_tools.pcap.streams.flows.StreamTable", CountingTable)
-    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", FEW_RECORDS)
+    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MAX_RECORDS", FEW_RECORDS)
     return counts
 
 

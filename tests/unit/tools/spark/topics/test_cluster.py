@@ -14,7 +14,7 @@ from rocketwire_tools.spark.topics.cluster import (
     is_compacted,
 )
 from rocketwire_tools.spark.topics.connection import Connection, session_of
-from rocketwire_tools.spark.topics.offsets import Bounds, Queue, read_places
+from rocketwire_tools.spark.topics.offsets import Bounds, Queue, read_queue_values
 from rocketwire_tools.spark.topics.options import Settings
 from rocketwire_tools.spark.topics.planning import UnreachableError
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def cluster(connection: Connection) -> Callable[..., Cluster]:
     def create(*topics: str, pattern: str = "", assign: str = "") -> Cluster:
-        queues = read_places("assign", assign) if assign else None
+        queues = read_queue_values("assign", assign) if assign else None
         settings = Settings(
             connection=connection, topics=topics, pattern=pattern, queues=queues, group="readers"
         )

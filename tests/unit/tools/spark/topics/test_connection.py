@@ -122,5 +122,5 @@ def test_names_have_the_namespace_where_brokers_read_them() -> None:
     )
     assert connection.name_at_broker("%DLQ%bills") == "%DLQ%shop%bills"
     assert connection.name_at_broker("%LMQ%light") == "%LMQ%light"
-    assert connection.plain_name("%DLQ%shop%bills") == "%DLQ%bills"
-    assert connection.plain_name("other%orders") == "other%orders"
+    assert connection.strip_namespace("%DLQ%shop%bills") == "%DLQ%bills"
+    assert connection.strip_namespace("other%orders") == "other%orders"

@@ -14,7 +14,7 @@ from rocketwire_tools.spark.topics.offsets import (
     QueueRange,
     begins_of,
     flat,
-    read_places,
+    read_queue_values,
     routing_topic,
     with_begins,
 )
@@ -45,7 +45,7 @@ def test_a_checkpoint_of_another_source_is_refused(tree: dict[str, object]) -> N
 
 
 def test_the_most_exact_place_counts() -> None:
-    places = read_places("o", '{"t": {"a": {"0": 23}, "b": -1}, "u": -2}')
+    places = read_queue_values("o", '{"t": {"a": {"0": 23}, "b": -1}, "u": -2}')
 
     assert places.of(A0) == 23
     assert places.of(A1) is None
@@ -55,7 +55,7 @@ def test_the_most_exact_place_counts() -> None:
     assert places.unknown([A1, B0]) == "topic t, broker a, queue 0"
     assert places.unknown([A0]) == "topic t, broker b"
     assert places.unknown([A0, B0]) == "topic u"
-    assert places == read_places("o", '{"u": -2, "t": {"b": -1, "a": {"0": 23}}}')
+    assert places == read_queue_values("o", '{"u": -2, "t": {"b": -1, "a": {"0": 23}}}')
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_most_exact_place_counts() -> None:
 )
 def test_what_is_no_place_is_refused_by_name(text: str, message: str) -> None:
     with pytest.raises(OptionError, match=f"option 'startingOffsets': .*{message}"):
-        read_places("startingOffsets", text)
+        read_queue_values("startingOffsets", text)
 
 
 def test_a_range_names_its_queue() -> None:

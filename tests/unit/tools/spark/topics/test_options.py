@@ -60,8 +60,8 @@ def test_names_are_in_the_namespace() -> None:
 
     assert (read.topics, read.group) == (("shop%orders",), "shop%spark-rocketwire")
     assert read.start is not None
-    assert read.start.places.of(in_shop) == 9
-    assert read.start.places.of(Queue("shop%orders", "b", 2)) == 4
+    assert read.start.offsets.of(in_shop) == 9
+    assert read.start.offsets.of(Queue("shop%orders", "b", 2)) == 4
     assert read.end is not None
     assert read.end.time_of(in_shop) == 1_700_000_000_000
     assert read.reads(in_shop)
@@ -102,7 +102,7 @@ def test_offsets_are_words_or_places() -> None:
     assert read.start is not None
     assert read.start.everywhere == -2
     assert read.end is not None
-    assert read.end.places.of(Queue("orders", "a", 0)) == 9
+    assert read.end.offsets.of(Queue("orders", "a", 0)) == 9
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_entries_are_compared_in_pieces_with_the_same_findings(
         damage.put(file, 40 + 4 * 100 + 20 * number, b"\0\0\0\1")
     whole = checked(store.root)
 
-    monkeypatch.setattr(index_check, "_MOST_ENTRIES", 1)
+    monkeypatch.setattr(index_check, "_MAX_ENTRIES", 1)
     in_pieces = checked(store.root)
 
     assert damage_of(whole)["index"] >= 3

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def test_texts_are_the_same_with_dictionaries_of_any_size(
     most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrow_rows, "_MOST_ENCODED", most)
+    monkeypatch.setattr(arrow_rows, "_MAX_ENCODED", most)
     (scan,) = OpenedStore([unpack(CURRENT, "features", tmp_path).root]).scans()
     scan.block_size = 1 << 20
     topics, names = TopicNames(), list(FEW_TEXTS)

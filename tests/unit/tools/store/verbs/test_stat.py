@@ -89,7 +89,7 @@ def test_the_report_of_many_groups_is_that_of_few(
 ) -> None:
     few = run("stat", "--by", by, "--system", *form, plain.root).out
 
-    monkeypatch.setattr("rocketwire_tools.store.verbs.stat.MOST_IN_MEMORY", 2)
+    monkeypatch.setattr("rocketwire_tools.store.verbs.stat.MAX_IN_MEMORY", 2)
     monkeypatch.setattr("rocketwire_tools.store.verbs.stat._GROUPS_AT_ONCE", 1)
 
     assert run("stat", "--by", by, "--system", *form, plain.root).out == few

@@ -67,7 +67,7 @@ class Present:
 NOTHING: Final = Present()  # no name server answered when the write was planned
 
 
-def present_now(settings: SinkSettings) -> Present:
+def fetch_present(settings: SinkSettings) -> Present:
     """Ask the name servers what there is, in the driver."""
 
     async def ask(client: ClientInstance) -> Present:

@@ -54,7 +54,7 @@ def check_columns(
     for given, column_type in fields:
         name = by_name.get(given.lower())
         if name is None:
-            raise _unknown(given, of_kafka=of_kafka)
+            raise _unknown_column_error(given, of_kafka=of_kafka)
         if name in names:
             raise OptionError(f"column {given!r} is there twice")
         if column_type not in table[name]:
@@ -76,7 +76,7 @@ def check_columns(
     return tuple(names)
 
 
-def _unknown(given: str, *, of_kafka: bool) -> OptionError:
+def _unknown_column_error(given: str, *, of_kafka: bool) -> OptionError:
     """Return the error of an unknown column; one of the other table needs another option."""
     if of_kafka and given.lower() == "partition":
         return OptionError(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.spark.option_values import (
     OptionError,
-    one_of,
-    plain_text,
+    read_choice,
+    read_text,
     read_values,
     size,
 )
@@ -101,10 +101,13 @@ _READERS: Final[Mapping[str, tuple[str, Reader]]] = {
     "group": ("group", _name("check_producer_group")),
     "columns": (
         "of_kafka",
-        lambda option, text: one_of("rocketmq", "kafka")(option, text) == "kafka",
+        lambda option, text: read_choice("rocketmq", "kafka")(option, text) == "kafka",
     ),
-    "ids": ("stable_ids", lambda option, text: one_of("stable", "new")(option, text) == "stable"),
-    "runId": ("run_id", plain_text),
+    "ids": (
+        "stable_ids",
+        lambda option, text: read_choice("stable", "new")(option, text) == "stable",
+    ),
+    "runId": ("run_id", read_text),
     "inFlight": ("in_flight", _count),
     "batchSize": ("batch_size", _size_to(MAX_BATCH_SIZE)),
     "compressAbove": ("compress_above", _size_to(MAX_MESSAGE_SIZE)),

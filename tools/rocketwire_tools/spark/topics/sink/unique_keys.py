@@ -47,7 +47,7 @@ class StableKeys:
         Args:
             scope: what the rows belong to: a micro-batch of a query, or a run.
             partition: number of the partition.
-            max_rows: most rows without an id.
+            max_rows: maximum number of rows without an id.
         """
         self._of_rows = hashlib.blake2b(_encode(("row", scope, partition)), digest_size=DIGEST_SIZE)
         self._of_ids = hashlib.blake2b(_encode(("id",)), digest_size=DIGEST_SIZE)

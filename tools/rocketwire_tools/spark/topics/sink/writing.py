@@ -37,7 +37,7 @@ class _Sink:
     is_stream = False
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
-        from rocketwire_tools.spark.topics.sink.attempts import present_now
+        from rocketwire_tools.spark.topics.sink.attempts import fetch_present
 
         if overwrite:
             raise OptionError(
@@ -53,7 +53,7 @@ class _Sink:
         )
         # scope of the unique keys outside of streaming queries
         self.run = settings.run_id or uuid.uuid4().hex
-        self.present = present_now(settings)  # what name servers had when the write was planned
+        self.present = fetch_present(settings)  # what name servers had when the write was planned
 
     def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
         from rocketwire_tools.spark.topics.sink.task import write_partition

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.spark.topics.connection import close_sessions
-from rocketwire_tools.spark.topics.sink.attempts import NOTHING, Present, present_now
+from rocketwire_tools.spark.topics.sink.attempts import NOTHING, Present, fetch_present
 from rocketwire_tools.spark.topics.sink.options import SinkSettings, read_sink_options
 from rocketwire_tools.spark.topics.sink.task import write_partition
 
@@ -51,7 +51,7 @@ class Rows:
     def plan(self, **options: str) -> Present:
         """Brokers and route now, as the driver asks when it plans a write."""
         try:
-            return present_now(self.settings(**options))
+            return fetch_present(self.settings(**options))
         finally:
             close_sessions()
 
