@@ -76,7 +76,7 @@ class Program:
         return read_line(self._process)
 
     def peak_memory(self) -> float:
-        """Most resident memory so far, MiB."""
+        """Maximum resident memory so far, MiB."""
         return status_bytes(self._process.pid, "VmHWM") / 2**20
 
     def freeze(self) -> None:

@@ -53,7 +53,7 @@ def run(command: Sequence[str], output: Path) -> Spent:
 
 
 def _peak(pid: int) -> int:
-    """Most bytes that a process, or one of its children, had."""
+    """Return the largest resident memory of a process, or one of its children, in bytes."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:

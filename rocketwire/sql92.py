@@ -182,7 +182,7 @@ class _Parser:
             return operand
         if operand.name is None:
             self._refuse("a condition is expected")
-        return _of(lambda properties: None if operand.evaluate(properties) is None else False)
+        return _combine(lambda properties: None if operand.evaluate(properties) is None else False)
 
     def _parse_or(self) -> _Operand:
         return self._parse_operands("or", self._parse_and)
@@ -271,7 +271,7 @@ class _Parser:
             value = left.evaluate(properties)
             return None if value is None else (value in texts) != is_not
 
-        return _of(evaluate)
+        return _combine(evaluate)
 
     def _text_token(self) -> str:
         if self._kind != "text":
@@ -336,7 +336,7 @@ def _property(name: str) -> _Operand:
     return _Operand(lambda properties: properties.get(name) or None, name=name)
 
 
-def _of(evaluate: Evaluate, *operands: _Operand, is_condition: bool = True) -> _Operand:
+def _combine(evaluate: Evaluate, *operands: _Operand, is_condition: bool = True) -> _Operand:
     depth = 1 + max((operand.depth for operand in operands), default=0)
     if depth > MAX_DEPTH:
         raise IllegalExpressionError(f"an expression deeper than {MAX_DEPTH} levels")
@@ -348,7 +348,7 @@ def _negate(operand: _Operand) -> _Operand:
         value = operand.evaluate(properties)
         return None if value is None else not value
 
-    return _of(evaluate, operand)
+    return _combine(evaluate, operand)
 
 
 def _negative(operand: _Operand) -> _Operand:
@@ -358,7 +358,7 @@ def _negative(operand: _Operand) -> _Operand:
             return _Long(-value)
         return -value if type(value) in (int, float) else None  # type: ignore[operator]  # mypy does not narrow by type()
 
-    return _of(evaluate, operand, is_condition=False)
+    return _combine(evaluate, operand, is_condition=False)
 
 
 def _connect(operands: list[_Operand], word: str) -> _Operand:
@@ -374,7 +374,7 @@ def _connect(operands: list[_Operand], word: str) -> _Operand:
             is_unknown |= value is None
         return None if is_unknown else not decides
 
-    return _of(evaluate, *operands)
+    return _combine(evaluate, *operands)
 
 
 def _text_condition(left: _Operand, word: str, text: str, *, is_not: bool) -> _Operand:
@@ -389,7 +389,7 @@ def _text_condition(left: _Operand, word: str, text: str, *, is_not: bool) -> _O
         value = left.evaluate(properties)
         return isinstance(value, str) and bool(text) and test(value) != is_not
 
-    return _of(evaluate, left)
+    return _combine(evaluate, left)
 
 
 def _equal(left: _Operand, right: _Operand) -> _Operand:
@@ -399,7 +399,7 @@ def _equal(left: _Operand, right: _Operand) -> _Operand:
             return True if first is second else None if first is None else False
         return _compare_values(first, second) == 0
 
-    return _of(evaluate, left, right)
+    return _combine(evaluate, left, right)
 
 
 def _compare(left: _Operand, right: _Operand, sign: str) -> _Operand:
@@ -414,7 +414,7 @@ def _compare(left: _Operand, right: _Operand, sign: str) -> _Operand:
             first, second = _as_type_of(first, 0.0), _as_type_of(second, 0.0)
         return test(_compare_values(first, second), 0)
 
-    return _of(evaluate, left, right)
+    return _combine(evaluate, left, right)
 
 
 _ORDER: Final[dict[str, Callable[[int, int], bool]]] = {
@@ -435,8 +435,8 @@ def _compare_values(first: Value, second: Value) -> int:
         second = _as_type_of(second, first)
     elif isinstance(first, bool) != isinstance(second, bool):
         return -1
-    one, other = _sort_key(first), _sort_key(second)
-    return (one > other) - (one < other)
+    first_key, second_key = _sort_key(first), _sort_key(second)
+    return (first_key > second_key) - (first_key < second_key)
 
 
 def _sort_key(value: Value) -> tuple[bool, Any, bool]:

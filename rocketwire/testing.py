@@ -50,7 +50,7 @@ Scripted: TypeAlias = (
 """A response, a function that makes one from the request, or None for no response."""
 
 MAX_REMEMBERED: Final = 100_000
-"""Most requests that a scripted peer records; the oldest are dropped."""
+"""Maximum requests that a scripted peer records; the oldest are dropped."""
 
 
 def reply(

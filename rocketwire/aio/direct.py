@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.request_template import RequestTemplate
 
 MAX_UNSENT: Final = 1 << 20
-"""Most unsent bytes of a connection; further sends go through trio, which waits for room."""
+"""Maximum unsent bytes of a connection; further sends go through trio, which waits for room."""
 
 
 class LoopConnection(asyncio.Protocol):

@@ -182,7 +182,7 @@ class FacadeClient(ForLoops, Generic[T]):
         resource = self._open_resource
         if resource.portal.is_forked:
             resource = await self._open_again()
-        return await call_trio(resource.portal, method, resource.thing, *arguments, **named)
+        return await call_trio(resource.portal, method, resource.value, *arguments, **named)
 
     async def _run_in_loop(
         self, endpoint: Endpoint | None, function: Callable[..., Any], *arguments: Any
@@ -242,11 +242,11 @@ class FacadeClient(ForLoops, Generic[T]):
         return self._resource
 
     @property
-    def _thing(self) -> T:
+    def _client_in_trio(self) -> T:
         resource = self._open_resource
         if resource.portal.is_forked:
             raise ClientForkedError
-        return resource.thing
+        return resource.value
 
     async def _open_again(self) -> Resource[T]:
         # in a fork

@@ -77,7 +77,7 @@ class Producer(ProducerMethods, FacadeClient[TrioProducer]):
     async def open(self) -> Self:
         await super().open()
         self._loop = asyncio.get_running_loop()
-        self._direct = DirectSends(self._thing, self._loop)
+        self._direct = DirectSends(self._client_in_trio, self._loop)
         return self
 
     async def close(self) -> None:
@@ -96,7 +96,7 @@ class Producer(ProducerMethods, FacadeClient[TrioProducer]):
             return await self._send(direct, message, limit)
         if not hooks.is_thread_safe:
             return await self._call(TrioProducer.send, message, within=within)
-        with call_hooks(hooks, self._thing, message) as context:
+        with call_hooks(hooks, self._client_in_trio, message) as context:
             message = context.messages[0]
             context.send_result = result = await self._send(direct, message, limit)
             return result

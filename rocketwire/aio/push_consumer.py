@@ -103,7 +103,7 @@ class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
         taken = take()
         if taken is not None:
             return taken
-        resource.thing  # noqa: B018 - raises if the consumer has ended
+        resource.value  # noqa: B018 - raises if the consumer has ended
         endpoint = get_endpoint()
         with suppress(TimeoutError):
             async with asyncio.timeout(within):

@@ -11,7 +11,7 @@ from typing import Final
 from rocketwire.controls import escape_controls
 
 MAX_LENGTH: Final = 128
-"""Most characters of a text in the log; an id of a client has at most 48."""
+"""Maximum characters of a text in the log; an id of a client has at most 48."""
 
 
 def log_text(text: str) -> str:

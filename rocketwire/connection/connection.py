@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.request_template import RequestTemplate
 
 DEFAULT_MAX_IN_FLIGHT: Final = 65_535
-"""Most pending requests; Java's default for asynchronous requests (``NettySystemConfig``)."""
+"""Maximum pending requests; Java's default for asynchronous requests (``NettySystemConfig``)."""
 
 DEFAULT_IDLE_TIMEOUT: Final = 120.0
 """Seconds of silence after which both Java ends close."""

@@ -45,7 +45,7 @@ class PopLiteMessageRequestHeader(RpcRequestHeader):
 class PopLiteMessageResponseHeader:
     """Popped messages and how long they stay invisible.
 
-    The messages are of several light queues. Each tells its offset there in the property
+    The messages are of several LMQs. Each tells its offset there in the property
     ``INNER_MULTI_QUEUE_OFFSET``, so ``start_offset_info`` and ``msg_offset_info`` are not set.
     ``order_count_info`` has the earlier deliveries: ``0`` for each message, or for those that came
     before ``0 qo0%OFFSET COUNT``. ``revive_qid`` is 999.
@@ -200,7 +200,7 @@ class GetLiteClientInfoRequestHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetLiteClientInfoResponseBody:
-    """A client's lite subscriptions; ``lite_topic_set`` has names of light queues.
+    """A client's lite subscriptions; ``lite_topic_set`` has names of LMQs.
     Java: ``remoting.protocol.body.GetLiteClientInfoResponseBody``, since 5.5.0."""
 
     client_id: str | None = member(STRING)

@@ -208,7 +208,7 @@ class ProcessQueue(Generic[M]):
 
     def __contains__(self, offset: int) -> bool:
         """Return whether the message at an offset waits."""
-        self._spread()
+        self._unpack_blocks()
         return offset in self._messages
 
     def is_lock_expired(self, now: float) -> bool:
@@ -257,7 +257,7 @@ class ProcessQueue(Generic[M]):
                 self._newest = last
                 self._size += body_size
             else:
-                self._put_among(messages)
+                self._insert_sorted(messages)
             if max_offset is not None and max_offset > last:
                 self.backlog = max_offset - last
         if not self._consuming and self.has_messages:
@@ -265,8 +265,8 @@ class ProcessQueue(Generic[M]):
             return True
         return False
 
-    def _put_among(self, messages: Sequence[M]) -> None:
-        self._spread()
+    def _insert_sorted(self, messages: Sequence[M]) -> None:
+        self._unpack_blocks()
         by_offset, order = self._messages, self._order
         for message in messages:
             offset = message.queue_offset
@@ -279,7 +279,7 @@ class ProcessQueue(Generic[M]):
                     order.append(offset)
             by_offset[offset] = message
 
-    def _spread(self) -> None:
+    def _unpack_blocks(self) -> None:
         for block in self._blocks:
             offsets = [message.queue_offset for message in block.messages]
             self._messages.update(zip(offsets, block.messages, strict=True))
@@ -310,7 +310,7 @@ class ProcessQueue(Generic[M]):
         if not self.has_messages:
             return None
         if not self._remove_block(messages):
-            self._spread()
+            self._unpack_blocks()
             self._remove_each(messages)
         oldest = self.first_offset
         return self._newest + 1 if oldest is None else oldest
@@ -338,7 +338,7 @@ class ProcessQueue(Generic[M]):
 
     def mark_started(self, messages: Iterable[M], *, now: float) -> None:
         """Record that handlers for these messages start now, for ``oldest_expired``."""
-        self._spread()
+        self._unpack_blocks()
         for message in messages:
             if message.queue_offset in self._messages:
                 self._started[message.queue_offset] = now
@@ -362,7 +362,7 @@ class ProcessQueue(Generic[M]):
     def take(self, limit: int, *, now: float) -> list[M]:
         """Take the oldest messages to consume them; if there are none, the next ``put`` wakes."""
         self.last_consume = now
-        self._spread()
+        self._unpack_blocks()
         messages: list[M] = []
         while len(messages) < limit and (offset := self.first_offset) is not None:
             message = self._messages.pop(offset)
@@ -388,7 +388,7 @@ class ProcessQueue(Generic[M]):
 
     def consume_again(self, messages: Iterable[M]) -> None:
         """Put taken messages back, in order (Java: ``makeMessageToConsumeAgain``)."""
-        self._spread()
+        self._unpack_blocks()
         for message in messages:
             self._taken.pop(message.queue_offset, None)
             self._messages[message.queue_offset] = message

@@ -84,12 +84,12 @@ def is_retry_topic(name: str) -> bool:
 
 
 def has_own_route(topic: str) -> bool:
-    """Return whether name servers have routes of a topic; not for light queues and timers."""
+    """Return whether name servers have routes of a topic; not for LMQs and timers."""
     return not topic.startswith(LMQ_PREFIX) and topic != TIMER_TOPIC
 
 
 def lite_queue(parent_topic: str, lite_topic: str) -> str:
-    """Return the light queue of a lite topic, which brokers name like a topic with one queue.
+    """Return the LMQ of a lite topic, which brokers name like a topic with one queue.
 
     Java: ``LiteUtil.toLmqName``, since 5.5.0.
     """
@@ -97,7 +97,7 @@ def lite_queue(parent_topic: str, lite_topic: str) -> str:
 
 
 def lite_names(queue: str) -> tuple[str, str] | None:
-    """Return the parent topic and the lite topic of a light queue; None if it has another name.
+    """Return the parent topic and the lite topic of an LMQ; None if it has another name.
 
     Java: ``LiteUtil.getParentTopic`` and ``getLiteTopic``.
     """

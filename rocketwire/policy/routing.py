@@ -33,7 +33,7 @@ NO_BROKER: Final = "__syslo__none__"
 """Pseudo broker of a static topic's queue that no broker has."""
 
 MAX_QUEUES: Final = 65_536
-"""Most queues of one topic in a valid route; operators create tens."""
+"""Maximum queues of one topic in a valid route; operators create tens."""
 
 _INTEGER: Final = r"[+-]?[0-9]{1,10}"
 
@@ -165,12 +165,12 @@ def _owners(infos: list[TopicQueueMappingInfo]) -> dict[int, str | None]:
 # ---------------------------------------------------------------------------- inside
 
 
-def _queues(topic: str, broker_name: str | None, number: int) -> list[MessageQueue]:
-    if number > MAX_QUEUES:
-        raise DecodeError(f"a topic of {number} queues", path="queue_datas")
+def _queues(topic: str, broker_name: str | None, queue_count: int) -> list[MessageQueue]:
+    if queue_count > MAX_QUEUES:
+        raise DecodeError(f"a topic of {queue_count} queues", path="queue_datas")
     return [
         MessageQueue(topic=topic, broker_name=broker_name, queue_id=queue_id)
-        for queue_id in range(number)
+        for queue_id in range(queue_count)
     ]
 
 

@@ -28,7 +28,7 @@ MAX_RETRY_TOPIC_LENGTH: Final = 255
 """Broker's limit for retry and dead-letter topics; clients only send to topics up to 127."""
 
 DEFAULT_MAX_MESSAGE_SIZE: Final = 4 << 20
-"""Most bytes of a body before compression (``maxMessageSize``)."""
+"""Maximum bytes of a body before compression (``maxMessageSize``)."""
 
 RESERVED_PRODUCER_GROUP: Final = "DEFAULT_PRODUCER"
 RESERVED_CONSUMER_GROUP: Final = "DEFAULT_CONSUMER"

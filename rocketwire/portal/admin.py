@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
 
 MAX_CHUNK: Final = 256
-"""Most messages that cross to a facade together."""
+"""Maximum messages that cross to a facade together."""
 
 
 class Walk:

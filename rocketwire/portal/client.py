@@ -59,5 +59,5 @@ class ClientMethods(ClientUser):
     @property
     def instance(self) -> ClientInstance:
         """The trio client."""
-        instance: ClientInstance = self._thing
+        instance: ClientInstance = self._client_in_trio
         return instance

@@ -34,7 +34,7 @@ WARM_SENDS: Final = 8
 """Sends of a producer before it opens connections of its own: a short program needs none."""
 
 MAX_RESPONSE: Final = 1 << 20
-"""Most bytes of the response to a send."""
+"""Maximum bytes of the response to a send."""
 
 MAX_OPAQUE: Final = 2**31 - 1
 """Number of the last request before they start again with 1."""

@@ -30,12 +30,12 @@ class LitePullMethods(ClientUser, of=trio.LitePullConsumer):
 
     @property
     def assignment(self) -> tuple[MessageQueue, ...]:
-        assignment: tuple[MessageQueue, ...] = self._thing.assignment
+        assignment: tuple[MessageQueue, ...] = self._client_in_trio.assignment
         return assignment
 
     @property
     def unreadable_messages(self) -> int:
-        return int(self._thing.unreadable_messages)
+        return int(self._client_in_trio.unreadable_messages)
 
 
 async def poll_into(

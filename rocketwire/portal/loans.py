@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
 
 MAX_UNPOSTED: Final = 16
-"""Most settled loans that wait until trio lends more, or ``DELAY`` is over."""
+"""Maximum settled loans that wait until trio lends more, or ``DELAY`` is over."""
 
 DELAY: Final = 0.05
 """Seconds for which they wait at most."""

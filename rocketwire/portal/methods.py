@@ -34,8 +34,8 @@ class _Delegate:
     """What stands in a list of methods at run time."""
 
     def __init__(self, method: Function) -> None:
-        async def call(thing: Any, /, *arguments: Any, **named: Any) -> Any:
-            return method(thing, *arguments, **named)
+        async def call(client: Any, /, *arguments: Any, **named: Any) -> Any:
+            return method(client, *arguments, **named)
 
         self.method = method
         self.in_trio = method if iscoroutinefunction(method) else call
@@ -50,7 +50,7 @@ class Facade:
     if TYPE_CHECKING:
 
         @property
-        def _thing(self) -> Any:
+        def _client_in_trio(self) -> Any:
             """The trio client."""
 
     def __init_subclass__(cls, *, of: type[Any] | None = None) -> None:
@@ -116,8 +116,8 @@ class PartOfClient(Facade):
         self._find = find
 
     def _call(self, method: Function, /, *arguments: Any, **named: Any) -> Any:
-        async def call(thing: object) -> Any:
-            return await method(self._find(thing), *arguments, **named)
+        async def call(client: object) -> Any:
+            return await method(self._find(client), *arguments, **named)
 
         return self._owner._call(call)
 

@@ -57,12 +57,12 @@ class NameServers(_Requests, ClientUser, of=TrioNameServers):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        addresses: tuple[str, ...] = self._thing.addresses
+        addresses: tuple[str, ...] = self._client_in_trio.addresses
         return addresses
 
     @property
     def chosen(self) -> str | None:
-        chosen: str | None = self._thing.chosen
+        chosen: str | None = self._client_in_trio.chosen
         return chosen
 
 

@@ -27,7 +27,7 @@ from rocketwire.portal.calls import Call, CallCancelledError, ThreadCall, run_in
 T = TypeVar("T")
 
 MAX_IDLE_WORKERS: Final = 64
-"""Most workers that wait for calls; others end."""
+"""Maximum workers that wait for calls; others end."""
 
 END_PATIENCE: Final = 1.0
 """Seconds for running calls when the thread ends."""

@@ -49,12 +49,12 @@ class PushMethods(ClientUser, of=PushConsumer):
 
     @property
     def assigned(self) -> tuple[MessageQueue, ...]:
-        assigned: tuple[MessageQueue, ...] = self._thing.assigned
+        assigned: tuple[MessageQueue, ...] = self._client_in_trio.assigned
         return assigned
 
     @property
     def unreadable_messages(self) -> int:
-        return int(self._thing.unreadable_messages)
+        return int(self._client_in_trio.unreadable_messages)
 
     def _prepare(
         self,
@@ -102,7 +102,7 @@ class PushMethods(ClientUser, of=PushConsumer):
 
     def _opened(self, resource: Resource[PushConsumer]) -> None:
         resource.on_closed += [self._inbox.drop, self._wake_all]
-        self._loans.attach(resource.portal.post, resource.thing)
+        self._loans.attach(resource.portal.post, resource.value)
 
     def _notify(self) -> None:
         if self._waiting:  # they look for messages again after they have said that they wait

@@ -36,7 +36,7 @@ class Resource(PortalUser, Generic[T_co]):
         self.is_closed: bool = False  # its task has ended
         self.on_closed: list[Callable[[], object]] = []  # called in trio when its task has ended
         self._opener = opener
-        self._things: list[Any] = []
+        self._values: list[Any] = []
         self._scope = trio.CancelScope()
         self._ready, self._closing, self._ended = trio.Event(), trio.Event(), trio.Event()
         self._has_ended = Event()
@@ -55,16 +55,16 @@ class Resource(PortalUser, Generic[T_co]):
         return portal
 
     @property
-    def thing(self) -> T_co:
+    def value(self) -> T_co:
         """The value of the context manager.
 
         Raises:
             ChannelClosedError: it is closed; or the error that has ended it.
         """
-        if self.is_closed or not self._things:
+        if self.is_closed or not self._values:
             raise self.error or ChannelClosedError(CLOSED)
-        thing: T_co = self._things[0]
-        return thing
+        value: T_co = self._values[0]
+        return value
 
     # ------------------------------------------------------------------ in trio
 
@@ -76,7 +76,7 @@ class Resource(PortalUser, Generic[T_co]):
         self._has_task = True
         self.portal.start_soon(self._run)
         await self._wait(self._ready)
-        return self.thing
+        return self.value
 
     async def close(self) -> None:
         """Leave the context manager, and wait until it has been left.
@@ -109,15 +109,15 @@ class Resource(PortalUser, Generic[T_co]):
     async def _run(self) -> None:
         try:
             with self._scope:
-                async with self._opener() as thing:
-                    self._things.append(thing)
+                async with self._opener() as value:
+                    self._values.append(value)
                     self._ready.set()
                     await self._closing.wait()
         except BaseException as error:  # noqa: BLE001 - raised where the resource is used
             self.error = error
         finally:
             self.is_closed = True
-            self._things.clear()
+            self._values.clear()
             self._ready.set()
             self._ended.set()
             self._has_ended.set()

@@ -184,14 +184,14 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     pieces: list[str] = []
     continued = False
     first = 0
-    for number, natural in enumerate(naturals, 1):
+    for index, natural in enumerate(naturals, 1):
         piece = natural.lstrip(_BLANKS)
         if not pieces and piece.startswith(("#", "!")):
             continued = False
             continue
         continued = _ends_in_continuation(piece)
         if kept := piece[:-1] if continued else piece:
-            first = first if pieces else number
+            first = first if pieces else index
             pieces.append(kept)
         if not continued:
             if pieces:

@@ -152,9 +152,9 @@ def slot_entry(read: Read, slot: int) -> int:
     return int.from_bytes(read(HEADER_SIZE + SLOT_SIZE * slot, SLOT_SIZE), "big", signed=True)
 
 
-def entry_at(read: Read, geometry: Geometry, number: int) -> IndexEntry:
+def entry_at(read: Read, geometry: Geometry, entry_number: int) -> IndexEntry:
     """The entry of a number; numbers count from 1, entry 0 is never used."""
-    position = HEADER_SIZE + SLOT_SIZE * geometry.slots + ENTRY_SIZE * number
+    position = HEADER_SIZE + SLOT_SIZE * geometry.slots + ENTRY_SIZE * entry_number
     return decode_index_entry(read(position, ENTRY_SIZE))
 
 
@@ -170,12 +170,12 @@ def fits(data: bytes | memoryview, geometry: Geometry, *, probes: int = 64) -> b
     header = decode_index_header(data)
     if header.entry_count > geometry.entries or geometry.file_size > len(data):
         return False
-    for number in range(1, min(header.entry_count, probes + 1)):
-        entry = entry_at(read, geometry, number)
-        if entry.key_hash < 0 or not 0 <= entry.previous < number:
+    for index in range(1, min(header.entry_count, probes + 1)):
+        entry = entry_at(read, geometry, index)
+        if entry.key_hash < 0 or not 0 <= entry.previous < index:
             return False
         newest = slot_entry(read, entry.key_hash % geometry.slots)
-        if not number <= newest < header.entry_count:
+        if not index <= newest < header.entry_count:
             return False
         if entry_at(read, geometry, newest).key_hash % geometry.slots != (
             entry.key_hash % geometry.slots
@@ -184,22 +184,22 @@ def fits(data: bytes | memoryview, geometry: Geometry, *, probes: int = 64) -> b
     return True
 
 
-def lookup(read: Read, geometry: Geometry, number: int) -> Iterator[IndexEntry]:
-    """Entries with the hash ``number``, newest first; equal hashes do not prove equal keys.
+def lookup(read: Read, geometry: Geometry, hash_value: int) -> Iterator[IndexEntry]:
+    """Entries with the hash ``hash_value``, newest first; equal hashes do not prove equal keys.
 
     Args:
         read: returns bytes of the file: position, size.
         geometry: of the file.
-        number: from ``key_hash``.
+        hash_value: from ``key_hash``.
 
     Raises:
         DecodeError: the file ends before an entry does.
     """
     header = decode_index_header(read(0, HEADER_SIZE))
-    entry_number = slot_entry(read, number % geometry.slots)
+    entry_number = slot_entry(read, hash_value % geometry.slots)
     while 0 < entry_number < min(header.entry_count, geometry.entries):
         entry = entry_at(read, geometry, entry_number)
-        if entry.key_hash == number:
+        if entry.key_hash == hash_value:
             yield entry
         if entry.previous >= entry_number:  # a loop: damage
             return

@@ -156,8 +156,8 @@ def decode_timer_slots(
     """
     count = len(data) // SLOT_SIZE
     slots = count if slots is None else slots
-    for number, slot in enumerate(_SLOT.iter_unpack(data[: count * SLOT_SIZE]), first):
-        if slot[0] > 0 and slot[0] % slots == number:
+    for index, slot in enumerate(_SLOT.iter_unpack(data[: count * SLOT_SIZE]), first):
+        if slot[0] > 0 and slot[0] % slots == index:
             yield TimerSlot._make(slot)
 
 

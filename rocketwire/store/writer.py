@@ -382,12 +382,12 @@ class QueueWriter:
         return len(self._buffer)
 
     def put(
-        self, number: int, units: Data, store_timestamp: int, *, gap: bytes | None = None
+        self, queue_offset: int, units: Data, store_timestamp: int, *, gap: bytes | None = None
     ) -> None:
         """Put units.
 
         Args:
-            number: of the first unit, which is the queue offset of its message.
+            queue_offset: of the first unit, which is the queue offset of its message.
             units: whole units.
             store_timestamp: of the last one's message, milliseconds since 1970.
             gap: unit for each number without a message between the last unit and these; before the
@@ -396,27 +396,27 @@ class QueueWriter:
         gap = pre_blank() if gap is None else gap
         start = self.end
         if start is None:
-            start = number - number % self.units_per_file
-        if number < start:
-            end = number + len(units) // self._unit_size
+            start = queue_offset - queue_offset % self.units_per_file
+        if queue_offset < start:
+            end = queue_offset + len(units) // self._unit_size
             self.end = start
             self.flush()
-            self._stream.write(number * self._unit_size, units)
+            self._stream.write(queue_offset * self._unit_size, units)
             self.end = max(start, end)
             self._times[self._file_of(end - 1)] = store_timestamp
             return
         self.end = start
-        while self.end < number:
-            count = min(number - self.end, _UNITS_AT_ONCE)
+        while self.end < queue_offset:
+            count = min(queue_offset - self.end, _UNITS_AT_ONCE)
             self.end = self._add(self.end, gap * count, store_timestamp)
         self.end = self._add(self.end, units, store_timestamp)
 
-    def _file_of(self, number: int) -> int:
-        return number // self.units_per_file * self._stream.file_size
+    def _file_of(self, queue_offset: int) -> int:
+        return queue_offset // self.units_per_file * self._stream.file_size
 
-    def _add(self, number: int, units: Data, store_timestamp: int) -> int:
+    def _add(self, queue_offset: int, units: Data, store_timestamp: int) -> int:
         self._buffer += units
-        self.end = end = number + len(units) // self._unit_size
+        self.end = end = queue_offset + len(units) // self._unit_size
         self._times[self._file_of(end - 1)] = store_timestamp
         if len(self._buffer) >= _UNITS_AT_ONCE * self._unit_size:
             self.flush()

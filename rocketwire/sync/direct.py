@@ -32,7 +32,7 @@ FailedAttempt: TypeAlias = tuple[Attempt, RocketWireError]
 """An attempt and its error, for ``Attempt.send_again``."""
 
 MAX_LANES: Final = 8
-"""Most connections of a producer to a broker, for as many threads at a time."""
+"""Maximum connections of a producer to a broker, for as many threads at a time."""
 
 IDLE_SECONDS: Final = 1.0
 """Seconds after which a connection is checked before it is used: the broker may have closed it."""

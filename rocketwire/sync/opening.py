@@ -98,7 +98,7 @@ class FacadeClient(ForThreads, Generic[T]):
     def _call(self, method: Callable[..., Awaitable[R]], /, *arguments: Any, **named: Any) -> R:
         """Call a coroutine function in trio, with the trio client as its first argument."""
         resource = self._open_resource
-        return resource.portal.call(method, resource.thing, *arguments, **named)
+        return resource.portal.call(method, resource.value, *arguments, **named)
 
     @property
     def _open_resource(self) -> Resource[T]:
@@ -112,8 +112,8 @@ class FacadeClient(ForThreads, Generic[T]):
         return self._resource
 
     @property
-    def _thing(self) -> T:
-        return self._open_resource.thing
+    def _client_in_trio(self) -> T:
+        return self._open_resource.value
 
     def close(self) -> None:
         """Close the client; closing again does nothing.

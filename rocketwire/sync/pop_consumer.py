@@ -62,7 +62,7 @@ class PopConsumer(ClientUser, FacadeClient[trio.PopConsumer], of=trio.PopConsume
 
     @property
     def unreadable_messages(self) -> int:
-        return self._thing.unreadable_messages
+        return self._client_in_trio.unreadable_messages
 
 
 @opens(PopConsumer)

@@ -83,7 +83,7 @@ class Producer(ProducerMethods, FacadeClient[TrioProducer]):
         super().close()
 
     def send(self, message: Message, *, within: float | None = None) -> SendResult:
-        producer = self._thing
+        producer = self._client_in_trio
         hooks = producer.sender.hooks
         limit = self.config.send_msg_timeout if within is None else within
         if hooks is None:
@@ -110,7 +110,7 @@ class Producer(ProducerMethods, FacadeClient[TrioProducer]):
         self, message: Message, execute: LocalTransaction, *, within: float | None = None
     ) -> TransactionSendResult:
         resource = self._open_resource
-        portal, send = resource.portal, resource.thing.send_in_transaction
+        portal, send = resource.portal, resource.value.send_in_transaction
         sync_function("execute", execute, "message, result")
 
         async def execute_here(half: Message, result: SendResult) -> Any:

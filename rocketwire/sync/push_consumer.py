@@ -104,7 +104,7 @@ class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
         taken = take()
         if taken is not None:
             return taken
-        resource.thing  # noqa: B018 - raises if the consumer has ended
+        resource.value  # noqa: B018 - raises if the consumer has ended
         deadline = None if within is None else time.monotonic() + within
         if self._inbox.lags and (within is None or within > PAUSE):
             time.sleep(PAUSE)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("rocketwire.channel")
 
 MAX_SERVED: Final = 2_048
-"""Most concurrent requests of the peer; further requests are answered with ``SYSTEM_BUSY``.
+"""Maximum concurrent requests of the peer; further requests are answered with ``SYSTEM_BUSY``.
 
 A broker sends checks of all pending transactions in sequence, and drops a message after 15 failed
 checks (Java: ``TransactionalMessageServiceImpl.check``).  A Java producer queues 2,000 of these
@@ -26,7 +26,7 @@ checks (``checkRequestHoldMax``).
 """
 
 MAX_SERVED_BYTES: Final = 256 << 20
-"""Most bytes of the bodies of concurrent requests; a single request may be larger."""
+"""Maximum bytes of the bodies of concurrent requests; a single request may be larger."""
 
 Handler: TypeAlias = Callable[[RemotingCommand], Awaitable[RemotingCommand | None]]
 """Answers a request of the peer; None for no response.  One-way requests get no response."""

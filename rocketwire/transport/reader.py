@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from rocketwire.transport.fastpath.epoll_bypass import EpollBypass
 
 _READ_SIZE: Final = 262_144
-"""Most bytes of a read: several pull responses, which would have to be joined after two reads."""
+"""Maximum bytes of a read: several pull responses, which two reads would have to join."""
 
 _DIRECT_READ_SIZE: Final = 65_536
-"""Most bytes of a read that expects one response."""
+"""Maximum bytes of a read that expects one response."""
 
 _LOW_WATER: Final = 4096
 """Least missing bytes for which the system is asked to wait until all of them are there."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_UNSENT: Final = 1 << 20
-"""Most unsent bytes; further senders wait."""
+"""Maximum unsent bytes; further senders wait."""
 
 
 class StreamWriter:

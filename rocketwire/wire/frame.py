@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from rocketwire.wire.buffer import Buffer
 
 MAX_FRAME_LENGTH: Final = 16_777_216
-"""Most bytes of a whole frame, the first four included (Java: ``NettyDecoder``)."""
+"""Maximum bytes of a whole frame, the first four included (Java: ``NettyDecoder``)."""
 
 MAX_HEADER_LENGTH: Final = 4 * 1_048_576
-"""Most bytes of a header.  The longest in use carries one KV value; Java has no such limit."""
+"""Maximum bytes of a header.  The longest in use carries one KV value; Java has no such limit."""
 
 LARGE_BODY: Final = 131_072
 """Least size in bytes of a body that is received into a buffer of its own."""
 
 MAX_SPARE: Final = 4 * 1_048_576
-"""Most bytes of a large body's buffer that are kept for the next large body."""
+"""Maximum bytes of a large body's buffer that are kept for the next large body."""
 
 _new: Final[Callable[..., RawFrame]] = vars(tuple)["__new__"]
 """Creates named tuples without their constructor, in a third of its time."""

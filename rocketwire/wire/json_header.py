@@ -44,7 +44,7 @@ ODD_HEADER_LIMITS: Final = JsonLimits(max_size=65_536, max_depth=64, max_count=1
 _language_index = constant_finder([code.name for code in LanguageCode])
 
 _UNCOUNTED_SIZE = 4096
-"""Most bytes of a header whose values are not counted before it is decoded."""
+"""Maximum bytes of a header whose values are not counted before it is decoded."""
 
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 _LANGUAGE_BY_NAME = {code.name: code for code in LanguageCode}

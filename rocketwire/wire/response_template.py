@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
 
 MAX_LENGTH: Final = 4096
-"""Most bytes of a frame with a template; for longer frames the decoder's share is small."""
+"""Maximum bytes of a frame with a template; for longer frames the decoder's share is small."""
 
 
 class ResponseTemplate:

@@ -18,7 +18,7 @@ BEST_LEVEL: Final = 9
 """Compression level of Java's registrations (``RegisterBrokerBody.encode``)."""
 
 STEP: Final = 1 << 18
-"""Most bytes of output between two checks of the limits."""
+"""Maximum bytes of output between two checks of the limits."""
 INPUT_STEP: Final = 1 << 14
 """Bytes of input at a time; zlib copies the input that a step does not use."""
 RATIO_COUNTS_FROM: Final = 1 << 20

@@ -57,8 +57,8 @@ def scan(disk: Disk, log: LogFiles) -> Iterator[Entry]:
         OSError: the disk fails.
     """
     starts = list(log.starts())
-    for number, start in enumerate(starts):
-        later_files = starts[number + 1 :]
+    for index, start in enumerate(starts):
+        later_files = starts[index + 1 :]
         end = End(0, is_full=False)
         while True:
             with _map_file(disk, start) as data:

@@ -60,7 +60,7 @@ class Table(NamedTuple):
 # ---------------------------------------------------------------------------- pops in order
 
 MAX_OFFSETS: Final = 64
-"""Most messages of a pop in a file: acknowledgements are bits of Java's long."""
+"""Maximum messages of a pop in a file: acknowledgements are bits of Java's long."""
 
 _LONG: Final = (1 << 63) - 1
 

@@ -131,8 +131,8 @@ def _queues_of(
 def _all_queues(broker: Broker, config: TopicConfig) -> list[MessageQueue]:
     topic, name = str(config.topic_name), broker.config.broker_name
     own = [
-        MessageQueue(topic=topic, broker_name=name, queue_id=number)
-        for number in range(config.read_queue_nums)
+        MessageQueue(topic=topic, broker_name=name, queue_id=index)
+        for index in range(config.read_queue_nums)
     ]
     others = [queue for queue in broker.routes.queues(topic) if queue.broker_name != name]
     return sorted_queues([*own, *others])

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.tables.peer import Peer
 
 MAX_FOUND: Final = 64
-"""Most messages of a query (Java: ``maxMsgsNumBatch``)."""
+"""Maximum messages of a query (Java: ``maxMsgsNumBatch``)."""
 TAG_INDEX: Final = "T"
 
 

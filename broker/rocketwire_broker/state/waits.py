@@ -101,5 +101,5 @@ class Waits:
             for wait in waits.values()
         ]
 
-    def of_peer(self, number: int) -> list[Wait]:
-        return list(self._by_peer.get(number, {}).values())
+    def of_peer(self, connection_number: int) -> list[Wait]:
+        return list(self._by_peer.get(connection_number, {}).values())

@@ -98,11 +98,11 @@ class LogStore(Store):
             UnwritableError: the disk is full or fails; nothing is stored.
         """
         if LITE_TOPIC in message.properties:
-            light = self._lmq(message)
+            lmq = self._lmq(message)
             position = self._put(message, now)
-            if light is not None:
-                self.add_to_lmq(light, position.physical_offset, position.size, message.tags_code)
-                self.arrivals.add((light, 0))
+            if lmq is not None:
+                self.add_to_lmq(lmq, position.physical_offset, position.size, message.tags_code)
+                self.arrivals.add((lmq, 0))
             return position
         return self._put(message, now)
 

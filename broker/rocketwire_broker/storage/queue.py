@@ -132,10 +132,10 @@ READ_AT_ONCE: Final = 256 << 10
 """Bytes of messages that follow each other in the log and are read together."""
 
 _MAX_WASTE: Final = 8
-"""Most bytes that are read for one that is used: messages of other queues lie in between."""
+"""Maximum bytes that are read for one that is used: messages of other queues lie in between."""
 
 MAX_MISSING: Final = 65_536
-"""Most lost messages before one whose offset no later message confirms."""
+"""Maximum lost messages before one whose offset no later message confirms."""
 
 _NONE: Final[Mapping[int, bytes]] = {}
 

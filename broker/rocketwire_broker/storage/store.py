@@ -83,7 +83,7 @@ class Store:
             EncodeError: a number or text exceeds its field; nothing is stored.
         """
         topic, queue_id = message.topic, message.queue_id
-        light = self._lmq(message) if LITE_TOPIC in message.properties else None
+        lmq = self._lmq(message) if LITE_TOPIC in message.properties else None
         queues = self._queues.get(topic)
         queue = None if queues is None else queues.get(queue_id)
         offset = 0 if queue is None else queue.max_offset
@@ -95,12 +95,12 @@ class Store:
         queue.append(record, message.tags_code, now, physical)
         self._physical.append(physical)
         self._owners.append(queue)
-        if light is not None:
-            second = self._queues.setdefault(light, {}).setdefault(0, Queue(light, 0))
+        if lmq is not None:
+            second = self._queues.setdefault(lmq, {}).setdefault(0, Queue(lmq, 0))
             second.append(record, message.tags_code, now, physical)
             self._second[physical] = second
-            self.lmqs[light] = None
-            self.arrivals.add((light, 0))
+            self.lmqs[lmq] = None
+            self.arrivals.add((lmq, 0))
         self.next_physical = physical + size
         self.size += size
         self.put_count += 1

@@ -173,23 +173,27 @@ class Members:
 
     # ------------------------------------------------------------------ leaving
 
-    def leave(self, number: int, consumer_group: str | None, producer_group: str | None) -> bool:
+    def leave(
+        self, connection_number: int, consumer_group: str | None, producer_group: str | None
+    ) -> bool:
         """Remove a connection from groups; return whether it was in the consumer group."""
         if producer_group:
-            self._leave_producers(number, producer_group)
-        self.fingerprints.pop(number, None)
-        return self._leave_consumers(number, consumer_group or "")
+            self._leave_producers(connection_number, producer_group)
+        self.fingerprints.pop(connection_number, None)
+        return self._leave_consumers(connection_number, consumer_group or "")
 
-    def remove(self, number: int) -> list[str]:
+    def remove(self, connection_number: int) -> list[str]:
         """Remove a connection from all groups; return the consumer groups that it was in."""
         for name in list(self.producers):
-            self._leave_producers(number, name)
-        self.fingerprints.pop(number, None)
-        return [name for name in list(self.consumers) if self._leave_consumers(number, name)]
+            self._leave_producers(connection_number, name)
+        self.fingerprints.pop(connection_number, None)
+        return [
+            name for name in list(self.consumers) if self._leave_consumers(connection_number, name)
+        ]
 
-    def _leave_consumers(self, number: int, name: str) -> bool:
+    def _leave_consumers(self, connection_number: int, name: str) -> bool:
         group = self.consumers.get(name)
-        member = None if group is None else group.members.pop(number, None)
+        member = None if group is None else group.members.pop(connection_number, None)
         if group is None or member is None:
             return False
         self.size -= member.size
@@ -198,9 +202,9 @@ class Members:
             del self.consumers[name]
         return True
 
-    def _leave_producers(self, number: int, name: str) -> None:
+    def _leave_producers(self, connection_number: int, name: str) -> None:
         members = self.producers.get(name, {})
-        member = members.pop(number, None)
+        member = members.pop(connection_number, None)
         if member is not None:
             self.size -= member.size
             if not members:

@@ -24,7 +24,7 @@ NOT_COUNTED: Final = ("TRANS_CHECK_MAX_TIME_TOPIC", "CHECKPOINT_TOPIC")
 """System topics without queues."""
 
 MAX_QUEUES: Final = 65_536
-"""Most queues of a topic: statistics name each of them."""
+"""Maximum queues of a topic: statistics name each of them."""
 
 _READ_WRITE: Final = int(Perm.READ | Perm.WRITE)
 _INHERIT: Final = int(Perm.INHERIT)

@@ -194,17 +194,17 @@ class Property(NamedTuple):
                 refused = ours or system
             else:
                 refused = bounds is not None and not bounds.otherwise and number not in bounds
-            return f"must be {self._numbers}{self._was}" if refused else None
+            return f"must be {self._bounds_text}{self._hint}" if refused else None
         if not ours:
             return None
         if self.value_type is bool:
             is_valid = text.lower() in {"true", "false"}
-            return None if is_valid else f"must be true or false, without spaces{self._was}"
+            return None if is_valid else f"must be true or false, without spaces{self._hint}"
         return self._text_refusal(str(self.value_of(text)))
 
     def _text_refusal(self, value: str) -> str | None:
         if self.key == "rocketwire.driver" and value not in DRIVERS:
-            return f"must be one of {', '.join(DRIVERS)}{self._was}"
+            return f"must be one of {', '.join(DRIVERS)}{self._hint}"
         if self.key == "rocketwire.peers":
             return _peers_refusal(value)
         if self.key.endswith("Addresses"):
@@ -228,19 +228,19 @@ class Property(NamedTuple):
             return None
         number = self.value_of(text)
         if number is None:
-            return f"ignored, because it is not {self._numbers}"
+            return f"ignored, because it is not {self._bounds_text}"
         bounds = BOUNDS.get(self.key)
         if bounds is None or number in bounds:
             return None
         return f"should be {bounds.text}; {bounds.otherwise}"
 
     @property
-    def _numbers(self) -> str:
+    def _bounds_text(self) -> str:
         bounds = BOUNDS.get(self.key, Bounds(-(1 << self.bits), (1 << self.bits) - 1))
         return bounds.text
 
     @property
-    def _was(self) -> str:
+    def _hint(self) -> str:
         return f"; the default is {self.default}"
 
 

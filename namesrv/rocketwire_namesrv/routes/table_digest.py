@@ -92,8 +92,8 @@ class TableDigest(NamedTuple):
                 if self.brokers[name] != other.brokers[name]
             ),
             topics=frozenset(
-                number
-                for number, sums in enumerate(zip(self.topics, other.topics, strict=True))
+                index
+                for index, sums in enumerate(zip(self.topics, other.topics, strict=True))
                 if sums[0] != sums[1]
             ),
         )
@@ -138,8 +138,8 @@ def digest_steps(table: RouteTable) -> Generator[None, None, TableDigest]:
     brokers = dict(sorted(_brokers(table))[:MAX_BROKERS])
     sums = [0] * TOPIC_GROUPS
     layouts: dict[QueueLayout, int] = {}
-    for number, (topic, layout) in enumerate(list(table.topics.entries.items())):
-        if number % STEP == STEP - 1:
+    for index, (topic, layout) in enumerate(list(table.topics.entries.items())):
+        if index % STEP == STEP - 1:
             yield
         if layout not in layouts:
             layouts[layout] = _hash_of(layout)

@@ -50,7 +50,7 @@ class Notifier:
         self._tls = tls
         self._record_events = record_events
         self._waiting = 0
-        self._places = trio.CapacityLimiter(AT_ONCE)
+        self._limiter = trio.CapacityLimiter(AT_ONCE)
 
     def send(self, notifications: Iterable[Notification]) -> None:
         """Start to send, without waiting."""
@@ -77,7 +77,7 @@ class Notifier:
         host, _, port = address.rpartition(":")
         seconds = self._state.config.connect_timeout_millis / 1000
         try:
-            async with self._places:
+            async with self._limiter:
                 with trio.fail_after(seconds):
                     stream: trio.abc.Stream = await trio.open_tcp_stream(
                         host.strip("[]"), int(port)

@@ -27,7 +27,7 @@ ADMIN_TIMEOUT: Final = 5.0
 """Timeout of a request in seconds (Java: ``DefaultMQAdminExt.timeoutMillis``)."""
 
 MAX_CONCURRENT_CALLS: Final = 32
-"""Most concurrent requests of a call."""
+"""Maximum concurrent requests of a call."""
 
 T = TypeVar("T")
 Key = TypeVar("Key")

@@ -311,14 +311,14 @@ class Messages(ClusterCalls):
                     yield message
 
     async def _pull(
-        self, queue: MessageQueue, offset: int, expression: str | None, number: int
+        self, queue: MessageQueue, offset: int, expression: str | None, max_messages: int
     ) -> tuple[int, list[StoredMessage]]:
         request = PullRequest(
             queue=queue,
             offset=offset,
             group=TOOLS_GROUP,
             subscription=subscription_data(queue.topic or "", expression, version=now_millis()),
-            max_msg_nums=number,
+            max_msg_nums=max_messages,
             suspend_timeout=0,
             send_subscription=True,
         )

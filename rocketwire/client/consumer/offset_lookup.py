@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
 
 _PULLS: Final = 64
-"""Most pulls of messages that are too old; enough for two thousand in a millisecond."""
+"""Maximum pulls of messages that are too old; enough for two thousand in a millisecond."""
 
 
 async def find_offset_at(

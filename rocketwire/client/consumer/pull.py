@@ -42,7 +42,7 @@ CONSUMER_TIMEOUT_WHEN_SUSPEND: Final = 30.0
 """Timeout in seconds of a pull that the broker may hold."""
 
 UNLIMITED_BYTES: Final = 2**31 - 1
-"""Most bytes of a pull whose size only ``max_msg_nums`` limits (Java: ``Integer.MAX_VALUE``)."""
+"""Maximum bytes of a pull whose size only ``max_msg_nums`` limits (Java: ``Integer.MAX_VALUE``)."""
 
 
 class PullStatus(Enum):

@@ -71,7 +71,7 @@ Java sends this heartbeat in its next round, up to 30 s later.
 """
 
 MAX_HEARTBEATS_AT_ONCE: Final = 32
-"""Most heartbeats that are sent concurrently."""
+"""Maximum heartbeats that are sent concurrently."""
 
 VERSION_5: Final = 413
 """``MQVersion.V5_0_0``, without the import of that large enum."""

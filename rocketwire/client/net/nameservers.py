@@ -42,7 +42,7 @@ _START: Final = 999
 """Java starts at a random index below this."""
 
 MAX_RECORDS: Final = 64
-"""Most addresses of a DNS name that are used."""
+"""Maximum addresses of a DNS name that are used."""
 
 
 @trio_only()

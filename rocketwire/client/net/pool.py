@@ -51,7 +51,7 @@ _LOG: Final = logging.getLogger("rocketwire.client")
 _GO_AWAY: Final = int(ResponseCode.GO_AWAY)
 
 MAX_CHANNELS: Final = 4096
-"""Most addresses that a pool connects to; more are rejected with ``LocalProtocolError``."""
+"""Maximum addresses that a pool connects to; more are rejected with ``LocalProtocolError``."""
 
 _CO_COROUTINE: Final = 0x80  # ``inspect.CO_COROUTINE``
 

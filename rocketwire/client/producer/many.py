@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rocketwire.client.send_result import SendResult
 
 IN_FLIGHT: Final = 64
-"""Most messages of a call that wait for the broker."""
+"""Maximum messages of a call that wait for the broker."""
 
 
 async def send_many(

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
 
 MAX_LINKS: Final = 128
-"""Most links of a span to messages (the default limit of SDKs)."""
+"""Maximum links of a span to messages (the default limit of SDKs)."""
 
 _OLD_OPERATIONS: Final = {"send": "publish", "process": "process", "receive": "receive"}
 """Values of ``MESSAGING_OPERATION`` by operation type."""

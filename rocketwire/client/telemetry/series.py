@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rocketwire.client.telemetry.attributes import Attributes
 
 MAX_SERIES: Final = 1024
-"""Most series of a metric, for topics, groups, brokers and errors; others are one series."""
+"""Maximum series of a metric, for topics, groups, brokers and errors; others are one series."""
 
 _OVERFLOW: Final = "otel.metric.overflow"
 """Attribute of the series for all others, as in SDKs."""

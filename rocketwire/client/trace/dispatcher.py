@@ -27,10 +27,10 @@ CLOUD_TRACE_PREFIX: Final = "rmq_sys_TRACE_DATA_"
 """Beginning of the trace topics of managed clouds, before the region."""
 
 MAX_QUEUED: Final = 2048
-"""Most queued records; more are dropped."""
+"""Maximum queued records; more are dropped."""
 
 BATCH: Final = 20
-"""Most records in a message."""
+"""Maximum records in a message."""
 
 MAX_TRACE_BYTES: Final = 128_000
 """Approximate limit for the body of a trace message, in bytes."""
@@ -42,7 +42,7 @@ MAX_KEYS_BYTES: Final = 24_000
 """Approximate limit for the keys of a trace message: all properties must fit into 32,767 bytes."""
 
 FLUSH_INTERVAL: Final = 5.0
-"""Most seconds between a record and its message."""
+"""Maximum seconds between a record and its message."""
 
 
 class TraceDispatcher:

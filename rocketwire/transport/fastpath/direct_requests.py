@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from rocketwire.wire.request_template import RequestTemplate
 
 MAX_WAIT: Final = 0.05
-"""Most seconds to wait for a response here; for slower responses the gain is negligible."""
+"""Maximum seconds to wait for a response here; for slower responses the gain is negligible."""
 
 _READ_SIZE: Final = 479
-"""Most bytes of a read: a short response.  CPython pools objects of up to 512 bytes."""
+"""Maximum bytes of a read: a short response.  CPython pools objects of up to 512 bytes."""
 
 
 new_tuple: Final[Callable[..., Any]] = vars(tuple)["__new__"]

@@ -30,7 +30,7 @@ import trio
 _LOG: Final = logging.getLogger("rocketwire.channel")
 
 MAX_TASKS: Final = 100
-"""Most tasks of the run; with more, checking them takes longer than a turn of the loop."""
+"""Maximum tasks of the run; with more, checking them takes longer than a turn of the loop."""
 
 MAX_POLLS: Final = 8
 """Polls in a row that can find bytes while the loop may have something to do."""

@@ -249,7 +249,7 @@ def _is_deeper(value: JsonValue, data: bytes, limit: int) -> bool:
 
 _INTEGER_STARTS = frozenset("-0123456789")
 _CACHED_SIZE = 32
-"""Most bytes of a part whose result is cached: documents repeat the same few short parts."""
+"""Maximum bytes of a part whose result is cached: documents repeat the same few short parts."""
 
 _KEY = rb"([{,]\s*+)(-?[0-9]++)(?=\s*+:)"
 _UP_TO_KEY = rb'(?s)(?:(?>[^"{,]++|"[^"\\]*+(?:(?>\\.[^"\\]*+))*+"|[{,](?!\s*+-?[0-9]++\s*+:)))*+'

@@ -35,4 +35,4 @@ That is some 90,000 queues in a map whose keys are queues, or 1,300,000 offsets 
 """
 
 MAX_NUMBER_LENGTH: Final = 512
-"""Most characters of a number; a long has 20, a double 25.  Bounds the time of its conversion."""
+"""Maximum characters of a number; a long has 20, a double 25.  Bounds the time to convert it."""

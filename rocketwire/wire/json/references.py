@@ -24,10 +24,10 @@ Container: TypeAlias = "dict[str, JsonValue] | list[JsonValue]"
 REFERENCE: Final = "$ref"
 
 MAX_PATH_LENGTH: Final = 512
-"""Most characters of a path, including the paths of references that it passes."""
+"""Maximum characters of a path, including the paths of references that it passes."""
 
 MAX_STEPS: Final = 400_000
-"""Most components of all paths of a document; the largest registration has three for each topic."""
+"""Maximum components of all paths of a document; a registration has at most three a topic."""
 
 _STEP = r"""(?s)\.((?:(?>[^.\[\\]|\\.))++)|\[([0-9]++)\]|\['([^']*+)'\]|\["([^"]*+)"\]"""
 _QUOTED = r"(?s)\\(.)"

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 MAX_BATCH_MESSAGES: Final = 65_536
-"""Most messages of a batch; fewer messages with keys fit into Java's 4 MiB."""
+"""Maximum messages of a batch; fewer messages with keys fit into Java's 4 MiB."""
 
 MAX_BATCH_PROPERTIES: Final = 262_144
-"""Most properties of all messages of a batch."""
+"""Maximum properties of all messages of a batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

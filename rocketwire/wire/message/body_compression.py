@@ -30,7 +30,7 @@ The output bounds the used part of the window, and so the memory.
 """
 
 MAX_FRAMES: Final = 1_024
-"""Most frames of an LZ4 or ZSTD body, including empty ones; producers write one."""
+"""Maximum frames of an LZ4 or ZSTD body, including empty ones; producers write one."""
 
 _TYPE_MASK: Final = int(MessageSysFlag.COMPRESSION_TYPE_MASK)
 _TYPE_SHIFT: Final = 8

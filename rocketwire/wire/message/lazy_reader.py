@@ -61,7 +61,7 @@ _ROW_OFFSET: Final = "20xq%dx"
 """Queue offset of a row."""
 
 _MAX_ROWS: Final = 32
-"""Most rows that are split at once: brokers return at most 32 messages by default."""
+"""Maximum rows that are split at once: brokers return at most 32 messages by default."""
 
 _PREFIX_SIZE: Final = 8
 """Bytes of size and magic number."""

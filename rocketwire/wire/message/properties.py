@@ -16,7 +16,7 @@ NAME_VALUE_SEPARATOR: Final = "\x01"
 PROPERTY_SEPARATOR: Final = "\x02"
 
 MAX_PROPERTIES_BYTES: Final = 32_767
-"""Most bytes of a message's properties; the length is an int16."""
+"""Maximum bytes of a message's properties; the length is an int16."""
 
 UNIQUE_KEY: Final = "UNIQ_KEY"
 """Name of the property with the producer's message id."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_TOPIC_LENGTH_V1: Final = 127
-"""Most bytes of a topic in the first layout; brokers use the second layout for longer topics."""
+"""Maximum bytes of a topic in the first layout; brokers use the second layout for longer topics."""
 
 _COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
 _INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)

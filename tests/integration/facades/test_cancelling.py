@@ -307,7 +307,7 @@ def close_lost_consumers() -> None:
     portal = current.portal
     for user in portal.users.copy() if portal is not None else ():
         with suppress(ChannelClosedError):
-            if isinstance(user, Resource) and isinstance(user.thing, client.PushConsumer):
+            if isinstance(user, Resource) and isinstance(user.value, client.PushConsumer):
                 user.close_soon()
 
 

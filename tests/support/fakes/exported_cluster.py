@@ -17,8 +17,8 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.queries import ConsumeStats, OffsetWrapper, QueueTimeSpan
 from rocketwire.messages.route import BrokerData, ClusterInfo
 from rocketwire.messages.topics import TopicOffset, TopicStatsTable
-from rocketwire_tools.exporter.asking import Asking, Broker
 from rocketwire_tools.exporter.samples import Samples
+from rocketwire_tools.exporter.scrape import Broker, BrokerScrape
 
 if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
@@ -108,8 +108,8 @@ class ExportedCluster:
     def admin(self) -> Admin:
         return cast("Admin", _Admin(self))
 
-    def asking(self, place: Broker = PLACE, *, concurrent: int = 2) -> Asking:
-        return Asking(self.admin, place, Samples(), concurrent=concurrent)
+    def scrape(self, place: Broker = PLACE, *, concurrent: int = 2) -> BrokerScrape:
+        return BrokerScrape(self.admin, place, Samples(), concurrent=concurrent)
 
     async def answer(self, value: Any, *asked: str) -> Any:
         self.asked.append(asked)

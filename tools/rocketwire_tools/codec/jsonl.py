@@ -30,8 +30,6 @@ _NO_DIGIT: Final = re.compile(r"[^0-9a-fA-F\s]")
 
 
 class Output:
-    """The output of the objects."""
-
     def __init__(self, stream: IO[bytes]) -> None:
         self._write, self._flush = stream.write, stream.flush
         self.refused = False  #: whether any line was refused

@@ -12,12 +12,12 @@ import trio
 
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.routing import MASTER_ID
-from rocketwire_tools.exporter.asking import CONCURRENT_REQUESTS, Asking, Broker
 from rocketwire_tools.exporter.parts.clients import MAX_CLIENTS, add_counts, collect_clients
 from rocketwire_tools.exporter.parts.groups import GroupMembers, collect_groups
 from rocketwire_tools.exporter.parts.runtime import collect_producers, collect_runtime
 from rocketwire_tools.exporter.parts.topics import collect_topics
 from rocketwire_tools.exporter.samples import MAX_SERIES, Samples
+from rocketwire_tools.exporter.scrape import CONCURRENT_REQUESTS, Broker, BrokerScrape
 
 if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
@@ -33,13 +33,11 @@ WAIT: Final = 8.0
 MIN_INTERVAL: Final = 1.0
 """Default seconds after a collection in which no other begins."""
 
-Part = Callable[[Asking], Awaitable[None]]
+Part = Callable[[BrokerScrape], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of a collection."""
-
     deadline: float = DEADLINE  # seconds, after which parts that have not ended are incomplete
     series: int = MAX_SERIES  # maximum number of series
     concurrent: int = CONCURRENT_REQUESTS  # maximum number of concurrent requests to one broker
@@ -51,7 +49,7 @@ async def collect(admin: Admin, limits: Limits) -> Samples:
     """Collect the metrics of all clusters; failures are metrics, too."""
     samples = Samples(limits.series)
     began = trio.current_time()
-    askings: list[Asking] = []
+    scrapes: list[BrokerScrape] = []
     with trio.move_on_after(limits.deadline):
         try:
             info = await admin.clusters.info()
@@ -59,12 +57,12 @@ async def collect(admin: Admin, limits: Limits) -> Samples:
             _LOG.warning("no name server answers: %s", error)
         else:
             samples.set("rocketmq_exporter_up", (), 1)
-            askings += [
-                Asking(admin, broker, samples, concurrent=limits.concurrent)
+            scrapes += [
+                BrokerScrape(admin, broker, samples, concurrent=limits.concurrent)
                 for broker in list_brokers(info)
             ]
-            await _collect_all(askings, limits)
-    _report(samples, askings)
+            await _collect_all(scrapes, limits)
+    _report(samples, scrapes)
     samples.set("rocketmq_exporter_collection_seconds", (), trio.current_time() - began)
     return samples
 
@@ -83,58 +81,58 @@ def list_brokers(info: ClusterInfo) -> Iterator[Broker]:
             yield Broker(cluster, name, address, number, number == primary)
 
 
-async def _collect_all(askings: list[Asking], limits: Limits) -> None:
+async def _collect_all(scrapes: list[BrokerScrape], limits: Limits) -> None:
     members = GroupMembers()
-    for asking in askings:
-        asking.incomplete["clients"] = None
+    for scrape in scrapes:
+        scrape.incomplete["clients"] = None
     async with trio.open_nursery() as nursery:
-        for asking in askings:
-            nursery.start_soon(_collect_broker, asking, members)
-    for asking in askings:
-        _add_commit_log_diff(asking.samples, asking.broker, askings)
-    if askings:
-        add_counts(askings[0].samples, members)
-    for asking in askings:
-        del asking.incomplete["clients"]
+        for scrape in scrapes:
+            nursery.start_soon(_collect_broker, scrape, members)
+    for scrape in scrapes:
+        _add_commit_log_diff(scrape.samples, scrape.broker, scrapes)
+    if scrapes:
+        add_counts(scrapes[0].samples, members)
+    for scrape in scrapes:
+        del scrape.incomplete["clients"]
     await collect_clients(members, limits.clients)
 
 
-async def _collect_broker(asking: Asking, members: GroupMembers) -> None:
+async def _collect_broker(scrape: BrokerScrape, members: GroupMembers) -> None:
     parts: dict[str, Part] = {"runtime": collect_runtime}
-    if asking.broker.is_primary:
+    if scrape.broker.is_primary:
         parts |= {
             "producers": collect_producers,
             "topics": collect_topics,
             "groups": partial(collect_groups, members),
         }
-    asking.incomplete |= dict.fromkeys(parts)
+    scrape.incomplete |= dict.fromkeys(parts)
     for part, call in parts.items():
-        await asking.run(part, call)
+        await scrape.run(part, call)
 
 
-def _add_commit_log_diff(samples: Samples, broker: Broker, askings: list[Asking]) -> None:
+def _add_commit_log_diff(samples: Samples, broker: Broker, scrapes: list[BrokerScrape]) -> None:
     if broker.broker_id == MASTER_ID:
         return
     offsets = samples.values["rocketmq_brokeruntime_commitlog_maxoffset"]
-    for other in (asking.broker for asking in askings):
+    for other in (scrape.broker for scrape in scrapes):
         if other.name == broker.name and other.broker_id == MASTER_ID:
             master, slave = offsets.get(other.labels), offsets.get(broker.labels)
             if master is not None and slave is not None:
                 samples.set("rocketmq_broker_commitlog_diff", broker.labels, master - slave)
 
 
-def _report(samples: Samples, askings: list[Asking]) -> None:
+def _report(samples: Samples, scrapes: list[BrokerScrape]) -> None:
     samples.add("rocketmq_exporter_up", (), 0)
-    for asking in askings:
-        broker = asking.broker
-        is_up = asking.incomplete.keys() <= {"clients"}
+    for scrape in scrapes:
+        broker = scrape.broker
+        is_up = scrape.incomplete.keys() <= {"clients"}
         samples.set("rocketmq_exporter_broker_up", broker.labels, is_up)
         for part in ("runtime", "producers", "topics", "groups", "clients"):
             if broker.is_primary or part == "runtime":
                 family = "rocketmq_exporter_part_complete"
-                samples.set(family, (*broker.labels, part), part not in asking.incomplete)
-        for (part, error), count in asking.failures.items():
+                samples.set(family, (*broker.labels, part), part not in scrape.incomplete)
+        for (part, error), count in scrape.failures.items():
             samples.set("rocketmq_exporter_failures", (*broker.labels, part, error), count)
-    samples.set("rocketmq_exporter_requests", (), sum(asking.requests for asking in askings))
+    samples.set("rocketmq_exporter_requests", (), sum(scrape.requests for scrape in scrapes))
     samples.set("rocketmq_exporter_dropped_series", (), samples.dropped)
     samples.set("rocketmq_exporter_series", (), len(samples))

@@ -23,8 +23,6 @@ COLLECTIONS: Final = "rocketmq_exporter_collections"
 
 
 class Result(NamedTuple):
-    """A complete collection."""
-
     gauges: bytes  # text of its gauges
     ended: float  # time of its end, in trio's seconds
 

@@ -10,10 +10,10 @@ from rocketwire import __version__
 from rocketwire.program import ProgramParser
 from rocketwire_tools.cli.arguments import seconds
 from rocketwire_tools.cli.settings import add_settings
-from rocketwire_tools.exporter.asking import CONCURRENT_REQUESTS
 from rocketwire_tools.exporter.collection import DEADLINE, MIN_INTERVAL, WAIT, Limits
 from rocketwire_tools.exporter.parts.clients import MAX_CLIENTS
 from rocketwire_tools.exporter.samples import MAX_SERIES
+from rocketwire_tools.exporter.scrape import CONCURRENT_REQUESTS
 
 NAME: Final = "rocketwire-exporter"
 PORT: Final = 5557
@@ -33,8 +33,6 @@ exit status: 0 success or a signal, 1 the port is in use, 2 invalid usage,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options."""
-
     address: str  # to listen on
     port: int  # to listen on; 0 for any free one
     once: bool  # collect once and print

@@ -20,8 +20,6 @@ CLIENT: Final = ("cluster", "clientAddr", "clientId", "group", "topic")
 
 
 class Family(NamedTuple):
-    """A family of metrics."""
-
     name: str
     labels: tuple[str, ...]
     text: str  # what it measures, in one sentence

@@ -23,7 +23,6 @@ class Samples:
         self._count = 0
 
     def __len__(self) -> int:
-        """The number of series."""
         return self._count
 
     def set(self, family: str, labels: Labels, value: float) -> None:

@@ -26,15 +26,11 @@ class DataType(Protocol):
 
 
 class Schema(Protocol):
-    """Names and types of columns."""
-
     names: list[str]
     types: list[DataType]
 
 
 class Column(Protocol):
-    """Values of one column."""
-
     type: DataType
 
     def __len__(self) -> int: ...
@@ -57,15 +53,11 @@ class Column(Protocol):
 
 
 class Batch(Protocol):
-    """Rows."""
-
     num_rows: int
     nbytes: int
     schema: Schema
 
-    def column(self, name: str) -> Column:
-        """The column with a name."""
-        ...
+    def column(self, name: str) -> Column: ...
 
     def filter(self, mask: Column) -> Batch:
         """The rows for which the mask is true."""
@@ -145,7 +137,6 @@ def batch(columns: Sequence[Column], schema: Schema) -> Batch:
 
 
 def column(values: Any, data_type: DataType | None = None) -> Column:
-    """Make a column of values. An array is not copied, and determines the type."""
     result: Column = _of_array(values) if data_type is None else pa.array(values, data_type)
     return result
 

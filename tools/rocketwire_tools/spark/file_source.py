@@ -59,8 +59,6 @@ class _NoStreamReader(DataSourceStreamReader):
 
 
 class FileSource(DataSource):
-    """A data source of files."""
-
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         return _NoStreamReader()
 

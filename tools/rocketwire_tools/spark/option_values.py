@@ -94,7 +94,6 @@ def local(path: str) -> str:
 
 
 def read_text(_: str, text: str) -> str:
-    """Any text."""
     return text
 
 
@@ -110,7 +109,6 @@ def read_choice(*choices: str) -> Reader:
 
 
 def switch(option: str, text: str) -> bool:
-    """``true`` or ``false``."""
     return bool(read_choice("true", "false")(option, text) == "true")
 
 

@@ -35,8 +35,6 @@ Order = tuple[tuple[int, int, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a capture."""
-
     split: Split  # part of a file
     share: tuple[int, int] = (0, 1)  # ``(k, n)`` for share k of n of its connections
 

@@ -98,16 +98,16 @@ def _whole_parts(
     try:
         readers.extend(_start_reader(task) for _ in range(min(arguments.jobs, len(parts))))
         ahead = 2 * len(readers)  # each process has one more part to go on with
-        for number, part in enumerate(parts[:ahead]):
-            readers[number % len(readers)].pipe.send(part)
-        for number, part in enumerate(parts):
-            pipe, scan = readers[number % len(readers)].pipe, scans[part.log]
+        for index, part in enumerate(parts[:ahead]):
+            readers[index % len(readers)].pipe.send(part)
+        for index, part in enumerate(parts):
+            pipe, scan = readers[index % len(readers)].pipe, scans[part.log]
             result = _receive(pipe)
             if not result.is_whole:
                 scan.start = part.start
                 return
-            if number + ahead < len(parts):
-                pipe.send(parts[number + ahead])
+            if index + ahead < len(parts):
+                pipe.send(parts[index + ahead])
             yield from result.pieces
             scan.start, scan.trail = part.stop, result.trail
     finally:

@@ -143,7 +143,7 @@ class LogCopy:
 
 
 class _Units(NamedTuple):
-    number: int  # queue offset of the first one
+    queue_offset: int  # queue offset of the first one
     data: bytes  # the units
     timestamp: int  # store timestamp of the last one's message
 
@@ -168,13 +168,13 @@ class NumberedQueue:
         """Units that fit into a file of the queue."""
         return self._writer.units_per_file
 
-    def put(self, number: int, data: bytes, timestamp: int) -> None:
+    def put(self, queue_offset: int, data: bytes, timestamp: int) -> None:
         """Put successive units; ``timestamp`` is the store timestamp of the last one's message."""
-        units = _Units(number, data, timestamp)
+        units = _Units(queue_offset, data, timestamp)
         if self._held is not None:
             held_unit, self._held = self._held, None
-            self._settle(held_unit, number)
-        if len(data) == UNIT_SIZE and number != (self._writer.end or 0):
+            self._settle(held_unit, queue_offset)
+        if len(data) == UNIT_SIZE and queue_offset != (self._writer.end or 0):
             self._held = units
         else:
             self._put(units, is_sure=True)
@@ -183,60 +183,60 @@ class NumberedQueue:
         """Put what waits for a unit that does not come."""
         if self._held is not None:
             held_unit, self._held = self._held, None
-            self._put(held_unit, is_sure=held_unit.number == self._following)
+            self._put(held_unit, is_sure=held_unit.queue_offset == self._following)
 
     def _settle(self, held_unit: _Units, following: int) -> None:
         """Put a unit whose queue offset was unexpected."""
-        number, end = held_unit.number, self._writer.end
-        if following == number + 1 or (end is None and following > number):
+        queue_offset, end = held_unit.queue_offset, self._writer.end
+        if following == queue_offset + 1 or (end is None and following > queue_offset):
             self._put(held_unit, is_sure=True)
         elif end is None:
             if following:
                 self._report.misplaced_messages += 1
-                self._put(held_unit._replace(number=following - 1), is_sure=True)
+                self._put(held_unit._replace(queue_offset=following - 1), is_sure=True)
             else:
                 self._report.unqueued_messages += 1
         elif following == end:
             self._report.unqueued_messages += 1
-        elif following > number > end:
+        elif following > queue_offset > end:
             self._put(held_unit, is_sure=True)
         elif following > end:
             self._report.misplaced_messages += 1
-            self._put(held_unit._replace(number=end), is_sure=True)
+            self._put(held_unit._replace(queue_offset=end), is_sure=True)
         else:
-            self._put(held_unit, is_sure=number == self._following)
+            self._put(held_unit, is_sure=queue_offset == self._following)
 
     def _put(self, units: _Units, *, is_sure: bool) -> None:
         """Put units at their queue offset if that can be, otherwise after the last unit."""
         writer, report = self._writer, self._report
-        number, data, timestamp = units
+        queue_offset, data, timestamp = units
         unit = data[:UNIT_SIZE]
         if writer.end is None:
-            self._following = number + len(data) // UNIT_SIZE
+            self._following = queue_offset + len(data) // UNIT_SIZE
             # units before the first one: Java's pre-blank points below a log that starts later
-            writer.put(number, data, timestamp, gap=None if self._log_start else unit)
+            writer.put(queue_offset, data, timestamp, gap=None if self._log_start else unit)
             return
-        if number == 0 < writer.end:
+        if queue_offset == 0 < writer.end:
             writer.clear()
             report.restarted_queues += 1
-        elif number < writer.end and not is_sure:  # a single one hides no other message
+        elif queue_offset < writer.end and not is_sure:  # a single one hides no other message
             report.unqueued_messages += 1
             self._following = -1
             return
-        elif number < writer.end:
-            report.replaced_offsets += min(writer.end - number, len(data) // UNIT_SIZE)
-        elif number > writer.end:
-            missing = number - writer.end
+        elif queue_offset < writer.end:
+            report.replaced_offsets += min(writer.end - queue_offset, len(data) // UNIT_SIZE)
+        elif queue_offset > writer.end:
+            missing = queue_offset - writer.end
             limit = report.bytes_filled // commit_log.SMALLEST_MESSAGE
             if is_sure:  # lost messages may have another topic or queue id now
                 limit += report.messages
             if missing + report.missing_offsets > limit:
                 report.misplaced_messages += 1
-                number = writer.end
+                queue_offset = writer.end
             else:
                 report.missing_offsets += missing
-        self._following = number + len(data) // UNIT_SIZE
-        writer.put(number, data, timestamp, gap=unit)
+        self._following = queue_offset + len(data) // UNIT_SIZE
+        writer.put(queue_offset, data, timestamp, gap=unit)
 
 
 class QueueBuilder:

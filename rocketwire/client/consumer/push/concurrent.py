@@ -57,7 +57,7 @@ RETRY_LOCALLY: Final = 5.0
 """Seconds until a message that could not be sent back is handled again."""
 
 MAX_EXPIRED_AT_ONCE: Final = 16
-"""Most expired messages of a queue that are sent back at a time."""
+"""Maximum expired messages of a queue that are sent back at a time."""
 
 EXPIRED_DELAY_LEVEL: Final = 3
 """Delay level of an expired message: 10 seconds."""
@@ -94,8 +94,8 @@ class ConcurrentConsumption(Consumption):
         self._settled = trio.lowlevel.ParkingLot()
 
     def start(self) -> None:
-        for number in range(self._config.consume_thread_max):
-            self._nursery.start_soon(self._worker, number)
+        for index in range(self._config.consume_thread_max):
+            self._nursery.start_soon(self._worker, index)
 
     def submit(
         self,

@@ -41,7 +41,7 @@ LEAST_PARTS: Final = 4
 """Parts that even a slow application gets: with one, it waits for each crossing."""
 
 MAX_PART: Final = 32
-"""Most handler calls of a part."""
+"""Maximum handler calls of a part."""
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -188,8 +188,8 @@ async def _time_clusters(admin: Admin, args: Namespace) -> Table | Incomplete:
     config = ProducerConfig(send_msg_timeout=admin.clusters.within)
     series = Series()
     async with open_producer(admin.client, PRODUCERS, config) as producer:
-        for number in range(args.rounds):
-            if number:
+        for index in range(args.rounds):
+            if index:
                 await trio.sleep(args.interval)
             for cluster in clusters:
                 for name in await admin.clusters.broker_names(cluster):

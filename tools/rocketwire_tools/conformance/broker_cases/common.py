@@ -227,8 +227,8 @@ def stores(queue: int | str = 0, queue_offset: object = 0, **ext: object) -> Res
 def fill(count: int, *, tags: tuple[str, ...] = ("T0", "T1"), **more: Any) -> tuple[Ask, ...]:
     """Send messages ``0``, ``1``, ... with tags in turn; ``visible`` waits for them."""
     return tuple(
-        put(str(number), properties={"TAGS": tags[number % len(tags)], "a": str(number)}, **more)
-        for number in range(count)
+        put(str(index), properties={"TAGS": tags[index % len(tags)], "a": str(index)}, **more)
+        for index in range(count)
     )
 
 

@@ -68,7 +68,7 @@ def readers(name: str = "{group}", *, of: str = "{topic}", **attributes: str) ->
 def fill(count: int, *, of: str = "a") -> tuple[Step, ...]:
     """Send messages ``0``, ``1``, ... to a lite topic, and wait until they are visible."""
     return (
-        *(put(str(number), properties={"__LITE_TOPIC": of}) for number in range(count)),
+        *(put(str(index), properties={"__LITE_TOPIC": of}) for index in range(count)),
         ends_at(count, of=of),
     )
 
@@ -253,7 +253,7 @@ CASES: Final = (
             reviveQid="999", orderCountInfo="0;0")),
     ),
     lite("200070/2", POP, "A message of a lite topic MUST be stored in its parent topic, and name "
-        "its light queue and its offset in it.",
+        "its LMQ and its offset in it.",
         *TWO, pop(finds(ANY, Has({"topic": "{topic}", "queueId": 0, "queueOffset": 1,
             "properties": Has({"__LITE_TOPIC": "a", "INNER_MULTI_DISPATCH": QUEUE,
             "INNER_MULTI_QUEUE_OFFSET": "1"})}))),
@@ -393,7 +393,7 @@ CASES: Final = (
         comes(Has({"properties": Has({"INNER_MULTI_DISPATCH": QUEUE})})),
     ),
     lite("310/203", "LmqDispatch.wrapLmqDispatch @ 5.5.0",
-        "A message of a lite topic MUST be stored with its offset in its light queue.",
+        "A message of a lite topic MUST be stored with its offset in its LMQ.",
         parent(), *fill(1), put("x", properties={"__LITE_TOPIC": "a", "WAIT": "true"}),
         comes(ANY, Has({"properties": Has({"INNER_MULTI_QUEUE_OFFSET": "1"})})),
     ),
@@ -404,7 +404,7 @@ CASES: Final = (
         pull(2, refuses(19, ANY, Has({"nextBeginOffset": "2"})), liteTopic="a"),
     ),
     lite("11/106", "LmqTopicConfigManager.selectTopicConfig @ 5.5.0",
-        "A pull MUST read a light queue by its name.",
+        "A pull MUST read an LMQ by its name.",
         *READY, *fill(2), pull(1, finds(*bodies(1), nextBeginOffset="2"), of=QUEUE)),
     lite("29/8", "AdminBrokerProcessor.searchOffsetByTimestamp @ 5.5.0",
         "A search by time MUST look at the lite topic that it names.",
@@ -483,7 +483,7 @@ FIGURES: Final = (
             "currentLmqNum": Number(least=0), "liteSubscriptionCount": Number(least=0),
             "orderInfoCount": Number(least=0), "eventMapSize": Number(least=0)}))),
     ),
-    lite("200074/3", MANAGER, "The figures MUST count light queues, subscriptions and pops.",
+    lite("200074/3", MANAGER, "The figures MUST count LMQs, subscriptions and pops.",
         *TWO_POPPED, ask(200074, None, json_body(Has({"currentLmqNum": Number(least=1),
             "liteSubscriptionCount": Number(least=1), "orderInfoCount": Number(least=1),
             "eventMapSize": Number(least=1)}))),

@@ -93,11 +93,11 @@ def items(count: int = 3, **more: str) -> bytes:
     return encode_batch(
         [
             BatchMessage(
-                body=b"%d" % number,
-                flag=number,
-                properties={"UNIQ_KEY": f"U{number}", "TAGS": "T", **more},
+                body=b"%d" % index,
+                flag=index,
+                properties={"UNIQ_KEY": f"U{index}", "TAGS": "T", **more},
             )
-            for number in range(count)
+            for index in range(count)
         ]
     )
 

@@ -139,7 +139,7 @@ only_5_5 = partial(case, profiles=ONLY_5_5)
 
 def number_cases(cases: Iterable[Case]) -> tuple[Case, ...]:
     """Give each case its number."""
-    return tuple(replace(case, number=number) for number, case in enumerate(cases))
+    return tuple(replace(case, number=index) for index, case in enumerate(cases))
 
 
 def under(case_id: str, prefix: str) -> bool:

@@ -104,7 +104,7 @@ def in_flight(*asks: Ask) -> tuple[Step, ...]:
     expects: list[Step] = []
     for link in dict.fromkeys(one.on for one in asks):
         own = [one for one in asks if one.on == link]
-        numbered = [replace(one.request, opaque=1000 + number) for number, one in enumerate(own)]
+        numbered = [replace(one.request, opaque=1000 + index) for index, one in enumerate(own)]
         sends.append(Send(tuple(numbered), link))
         expects += [
             Expect(_answers(one.outcomes, request.opaque), link, one.within)

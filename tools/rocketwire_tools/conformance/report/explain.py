@@ -55,10 +55,10 @@ def _lines(case: Case, names: Names) -> Iterator[str]:
         yield "  server    started by the suite (--start) for this case:"
         yield from _server(case)
     opaque = 0
-    for number, item in enumerate((*case.steps, *case.cleanup), 1):
+    for index, item in enumerate((*case.steps, *case.cleanup), 1):
         yield ""
-        last = "cleanup: " if number > len(case.steps) else ""
-        yield f"  {number}. {last}{describe_step(item)}"
+        last = "cleanup: " if index > len(case.steps) else ""
+        yield f"  {index}. {last}{describe_step(item)}"
         for part in _parts(item):
             opaque += isinstance(part, Request)
             yield from _explain(part, names, opaque)

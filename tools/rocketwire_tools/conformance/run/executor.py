@@ -108,8 +108,8 @@ class CaseRun:
 
     async def run(self, *steps: Step) -> None:
         """Execute steps; raises ``CaseFailedError`` or ``UnreachableError``."""
-        for number, step in enumerate(steps, 1):
-            self._step = f"{number} {type(step).__name__}"
+        for index, step in enumerate(steps, 1):
+            self._step = f"{index} {type(step).__name__}"
             await self._run_step(step)
             self._check_frames()
 

@@ -138,9 +138,9 @@ class RawConnection:
         """Await and remove the first accepted arrival; an end stays in the list."""
         while True:
             news = self._news
-            for number, arrival in enumerate(self.arrivals):
+            for index, arrival in enumerate(self.arrivals):
                 if accepts(arrival):
-                    return arrival if arrival.kind == "end" else self.arrivals.pop(number)
+                    return arrival if arrival.kind == "end" else self.arrivals.pop(index)
             await news.wait()
 
     async def close(self, *, reset: bool = False) -> None:

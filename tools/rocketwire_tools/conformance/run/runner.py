@@ -301,8 +301,8 @@ class SuiteRun:
     async def _run_on_servers(self, folder: Path, cases: Sequence[Case]) -> None:
         # Run cases on started servers, one server after another until the first has started
         async with trio.open_nursery() as nursery:
-            for number, (setup, members) in enumerate(groups(cases)):
-                arguments = (folder / str(number), setup, members)
+            for index, (setup, members) in enumerate(groups(cases)):
+                arguments = (folder / str(index), setup, members)
                 if self._started:
                     nursery.start_soon(self._run_on_new_server, *arguments)
                 elif self._fatal_error is None:

@@ -14,9 +14,9 @@ from rocketwire.errors import BrokerError
 
 if TYPE_CHECKING:
     from rocketwire.messages.callbacks import ConsumeStatus
-    from rocketwire_tools.exporter.asking import Asking
     from rocketwire_tools.exporter.parts.groups import GroupMembers
     from rocketwire_tools.exporter.samples import Samples
+    from rocketwire_tools.exporter.scrape import BrokerScrape
 
 MAX_CLIENTS: Final = 500
 """Default limit of the members that are asked in a collection."""
@@ -26,8 +26,6 @@ _LEFT: Final = frozenset({ResponseCode.CONSUMER_NOT_ONLINE, ResponseCode.CONSUME
 
 
 class Member(NamedTuple):
-    """A member of a group."""
-
     cluster: str  # of its brokers
     group: str
     client_id: str  # its id
@@ -41,36 +39,36 @@ def add_counts(samples: Samples, members: GroupMembers) -> None:
 
 async def collect_clients(members: GroupMembers, max_clients: int) -> None:
     """Ask members for their state, each through one broker; at most ``max_clients`` of them."""
-    by_broker: dict[Asking, list[Member]] = {}
-    for asking, member in islice(_all(members), max_clients):
-        by_broker.setdefault(asking, []).append(member)
+    by_broker: dict[BrokerScrape, list[Member]] = {}
+    for scrape, member in islice(_all(members), max_clients):
+        by_broker.setdefault(scrape, []).append(member)
     async with trio.open_nursery() as nursery:
-        for asking, clients in by_broker.items():
-            nursery.start_soon(asking.run, "clients", partial(_collect, clients))
+        for scrape, clients in by_broker.items():
+            nursery.start_soon(scrape.run, "clients", partial(_collect, clients))
 
 
-def _all(members: GroupMembers) -> Iterator[tuple[Asking, Member]]:
+def _all(members: GroupMembers) -> Iterator[tuple[BrokerScrape, Member]]:
     for (cluster, group), clients in members.clients.items():
-        for client_id, (asking, address) in clients.items():
-            yield asking, Member(cluster, group, client_id, address)
+        for client_id, (scrape, address) in clients.items():
+            yield scrape, Member(cluster, group, client_id, address)
 
 
-async def _collect(clients: Iterable[Member], asking: Asking) -> None:
+async def _collect(clients: Iterable[Member], scrape: BrokerScrape) -> None:
     async def add(member: Member) -> None:
-        consumers = asking.admin.consumers
+        consumers = scrape.admin.consumers
         ask = partial(
-            consumers.running_info, member.group, member.client_id, broker=asking.broker.address
+            consumers.running_info, member.group, member.client_id, broker=scrape.broker.address
         )
         try:
-            info = await asking.ask(ask)
+            info = await scrape.ask(ask)
         except BrokerError as error:
             if error.code not in _LEFT:
                 raise
             return
         for topic, status in (info.status_table or {}).items():
-            _add_status(asking.samples, member, topic, status)
+            _add_status(scrape.samples, member, topic, status)
 
-    await asking.call_each("clients", clients, add)
+    await scrape.call_each("clients", clients, add)
 
 
 def _add_status(samples: Samples, member: Member, topic: str, status: ConsumeStatus) -> None:

@@ -18,7 +18,7 @@ from rocketwire_tools.exporter.parts.runtime import minute_rate, minute_sum
 
 if TYPE_CHECKING:
     from rocketwire.messages.queries import ConsumeStats, OffsetWrapper
-    from rocketwire_tools.exporter.asking import Asking
+    from rocketwire_tools.exporter.scrape import BrokerScrape
 
 _NO_MEMBER: Final = ResponseCode.CONSUMER_NOT_ONLINE
 
@@ -32,45 +32,45 @@ class GroupMembers:
     def __init__(self) -> None:
         # (cluster, group) -> client id -> the broker that relays requests to it, and the address of
         # its connection there
-        self.clients: dict[tuple[str, str], dict[str, tuple[Asking, str]]] = {}
+        self.clients: dict[tuple[str, str], dict[str, tuple[BrokerScrape, str]]] = {}
 
-    def add(self, asking: Asking, group: str, client_id: str, address: str) -> None:
+    def add(self, scrape: BrokerScrape, group: str, client_id: str, address: str) -> None:
         """Add a member; that of the first broker stays."""
-        clients = self.clients.setdefault((asking.broker.cluster, group), {})
-        clients.setdefault(client_id, (asking, address))
+        clients = self.clients.setdefault((scrape.broker.cluster, group), {})
+        clients.setdefault(client_id, (scrape, address))
 
 
-async def collect_groups(members: GroupMembers, asking: Asking) -> None:
+async def collect_groups(members: GroupMembers, scrape: BrokerScrape) -> None:
     """Add the progress of all groups of a broker, and note their members."""
 
     async def add(group: str) -> None:
-        consumers, address = asking.admin.consumers, asking.broker.address
-        stats = await asking.ask(partial(consumers.stats_of, address, group))
-        await _add_progress(asking, group, stats)
-        await _note_members(members, asking, group)
+        consumers, address = scrape.admin.consumers, scrape.broker.address
+        stats = await scrape.ask(partial(consumers.stats_of, address, group))
+        await _add_progress(scrape, group, stats)
+        await _note_members(members, scrape, group)
 
-    await asking.call_each("groups", await _groups(asking), add)
+    await scrape.call_each("groups", await _groups(scrape), add)
 
 
-async def _groups(asking: Asking) -> list[str]:
-    admin, address = asking.admin, asking.broker.address
-    groups = await asking.ask(partial(admin.groups.configs, address))
+async def _groups(scrape: BrokerScrape) -> list[str]:
+    admin, address = scrape.admin, scrape.broker.address
+    groups = await scrape.ask(partial(admin.groups.configs, address))
     try:
-        offsets = await asking.ask(partial(admin.offsets.all_of_broker, address))
+        offsets = await scrape.ask(partial(admin.offsets.all_of_broker, address))
     except (ChannelBrokenError, LimitExceededError):  # the first one: the frame is too large
         return list(groups)
     consuming = {key.rpartition("@")[2] for key in offsets}
     return [group for group in groups if group in consuming]
 
 
-async def _add_progress(asking: Asking, group: str, stats: ConsumeStats) -> None:
+async def _add_progress(scrape: BrokerScrape, group: str, stats: ConsumeStats) -> None:
     topics: defaultdict[str, dict[int, OffsetWrapper]] = defaultdict(dict)
     for queue, progress in (stats.offset_table or {}).items():
         topics[queue.topic or ""][queue.queue_id] = progress
     for topic, queues in topics.items():
-        _add_offsets(asking, group, topic, queues)
-        await _add_ages(asking, group, topic, queues)
-        await _add_rates(asking, group, topic, queues, is_read=stats.consume_tps > 0)
+        _add_offsets(scrape, group, topic, queues)
+        await _add_ages(scrape, group, topic, queues)
+        await _add_rates(scrape, group, topic, queues, is_read=stats.consume_tps > 0)
 
 
 def _lag(progress: OffsetWrapper) -> int:
@@ -79,8 +79,8 @@ def _lag(progress: OffsetWrapper) -> int:
     return max(0, progress.broker_offset - progress.consumer_offset)
 
 
-def _add_offsets(asking: Asking, group: str, topic: str, queues: Queues) -> None:
-    broker, samples = asking.broker, asking.samples
+def _add_offsets(scrape: BrokerScrape, group: str, topic: str, queues: Queues) -> None:
+    broker, samples = scrape.broker, scrape.samples
     labels = broker.of(topic, group)
     lag = 0
     for queue_id, progress in queues.items():
@@ -94,44 +94,44 @@ def _add_offsets(asking: Asking, group: str, topic: str, queues: Queues) -> None
     samples.add(family, (broker.cluster, group, topic), lag)
 
 
-async def _add_ages(asking: Asking, group: str, topic: str, queues: Queues) -> None:
+async def _add_ages(scrape: BrokerScrape, group: str, topic: str, queues: Queues) -> None:
     ages = dict.fromkeys(queues, 0)
     if any(map(_lag, queues.values())):
-        consumers, address = asking.admin.consumers, asking.broker.address
-        for span in await asking.ask(partial(consumers.time_spans_of, address, group, topic)):
+        consumers, address = scrape.admin.consumers, scrape.broker.address
+        for span in await scrape.ask(partial(consumers.time_spans_of, address, group, topic)):
             if span.message_queue is not None and span.message_queue.queue_id in ages:
                 ages[span.message_queue.queue_id] = max(0, span.delay_time)
-    labels = asking.broker.of(topic, group)
+    labels = scrape.broker.of(topic, group)
     for queue_id, age in ages.items():
         queue_labels = (*labels, str(queue_id))
-        asking.samples.set("rocketmq_group_queue_lag_seconds", queue_labels, age / 1000)
+        scrape.samples.set("rocketmq_group_queue_lag_seconds", queue_labels, age / 1000)
     family = "rocketmq_group_get_latency_by_storetime"
-    asking.samples.set(family, labels, max(ages.values(), default=0))
+    scrape.samples.set(family, labels, max(ages.values(), default=0))
 
 
 async def _add_rates(
-    asking: Asking, group: str, topic: str, queues: Queues, *, is_read: bool
+    scrape: BrokerScrape, group: str, topic: str, queues: Queues, *, is_read: bool
 ) -> None:
-    labels, key = asking.broker.of(topic, group), f"{topic}@{group}"
+    labels, key = scrape.broker.of(topic, group), f"{topic}@{group}"
     for family, name in (
         ("rocketmq_consumer_tps", "GROUP_GET_NUMS"),
         ("rocketmq_consumer_message_size", "GROUP_GET_SIZE"),
     ):
-        rate = await minute_rate(asking, name, key) if is_read else 0.0
-        asking.samples.set(family, labels, rate)
-    sent_back = await minute_sum(asking, "SNDBCK_PUT_NUMS", key) if is_read else 0.0
-    asking.samples.set("rocketmq_send_back_nums", labels, sent_back)
+        rate = await minute_rate(scrape, name, key) if is_read else 0.0
+        scrape.samples.set(family, labels, rate)
+    sent_back = await minute_sum(scrape, "SNDBCK_PUT_NUMS", key) if is_read else 0.0
+    scrape.samples.set("rocketmq_send_back_nums", labels, sent_back)
 
 
-async def _note_members(members: GroupMembers, asking: Asking, group: str) -> None:
-    consumers, address = asking.admin.consumers, asking.broker.address
+async def _note_members(members: GroupMembers, scrape: BrokerScrape, group: str) -> None:
+    consumers, address = scrape.admin.consumers, scrape.broker.address
     try:
-        connected = await asking.ask(partial(consumers.connection, group, broker=address))
+        connected = await scrape.ask(partial(consumers.connection, group, broker=address))
     except BrokerError as error:
         if error.code != _NO_MEMBER:
             raise
-        members.clients.setdefault((asking.broker.cluster, group), {})
+        members.clients.setdefault((scrape.broker.cluster, group), {})
         return
     for connection in connected.connection_set or ():
         client_id = connection.client_id or ""
-        members.add(asking, group, client_id, connection.client_addr or "")
+        members.add(scrape, group, client_id, connection.client_addr or "")

@@ -21,7 +21,7 @@ from rocketwire_tools.exporter.families import (
 )
 
 if TYPE_CHECKING:
-    from rocketwire_tools.exporter.asking import Asking
+    from rocketwire_tools.exporter.scrape import BrokerScrape
 
 _CAPACITY: Final = re.compile(r"(Total|Free) : ([0-9.]+) ([A-Za-z]+)")
 _CLASS: Final = re.compile(r"\[([^\]]+)\]:([0-9]+)")
@@ -30,52 +30,52 @@ _UNITS: Final = ("b", "kib", "mib", "gib", "tib", "pib", "eib")
 _NOTHING_COUNTED: Final = ResponseCode.SYSTEM_ERROR
 
 
-async def collect_runtime(asking: Asking) -> None:
+async def collect_runtime(scrape: BrokerScrape) -> None:
     """Add the runtime values of a broker, and its rates if it is a primary."""
-    broker = asking.broker
-    values = await asking.ask(partial(asking.admin.brokers.runtime_info, broker.address))
+    broker = scrape.broker
+    values = await scrape.ask(partial(scrape.admin.brokers.runtime_info, broker.address))
     for family, value in runtime_values(values):
-        asking.samples.set(family, broker.labels, value)
+        scrape.samples.set(family, broker.labels, value)
     version = values.get("brokerVersionDesc", "unknown")
     number = values.get("brokerVersion", "")
-    asking.version = int(number) if number.isascii() and number.isdigit() else 0
-    asking.samples.set("rocketmq_exporter_broker_info", (*broker.labels, version), 1)
+    scrape.version = int(number) if number.isascii() and number.isdigit() else 0
+    scrape.samples.set("rocketmq_exporter_broker_info", (*broker.labels, version), 1)
     if broker.is_primary:
         for family, name in (
             ("rocketmq_broker_tps", "BROKER_PUT_NUMS"),
             ("rocketmq_broker_qps", "BROKER_GET_NUMS"),
         ):
-            rate = await minute_rate(asking, name, broker.cluster)
-            asking.samples.set(family, broker.labels, rate)
+            rate = await minute_rate(scrape, name, broker.cluster)
+            scrape.samples.set(family, broker.labels, rate)
 
 
-async def collect_producers(asking: Asking) -> None:
+async def collect_producers(scrape: BrokerScrape) -> None:
     """Add the number of producers of each group; brokers before 4.9.4 do not report it."""
-    broker = asking.broker
+    broker = scrape.broker
     try:
-        producers = await asking.ask(partial(asking.admin.consumers.producers_of, broker.address))
+        producers = await scrape.ask(partial(scrape.admin.consumers.producers_of, broker.address))
     except BrokerError as error:
         if error.code != ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
             raise
         return
     for group, members in producers.items():
-        asking.samples.set("rocketmq_producer_count", broker.of(group), len(members))
+        scrape.samples.set("rocketmq_producer_count", broker.of(group), len(members))
 
 
-async def minute_rate(asking: Asking, name: str, key: str) -> float:
+async def minute_rate(scrape: BrokerScrape, name: str, key: str) -> float:
     """Return a statistic per second over a minute (code 315); 0 if nothing was counted."""
-    return (await _minute(asking, name, key))[0]
+    return (await _minute(scrape, name, key))[0]
 
 
-async def minute_sum(asking: Asking, name: str, key: str) -> float:
+async def minute_sum(scrape: BrokerScrape, name: str, key: str) -> float:
     """Return the sum of a statistic over a minute (code 315); 0 if nothing was counted."""
-    return (await _minute(asking, name, key))[1]
+    return (await _minute(scrape, name, key))[1]
 
 
-async def _minute(asking: Asking, name: str, key: str) -> tuple[float, float]:
-    brokers = asking.admin.brokers
+async def _minute(scrape: BrokerScrape, name: str, key: str) -> tuple[float, float]:
+    brokers = scrape.admin.brokers
     try:
-        stats = await asking.ask(partial(brokers.stats, asking.broker.address, name, key))
+        stats = await scrape.ask(partial(brokers.stats, scrape.broker.address, name, key))
     except BrokerError as error:
         if error.code != _NOTHING_COUNTED or "AclException" in error.remark:
             raise

@@ -54,8 +54,6 @@ MAX_WAITING: Final = 131_072  # Rows that wait for incomplete frames; twice as m
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Options of the decoder."""
-
     fields: Sequence[str] = tuple(COLUMNS)  # the columns of the rows
     bodies: bool = False  # whether to keep bodies
     limits: Limits = field(default_factory=Limits)  # bounds of the wait for missing segments
@@ -76,8 +74,6 @@ def connections_of(every: Segments) -> Array:
 
 @dataclass(slots=True)
 class Totals:
-    """Counts so far."""
-
     packets: int = 0  # records
     bytes: int = 0  # captured bytes of packets
     frames: int = 0  # rows

@@ -51,9 +51,9 @@ class PcapFormat:
         next_offset: int = latest + self.record_header + captured
         if next_offset > end:
             offsets, next_offset = offsets[:-1], latest
-        for number in range(max(len(offsets) - _BEHIND_HEAD, 0), len(offsets)):
-            if is_head(buffer, int(offsets[number])):
-                return offsets[:number], int(offsets[number])
+        for index in range(max(len(offsets) - _BEHIND_HEAD, 0), len(offsets)):
+            if is_head(buffer, int(offsets[index])):
+                return offsets[:index], int(offsets[index])
         return offsets, next_offset
 
     def _chain(self, buffer: bytearray, offset: int, last: int) -> Iterator[int]:

@@ -52,8 +52,6 @@ class Records:
 
 
 class Format(Protocol):
-    """Layout of the records of a file."""
-
     head_size: int
 
     def walk(self, buffer: bytearray, start: int, end: int) -> tuple[Integers, int]:

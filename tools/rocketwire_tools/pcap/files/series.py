@@ -92,8 +92,8 @@ def series(paths: Sequence[str], join: str) -> list[Series]:
     if join == "none":
         return [Series((path,)) for path in paths]
     groups: dict[tuple[str, str] | int, list[str]] = {}
-    for number, path in enumerate(paths):
-        groups.setdefault(_series_key(path) if os.path.isfile(path) else number, []).append(path)
+    for index, path in enumerate(paths):
+        groups.setdefault(_series_key(path) if os.path.isfile(path) else index, []).append(path)
     return [
         Series(tuple(sorted_paths))
         for group in groups.values()

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.files.records import Records
 
     class Head(Protocol):
-        """The front of a capture."""
-
         end: int
         """Offset of the first record."""
 
@@ -60,8 +58,6 @@ _NEAR: Final = 366 * 86_400  # Seconds between the first record and any other re
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A part of a capture."""
-
     path: str  # of the file
     start: int = 0  # offset of the first record; 0 for the front of the file
     end: int | None = None  # offset after the last record; None for the end of the file
@@ -115,11 +111,11 @@ class PcapHead:
         self, offset: int, good: Any, captured: Any, size: int, *, last: bool
     ) -> bool | None:
         # Whether a chain begins at an offset; None if more bytes are needed
-        for number in range(CHAIN):
+        for index in range(CHAIN):
             if offset == size and last:
-                return number > 0
+                return index > 0
             if offset >= len(good):
-                return number >= _FEW if last else None
+                return index >= _FEW if last else None
             if not good[offset]:
                 return False
             offset += self._size + int(captured[offset])
@@ -151,17 +147,17 @@ class PcapngHead:
 
     def _follow(self, data: bytes, offset: int, *, last: bool) -> bool | None:
         order = self.section.order
-        for number in range(CHAIN):
+        for index in range(CHAIN):
             if offset == len(data) and last:
-                return number > 0
+                return index > 0
             if offset + 12 > len(data):
-                return number >= _FEW if last else None
+                return index >= _FEW if last else None
             _, length = struct.unpack_from(f"{order}II", data, offset)
             if length < 12 or length & 3 or length > MAX_RECORD:
                 return False
             offset += length
             if offset > len(data):
-                return number >= _FEW if last else None
+                return index >= _FEW if last else None
             if struct.unpack_from(f"{order}I", data, offset - 4)[0] != length:
                 return False
         return True
@@ -185,7 +181,6 @@ class RangeReader(CaptureReader):
         return super().__iter__() if self._head is None else self._head.records(self)
 
     def classic(self, classic: PcapFormat) -> Iterator[Records]:
-        """The records of a classic capture."""
         return self._classic(classic, 0)
 
 

@@ -99,7 +99,6 @@ class Span(NamedTuple):
 
 
 def text_column(text: Array, ends: Array, there: Array) -> Column:
-    """Make a column of texts."""
     parts = (np.packbits(there, bitorder="little"), ends, text)
     buffers = [pa.py_buffer(part) for part in parts]
     values: Column = pa.Array.from_buffers(pa.string(), len(there), buffers)

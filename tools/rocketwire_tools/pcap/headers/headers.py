@@ -42,14 +42,11 @@ _FEW: Final = 96  # Fewer ROCKETMQ headers are read faster one by one
 
 
 class HeaderReader:
-    """Reads headers."""
-
     def __init__(self, column_names: AbstractSet[str] = OPTIONAL_COLUMNS) -> None:
         self._column_names = column_names
         self._json = JsonHeaders(column_names)
 
     def read(self, headers: HeaderBytes, types: Array) -> Columns:
-        """Read headers."""
         parts = list(self._read(headers, types))
         numbers = np.concatenate([part_numbers for part_numbers, _ in parts])
         read = concatenate([columns for _, columns in parts])

@@ -37,8 +37,6 @@ OTHERS: Final = "(others)"
 
 @dataclass(slots=True)
 class Table:
-    """A table of a report."""
-
     name: str  # one word
     columns: Sequence[str]  # their names
     rows: list[tuple[Any, ...]]  # a value for each column
@@ -337,8 +335,6 @@ class ColumnReport:
 
 
 class SummaryReport:
-    """An overview of a capture."""
-
     fields = (
         "time_ns", "src", "connection", "kind", "code", "code_name", "request_code", "frame_length",
         "header_ok", "body_ok", "gap", "latency_ns", "language", "version",

@@ -36,8 +36,6 @@ _REPORT_EVERY: Final = 0.5  # Seconds between two lines of progress
 
 
 class CaptureRun:
-    """Decodes several captures."""
-
     def __init__(
         self,
         captures: Sequence[str],  # their paths

@@ -44,8 +44,6 @@ class FilterError(ValueError):
 
 
 class Filter:
-    """A filter of rows."""
-
     def __init__(self, text: str, columns: Mapping[str, DataType]) -> None:
         self._columns = columns
         self.names: set[str] = set()  # the columns that it reads

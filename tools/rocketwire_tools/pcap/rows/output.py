@@ -135,8 +135,6 @@ def _cells(values: Column) -> Column:
 
 
 class Parquet:
-    """A Parquet file."""
-
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
         repeating = [name for name in schema.names if name not in _DISTINCT]
         bounded = [name for name in schema.names if name not in _WITHOUT_BOUNDS]

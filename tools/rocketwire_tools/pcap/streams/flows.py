@@ -167,14 +167,14 @@ class Flows:
         start, end = chunk.starts[chunk.low[groups]], chunk.starts[chunk.high[groups]]
         stop = np.minimum(boundary[groups], end)
         last = vector_cutter.last_records(chunk, chunk.low[groups], np.maximum(stop, start + 1))
-        for number, group in enumerate(groups.tolist()):
+        for index, group in enumerate(groups.tolist()):
             slot = int(chunk.slots[group])
             stream = self._slots.stream(slot)
-            packet, body = chunk.packet_ref(int(last[number])), None
+            packet, body = chunk.packet_ref(int(last[index])), None
             if self._bodies:
                 low = int(chunk.low[group])
-                body = chunk.piece(int(start[number]), int(stop[number]), low)
-            if boundary[group] > end[number]:
+                body = chunk.piece(int(start[index]), int(stop[index]), low)
+            if boundary[group] > end[index]:
                 stream.continues(packet, body)
                 continue
             frames.frames.append(stream.closes(packet, body))
@@ -216,14 +216,14 @@ class Flows:
         # Open unfinished frames; returns the segments that must be fed one by one
         unfinished = np.zeros(len(chunk), np.bool_)
         high = chunk.members(chunk.high)
-        for number, good in enumerate(candidates.good.tolist()):
-            segment = int(candidates.segment[number])
+        for index, good in enumerate(candidates.good.tolist()):
+            segment = int(candidates.segment[index])
             stream = self._slots.stream(int(slot[segment]))
             if good:
-                self._leave_open(chunk, stream, candidates, number, int(high[segment]))
+                self._leave_open(chunk, stream, candidates, index, int(high[segment]))
                 self._open.add(stream)
             else:
-                ahead = int(candidates.position[number] - chunk.starts[segment])
+                ahead = int(candidates.position[index] - chunk.starts[segment])
                 stream.next_sequence = (int(chunk.sequence[segment]) + ahead) & MASK
                 unfinished[segment : high[segment]] = True
             self._slots.note(int(slot[segment]), stream)

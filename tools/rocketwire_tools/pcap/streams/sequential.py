@@ -63,14 +63,14 @@ class SequentialFeeder:
         if stream.next_sequence < 0:
             earliest = self._first_sequence(low, high)
             stream.resume(earliest, earliest)
-        for number, segment in enumerate(self._segments(low, high), low):
-            if not self._to_end and number > low:
+        for index, segment in enumerate(self._segments(low, high), low):
+            if not self._to_end and index > low:
                 if (
                     segment.sequence == stream.next_sequence
                     and not segment.unusual
                     and stream.is_vectorisable
                 ):
-                    return stream, number
+                    return stream, index
                 if stream.protocol in FOREIGN and not self._has_syn[group]:
                     return stream, high
             if segment.flags & SYN:

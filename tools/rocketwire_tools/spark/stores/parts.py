@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPart:
-    """A part of a commit log."""
-
     store: str  # path of the store
     files: tuple[StoreFile, ...]  # of the log, by offset; those that the part needs
     start: int  # offset of its first record
@@ -33,7 +31,6 @@ class LogPart:
 
 
 def scan_of(part: LogPart, *, block_size: int) -> LogScan:
-    """Return a pass through a part."""
     scan = LogScan(files=part.files, block_size=block_size, start=part.start, stop=part.stop)
     scan.resume(part.state, LogTrail(part.newest))
     return scan

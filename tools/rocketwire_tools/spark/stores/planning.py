@@ -118,8 +118,6 @@ def parts(settings: Settings, fields: Sequence[str]) -> list[LogPart]:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The result of one pass through a log."""
-
     parts: list[LogPart]  # of the log
     times: list[tuple[int, int]]  # first and last store timestamp in each part
     end: int  # offset after the last message of the log
@@ -142,8 +140,6 @@ def survey(log: LogPart, size: int) -> Survey:
 
 
 class _Plan:
-    """The plan of one store."""
-
     def __init__(self, name: str, store: OpenedStore, settings: Settings, size: int) -> None:
         files = tuple(store.scans()[0].files)
         log = LogPart(store=name, files=files, start=files[0].offset, stop=files[-1].end)

@@ -139,7 +139,7 @@ async def queues_of(
 
 
 async def _light_queues(client: ClientInstance, topic: str, *, may_be_gone: bool) -> list[Queue]:
-    """The queues of a light topic: one at each broker that may have its messages."""
+    """The queues of an LMQ: one at each broker that may have its messages."""
     parent = routing_topic(topic, "")
     if parent:
         brokers = {queue.broker_name or "" for queue in await get_queues(client, parent)}
@@ -157,7 +157,7 @@ async def _light_queues(client: ClientInstance, topic: str, *, may_be_gone: bool
     if not may_be_gone:
         await _each(queues, ask)
         if not any(ends):
-            raise UnknownTopicError(f"no broker has messages of light topic {topic}: see its name")
+            raise UnknownTopicError(f"no broker has messages of LMQ {topic}: see its name")
     return queues
 
 

@@ -124,7 +124,7 @@ class Connection:
                 raise OptionError(f"option {option!r} needs option 'certFile'")
 
     def name_at_broker(self, name: str) -> str:
-        """A topic or group as brokers name it, with the namespace; light topics have none."""
+        """A topic or group as brokers name it, with the namespace; LMQs have none."""
         from rocketwire.policy.resource_names import LMQ_PREFIX, with_namespace
 
         return name if name.startswith(LMQ_PREFIX) else with_namespace(self.namespace, name)
@@ -232,7 +232,6 @@ class Session:
     """
 
     def __init__(self, connection: Connection) -> None:
-        """Open a client."""
         from rocketwire.portal.resources import Resource
 
         config = connection.client_config()

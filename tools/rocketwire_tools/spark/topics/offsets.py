@@ -32,8 +32,6 @@ _EXPECTED: Final = {
 
 
 class Queue(NamedTuple):
-    """A queue of a topic."""
-
     topic: str
     broker: str
     queue_id: int
@@ -45,7 +43,7 @@ class Queue(NamedTuple):
 def routing_topic(topic: str, broker: str) -> str:
     """The topic whose route leads to a queue.
 
-    Light topics have no route: lite ones have that of their parent, and for others there is the
+    LMQs have no route: lite ones have that of their parent, and for others there is the
     topic that each broker creates of its own name.
     """
     lite = lite_names(topic)

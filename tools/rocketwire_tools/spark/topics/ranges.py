@@ -134,7 +134,7 @@ def cut(
 
 def parts(whole: QueueRange, count: int) -> list[QueueRange]:
     """A range in parts that differ by one message at most."""
-    edges = [whole.begin + len(whole) * number // count for number in range(count + 1)]
+    edges = [whole.begin + len(whole) * index // count for index in range(count + 1)]
     return [
         QueueRange(
             topic=whole.topic,

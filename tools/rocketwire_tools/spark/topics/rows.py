@@ -112,24 +112,24 @@ def _inflate(rows: Rows, queue_range: QueueRange, shift: int, *, fails: bool) ->
     data, first = rows.block.view, 0
     bodies: list[bytes | None] = []
     total = 0
-    for number, (start, size, flag) in enumerate(zip(starts, sizes, flags, strict=True)):
+    for index, (start, size, flag) in enumerate(zip(starts, sizes, flags, strict=True)):
         body: bytes | None = bytes(data[start : start + size])
         if flag & COMPRESSED and body:
             try:
                 body = decompress_body(body, compression_type(flag), max_size=MAX_BODY)
             except DecodeError as error:
                 body = None
-                _report_body(error, queue_range, offsets[number] + shift, fails=fails)
+                _report_body(error, queue_range, offsets[index] + shift, fails=fails)
         length = len(body or b"")
         if bodies and total + length > PART:
-            yield rows.with_bodies(slice(first, number), bodies)
-            first, bodies, total = number, [], 0
+            yield rows.with_bodies(slice(first, index), bodies)
+            first, bodies, total = index, [], 0
         bodies.append(body or None)
         total += length
         if total >= PART:  # at once, so that it is gone before the next body is decompressed
             del body
-            yield rows.with_bodies(slice(first, number + 1), bodies)
-            first, bodies, total = number + 1, [], 0
+            yield rows.with_bodies(slice(first, index + 1), bodies)
+            first, bodies, total = index + 1, [], 0
     if bodies:
         yield rows.with_bodies(slice(first, len(rows)), bodies)
 
@@ -172,7 +172,7 @@ def _is_lmq(topic: str) -> bool:
 
 
 def _lmq_offsets(rows: Rows, topic: str) -> Int64s:
-    """Offsets in a light queue: a message lists its light queues, and its offset in each."""
+    """Offsets in an LMQ: a message lists its LMQs, and its offset in each."""
     offsets: list[int] = []
     for properties, own in zip(rows.properties, rows.queue_offsets.tolist(), strict=True):
         topics = properties.get(message_const.INNER_MULTI_DISPATCH, "").split(",")

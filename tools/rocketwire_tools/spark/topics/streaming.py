@@ -27,7 +27,7 @@ Offset: TypeAlias = dict[str, Any]
 
 ROUTES: Final = 10.0  # Seconds after which new topics, brokers and queues are looked for
 LONGEST: Final = 60.0
-"""Most seconds between two such questions while no name server answers; each pause is twice the
+"""Maximum seconds between two such questions while no name server answers; each pause is twice the
 one before it, from ``ROUTES`` on."""
 GONE: Final = 120.0  # Seconds for which a stream waits for the broker of a queue
 PATIENCE: Final = 10.0  # Seconds for which it waits for a queue that ends before its offset

@@ -193,13 +193,13 @@ class LogOrder:
         """Report what is no message, when the log was read."""
         # of the last region that is damage, if only ends follow it, or an empty file
         sizes = [region.size * (region.kind is not RegionKind.END) for region in scan.regions]
-        last = max((number for number, size in enumerate(sizes) if size), default=0)
-        for number, region in enumerate(scan.regions):
+        last = max((index for index, size in enumerate(sizes) if size), default=0)
+        for index, region in enumerate(scan.regions):
             is_gap = region.kind is RegionKind.GAP
             if not region.is_damage or (is_gap and self._is_unread(region)):
                 continue
-            state = self._states[number] if number < len(self._states) else None
-            yield self._region_finding(scan, region, state, is_last=number >= last and not state)
+            state = self._states[index] if index < len(self._states) else None
+            yield self._region_finding(scan, region, state, is_last=index >= last and not state)
         if scan.regions_left_out:
             text = f"{scan.regions_left_out} more places that hold no message"
             yield Finding(kind=FindingKind.UNREADABLE, text=text, count=scan.regions_left_out)

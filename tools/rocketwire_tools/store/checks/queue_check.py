@@ -129,10 +129,10 @@ class QueueCheck:
 
     def compare(self, rows: Rows, groups: QueueGroups) -> Iterator[Finding]:
         are_whole = yield from self._are_whole(rows, groups)
-        for number, name in enumerate(groups.names):
-            part = groups.part(number)
+        for index, name in enumerate(groups.names):
+            part = groups.part(index)
             offsets = groups.offsets[part]
-            if are_whole[number]:
+            if are_whole[index]:
                 first = int(offsets[0])
                 if not first:
                     self._restart(name)
@@ -331,8 +331,8 @@ class QueueCheck:
         # names alone: a second table of 100,000 queues takes 5 MB
         batches = (name for name in self._batches if name not in self._queues)
         with ProgressLine("{:,} queues") as line:
-            for number, name in enumerate([*self._queues, *batches]):
-                line.show(number)
+            for index, name in enumerate([*self._queues, *batches]):
+                line.show(index)
                 files = self._batches.get(name) or self._queues[name]
                 yield from self._check_files(name, files, usual_sizes[files.unit])
                 try:

@@ -52,8 +52,8 @@ def _hashes_of_texts(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
     columns = [rows.property_items.array(name).to_pylist() for name in names]
     properties = zip(numbers, *columns, strict=True)
     entries: list[tuple[int, str, bool]] = []
-    for row, (number, unique_key, keys, tags) in enumerate(properties):
-        topic = rows.topics.names[number]
+    for row, (index, unique_key, keys, tags) in enumerate(properties):
+        topic = rows.topics.names[index]
         texts = [unique_key, *(keys or "").split(" ")]
         entries += [(row, f"{topic}#{text}", False) for text in texts if text]
         if tags:

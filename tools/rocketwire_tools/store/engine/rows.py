@@ -336,7 +336,7 @@ class Rows:
         data = self.data
         raws = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
         hosts = list(dict.fromkeys(raws))
-        indexes = {raw: number for number, raw in enumerate(hosts)}
+        indexes = {raw: index for index, raw in enumerate(hosts)}
         return np.array([indexes[raw] for raw in raws], np.int64), hosts
 
     def property_values(self, name: str) -> list[str | None]:

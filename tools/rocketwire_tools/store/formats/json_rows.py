@@ -49,7 +49,7 @@ class JsonRows:
     def __init__(self, names: Sequence[str], body: str) -> None:
         self._names = tuple(names)
         self._body = body
-        fields = [f"c{number}" for number in range(len(names))]
+        fields = [f"c{index}" for index in range(len(names))]
         # objects of a class that msgspec knows are encoded without a dict for each
         self._row: Callable[..., Any] = msgspec.defstruct(
             "Row", fields, rename=dict(zip(fields, self._names, strict=True)), gc=False

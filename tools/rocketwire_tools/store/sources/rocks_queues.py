@@ -53,9 +53,9 @@ class RocksQueues:
             if last is not None and last[:2] == (topic, queue_id):
                 ends[topic, queue_id] = first, last[2] + 1
 
-    def find_message(self, queue: tuple[str, int], number: int) -> tuple[int, int] | None:
+    def find_message(self, queue: tuple[str, int], queue_offset: int) -> tuple[int, int] | None:
         """Physical offset and size of the message of a unit; None without a unit."""
-        unit = self.unit(*queue, number) if number <= _LAST else None
+        unit = self.unit(*queue, queue_offset) if queue_offset <= _LAST else None
         return None if unit is None else (unit.physical_offset, unit.size)
 
     def unit(self, topic: str, queue_id: int, offset: int) -> QueueUnit | None:

@@ -105,11 +105,11 @@ def _end_of_units(file: StoreFile) -> int:
     with open_blocks(file, block_size=_UNITS) as blocks:
         while view := blocks.read(position):
             units = consume_queue.decode_units(bytes(view))
-            for number, unit in enumerate(units, first + position // consume_queue.UNIT_SIZE):
+            for index, unit in enumerate(units, first + position // consume_queue.UNIT_SIZE):
                 if not unit.size:
                     return end
                 if unit.points_to_message:
-                    end = number + 1
+                    end = index + 1
             position += len(view)
     return end
 

@@ -10,14 +10,14 @@ from tests.support.fakes.exported_cluster import ExportedCluster, refusal
 
 
 def test_groups_without_members_have_a_count_of_zero() -> None:
-    asking = ExportedCluster().asking()
+    scrape = ExportedCluster().scrape()
     members = GroupMembers()
     members.clients["c", "alone"] = {}
-    members.add(asking, "g", "x", "x:1")
+    members.add(scrape, "g", "x", "x:1")
 
-    add_counts(asking.samples, members)
+    add_counts(scrape.samples, members)
 
-    counts = asking.samples.values["rocketmq_group_count"]
+    counts = scrape.samples.values["rocketmq_group_count"]
     assert counts == {("c", "alone"): 0, ("c", "g"): 1}
 
 
@@ -31,7 +31,7 @@ async def test_a_member_is_asked_once_through_one_broker() -> None:
         pull_tps=6,
     )
     cluster = ExportedCluster(running={"x": ConsumerRunningInfo(status_table={"t": status})})
-    first, second = cluster.asking(), cluster.asking()
+    first, second = cluster.scrape(), cluster.scrape()
     members = GroupMembers()
     members.add(first, "g", "x", "x:1")
     members.add(second, "g", "x", "x:2")
@@ -48,13 +48,13 @@ async def test_a_member_is_asked_once_through_one_broker() -> None:
 async def test_members_that_have_left_are_skipped_and_the_others_are_bounded() -> None:
     left = refusal(ResponseCode.CONSUMER_NOT_ONLINE)
     cluster = ExportedCluster(running={"x": left, "y": refusal(ResponseCode.SYSTEM_ERROR)})
-    asking = cluster.asking()
+    scrape = cluster.scrape()
     members = GroupMembers()
     for client_id in ("x", "y", "z"):
-        members.add(asking, "g", client_id, f"{client_id}:1")
+        members.add(scrape, "g", client_id, f"{client_id}:1")
 
     await collect_clients(members, 2)
 
-    assert asking.requests == 2
-    assert asking.failures == {("clients", "SYSTEM_ERROR"): 1}
-    assert list(asking.incomplete) == ["clients"]
+    assert scrape.requests == 2
+    assert scrape.failures == {("clients", "SYSTEM_ERROR"): 1}
+    assert list(scrape.incomplete) == ["clients"]

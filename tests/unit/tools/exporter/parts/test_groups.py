@@ -26,11 +26,11 @@ async def test_lag_is_given_by_queue_by_broker_and_by_cluster() -> None:
         groups={"g": progress({"t": [(10, 4), (5, 5)], "%RETRY%g": [(3, 1)]})},
         spans={"t": (span(0, 2500), span(1, 0), span(7, 1)), "%RETRY%g": (span(0, -5),)},
     )
-    asking = cluster.asking()
+    scrape = cluster.scrape()
 
-    await collect_groups(GroupMembers(), asking)
+    await collect_groups(GroupMembers(), scrape)
 
-    values = asking.samples.values
+    values = scrape.samples.values
     messages = values["rocketmq_group_queue_lag_messages"]
     assert (messages[*CONSUMED, "0"], messages[*CONSUMED, "1"]) == (6, 0)
     seconds = values["rocketmq_group_queue_lag_seconds"]
@@ -48,7 +48,7 @@ async def test_a_group_without_offsets_costs_no_request() -> None:
         groups={"g": progress({}), "idle": progress({})}, offsets={"t@g": {0: 1}}
     )
 
-    await collect_groups(GroupMembers(), cluster.asking())
+    await collect_groups(GroupMembers(), cluster.scrape())
 
     assert [asked for asked in cluster.asked if "idle" in asked] == []
 
@@ -56,7 +56,7 @@ async def test_a_group_without_offsets_costs_no_request() -> None:
 async def test_a_deleted_group_whose_offsets_are_left_is_not_asked() -> None:
     cluster = ExportedCluster(groups={}, offsets={"t@gone": {0: 1}})
 
-    await collect_groups(GroupMembers(), cluster.asking())
+    await collect_groups(GroupMembers(), cluster.scrape())
 
     assert [asked[0] for asked in cluster.asked] == ["groups", "offsets"]
 
@@ -73,20 +73,20 @@ async def test_all_groups_are_asked_if_the_offsets_are_too_many_to_read(
 ) -> None:
     cluster = ExportedCluster(groups={"g": progress({}), "h": progress({})}, offsets=error)
 
-    await collect_groups(GroupMembers(), cluster.asking())
+    await collect_groups(GroupMembers(), cluster.scrape())
 
     assert {asked[1] for asked in cluster.asked if asked[0] == "progress"} == {"g", "h"}
 
 
 async def test_a_group_that_consumed_everything_is_not_asked_for_ages_or_rates() -> None:
     cluster = ExportedCluster(groups={"g": progress({"t": [(4, 4), (2, 3)]})})
-    asking = cluster.asking()
+    scrape = cluster.scrape()
 
-    await collect_groups(GroupMembers(), asking)
+    await collect_groups(GroupMembers(), scrape)
 
     assert [asked[0] for asked in cluster.asked] == ["groups", "offsets", "progress", "connection"]
-    assert asking.samples.values["rocketmq_message_accumulation"] == {CONSUMED: 0}
-    assert asking.samples.values["rocketmq_consumer_tps"] == {CONSUMED: 0}
+    assert scrape.samples.values["rocketmq_message_accumulation"] == {CONSUMED: 0}
+    assert scrape.samples.values["rocketmq_consumer_tps"] == {CONSUMED: 0}
 
 
 async def test_a_group_that_reads_has_rates() -> None:
@@ -98,11 +98,11 @@ async def test_a_group_that_reads_has_rates() -> None:
             ("SNDBCK_PUT_NUMS", "t@g"): stats(0.1, 6),
         },
     )
-    asking = cluster.asking()
+    scrape = cluster.scrape()
 
-    await collect_groups(GroupMembers(), asking)
+    await collect_groups(GroupMembers(), scrape)
 
-    values = asking.samples.values
+    values = scrape.samples.values
     assert values["rocketmq_consumer_tps"] == {CONSUMED: 3}
     assert values["rocketmq_consumer_message_size"] == {CONSUMED: 300}
     assert values["rocketmq_send_back_nums"] == {CONSUMED: 6}
@@ -111,7 +111,7 @@ async def test_a_group_that_reads_has_rates() -> None:
 async def test_members_are_noted_with_the_first_broker_that_knows_them() -> None:
     groups = {"g": progress({}), "alone": progress({})}
     cluster = ExportedCluster(groups=groups, members={"g": connected("x", "y")})
-    first, second = cluster.asking(), cluster.asking()
+    first, second = cluster.scrape(), cluster.scrape()
     members = GroupMembers()
 
     await collect_groups(members, first)
@@ -126,8 +126,8 @@ async def test_members_are_noted_with_the_first_broker_that_knows_them() -> None
 async def test_a_refused_list_of_members_is_a_failure() -> None:
     denied = refusal(ResponseCode.NO_PERMISSION)
     cluster = ExportedCluster(groups={"g": progress({})}, members={"g": denied})
-    asking = cluster.asking()
+    scrape = cluster.scrape()
 
-    await asking.run("groups", partial(collect_groups, GroupMembers()))
+    await scrape.run("groups", partial(collect_groups, GroupMembers()))
 
-    assert asking.failures == {("groups", "NO_PERMISSION"): 1}
+    assert scrape.failures == {("groups", "NO_PERMISSION"): 1}

@@ -63,55 +63,55 @@ def test_sizes_have_units_of_1024_or_1000(number: str, unit: str, size: float | 
 
 async def test_a_master_has_rates_and_a_version() -> None:
     figures = {("BROKER_PUT_NUMS", "c"): stats(7.5)}
-    asking = ExportedCluster(runtime=VALUES, figures=figures).asking()
+    scrape = ExportedCluster(runtime=VALUES, figures=figures).scrape()
 
-    await collect_runtime(asking)
+    await collect_runtime(scrape)
 
     labels = ("c", ADDRESS, "a")
-    values = asking.samples.values
+    values = scrape.samples.values
     assert values["rocketmq_broker_tps"] == {labels: 7.5}
     assert values["rocketmq_broker_qps"] == {labels: 0}
     assert values["rocketmq_exporter_broker_info"] == {(*labels, "V5_3_3"): 1}
-    assert asking.version == 477
+    assert scrape.version == 477
 
 
 async def test_a_slave_is_not_asked_for_rates() -> None:
-    asking = ExportedCluster(runtime={}).asking(PLACE._replace(broker_id=1, is_primary=False))
+    scrape = ExportedCluster(runtime={}).scrape(PLACE._replace(broker_id=1, is_primary=False))
 
-    await collect_runtime(asking)
+    await collect_runtime(scrape)
 
-    assert asking.samples.values["rocketmq_broker_tps"] == {}
-    assert (asking.requests, asking.version) == (1, 0)
+    assert scrape.samples.values["rocketmq_broker_tps"] == {}
+    assert (scrape.requests, scrape.version) == (1, 0)
 
 
 async def test_producers_are_counted_by_group() -> None:
-    asking = ExportedCluster(producers={"g": (1, 2)}).asking()
+    scrape = ExportedCluster(producers={"g": (1, 2)}).scrape()
 
-    await collect_producers(asking)
+    await collect_producers(scrape)
 
-    assert asking.samples.values["rocketmq_producer_count"] == {("c", "a", "g"): 2}
+    assert scrape.samples.values["rocketmq_producer_count"] == {("c", "a", "g"): 2}
 
 
 async def test_a_broker_that_does_not_list_producers_is_complete() -> None:
     cluster = ExportedCluster(producers=refusal(ResponseCode.REQUEST_CODE_NOT_SUPPORTED))
-    asking = cluster.asking()
+    scrape = cluster.scrape()
 
-    await asking.run("producers", collect_producers)
+    await scrape.run("producers", collect_producers)
 
-    assert not asking.incomplete
+    assert not scrape.incomplete
 
 
 async def test_a_refused_list_of_producers_is_a_failure() -> None:
-    asking = ExportedCluster(producers=refusal(ResponseCode.NO_PERMISSION)).asking()
+    scrape = ExportedCluster(producers=refusal(ResponseCode.NO_PERMISSION)).scrape()
 
-    await asking.run("producers", collect_producers)
+    await scrape.run("producers", collect_producers)
 
-    assert asking.failures == {("producers", "NO_PERMISSION"): 1}
+    assert scrape.failures == {("producers", "NO_PERMISSION"): 1}
 
 
 async def test_a_statistic_may_be_refused() -> None:
     denied = refusal(ResponseCode.SYSTEM_ERROR, "AclException: no")
-    asking = ExportedCluster(figures={("SNDBCK_PUT_NUMS", "t@g"): denied}).asking()
+    scrape = ExportedCluster(figures={("SNDBCK_PUT_NUMS", "t@g"): denied}).scrape()
 
     with pytest.raises(BrokerError):
-        await minute_sum(asking, "SNDBCK_PUT_NUMS", "t@g")
+        await minute_sum(scrape, "SNDBCK_PUT_NUMS", "t@g")

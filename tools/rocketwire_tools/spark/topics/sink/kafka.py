@@ -24,14 +24,13 @@ def message_columns(columns: Mapping[str, Iterable[Any]], first: int) -> dict[st
     converted["body"] = columns["value"]
     if "key" in columns:
         keys = [
-            _text(key, number, "the key", "use hex(key) or base64(key)")
-            for number, key in enumerate(columns["key"], first)
+            _text(key, index, "the key", "use hex(key) or base64(key)")
+            for index, key in enumerate(columns["key"], first)
         ]
         converted["keys"] = converted["shardingKey"] = keys
     if "headers" in columns:
         headers = [
-            _properties(pairs or (), number)
-            for number, pairs in enumerate(columns["headers"], first)
+            _properties(pairs or (), index) for index, pairs in enumerate(columns["headers"], first)
         ]
         converted["properties"] = [list(pairs.items()) for pairs in headers]
         converted["tags"] = [pairs.get(const.TAGS) for pairs in headers]

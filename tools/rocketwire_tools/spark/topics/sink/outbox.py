@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire_tools.spark.topics.sink.rows import Row
 
-MAX_BATCH_MESSAGES: Final = 10_000  # Most messages of a batch
+MAX_BATCH_MESSAGES: Final = 10_000  # Maximum messages of a batch
 
 MAX_PENDING: Final = 32 << 20  # Bytes of all batches that are not full; above it, all are sent
 
 
-class Lane(NamedTuple):
+class Destination(NamedTuple):
     """Where messages go."""
 
     topic: str  # the topic
@@ -29,10 +29,8 @@ class Lane(NamedTuple):
 
 
 @dataclass(slots=True)
-class Parcel:
-    """The messages of one request."""
-
-    lane: Lane  # where it goes
+class SendRequest:
+    destination: Destination  # where it goes
     # messages of a batch, encoded, in order
     entries: list[bytes] = field(default_factory=list[bytes])
     size: int = 0  # bytes of the entries
@@ -43,48 +41,47 @@ class Outbox:
     """Collects messages into requests; within a lane with a queue their order stays."""
 
     def __init__(self, batch_size: int, *, max_pending: int = MAX_PENDING) -> None:
-        """Start empty."""
         self._batch_size = batch_size
         self._max_pending = max_pending
-        self._open: dict[Lane, Parcel] = {}
+        self._open: dict[Destination, SendRequest] = {}
         self._pending = 0
-        self._lane = Lane("", None)  # of the last message, and its batch
-        self._parcel: Parcel | None = None
+        self._destination = Destination("", None)  # of the last message, and its batch
+        self._request: SendRequest | None = None
 
-    def add(self, row: Row, queue: MessageQueue | None) -> Iterator[Parcel]:
+    def add(self, row: Row, queue: MessageQueue | None) -> Iterator[SendRequest]:
         """Add a message; yield the requests that are full now."""
         message, entry = row
-        lane = self._lane
-        if lane.topic != message.topic or lane.queue is not queue:
-            lane = self._lane = Lane(message.topic, queue)
-            self._parcel = self._open.get(lane)
+        destination = self._destination
+        if destination.topic != message.topic or destination.queue is not queue:
+            destination = self._destination = Destination(message.topic, queue)
+            self._request = self._open.get(destination)
         if entry is None:
-            if queue is not None and lane in self._open:
-                yield self._close(lane)
-            yield Parcel(lane, message=message, size=len(message.body))
+            if queue is not None and destination in self._open:
+                yield self._close(destination)
+            yield SendRequest(destination, message=message, size=len(message.body))
             return
         size = len(entry)
-        parcel = self._parcel
-        if parcel is not None and (
-            parcel.size + size > self._batch_size or len(parcel.entries) >= MAX_BATCH_MESSAGES
+        request = self._request
+        if request is not None and (
+            request.size + size > self._batch_size or len(request.entries) >= MAX_BATCH_MESSAGES
         ):
-            yield self._close(lane)
-            parcel = None
-        if parcel is None:
-            parcel = self._parcel = self._open[lane] = Parcel(lane)
-        parcel.entries.append(entry)
-        parcel.size += size
+            yield self._close(destination)
+            request = None
+        if request is None:
+            request = self._request = self._open[destination] = SendRequest(destination)
+        request.entries.append(entry)
+        request.size += size
         self._pending += size
         if self._pending > self._max_pending:
-            yield from self.rest()
+            yield from self.flush()
 
-    def rest(self) -> Iterator[Parcel]:
+    def flush(self) -> Iterator[SendRequest]:
         """Yield the requests that are not full."""
-        for lane in list(self._open):
-            yield self._close(lane)
+        for destination in list(self._open):
+            yield self._close(destination)
 
-    def _close(self, lane: Lane) -> Parcel:
-        parcel = self._open.pop(lane)
-        self._pending -= parcel.size
-        self._parcel = None
-        return parcel
+    def _close(self, destination: Destination) -> SendRequest:
+        request = self._open.pop(destination)
+        self._pending -= request.size
+        self._request = None
+        return request

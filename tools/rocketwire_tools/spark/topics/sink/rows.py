@@ -29,8 +29,6 @@ MAX_PROPERTIES: Final = (1 << 15) - 1
 
 
 class Row(NamedTuple):
-    """A row as it is sent."""
-
     message: Message  # the message
     entry: bytes | None  # its bytes in a batch; None if it is a request of its own
 

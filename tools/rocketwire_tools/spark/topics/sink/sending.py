@@ -28,7 +28,7 @@ from rocketwire_tools.spark.topics.sink.attempts import (
     with_retries,
 )
 from rocketwire_tools.spark.topics.sink.failures import SinkError
-from rocketwire_tools.spark.topics.sink.outbox import Lane, Outbox, Parcel
+from rocketwire_tools.spark.topics.sink.outbox import Destination, Outbox, SendRequest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -48,41 +48,39 @@ class Dispatcher:
     def __init__(
         self,
         nursery: trio.Nursery,  # runs the requests
-        send: Callable[[Parcel], Awaitable[None]],  # sends a request, with its retries
+        send: Callable[[SendRequest], Awaitable[None]],  # sends a request, with its retries
         in_flight: int,  # most requests together, waiting ones of their lanes included
     ) -> None:
         self._nursery = nursery
         self._send = send
         self._limit = trio.Semaphore(in_flight)
-        self._waiting: dict[Lane, deque[Parcel]] = {}
+        self._waiting: dict[Destination, deque[SendRequest]] = {}
 
-    async def put(self, parcel: Parcel) -> None:
+    async def put(self, request: SendRequest) -> None:
         """Send a request soon; waits while ``in_flight`` are under way."""
         await self._limit.acquire()
-        if parcel.lane.queue is None:
-            self._nursery.start_soon(self._send_one, parcel)
+        if request.destination.queue is None:
+            self._nursery.start_soon(self._send_one, request)
             return
-        waiting = self._waiting.get(parcel.lane)
+        waiting = self._waiting.get(request.destination)
         if waiting is not None:
-            waiting.append(parcel)
+            waiting.append(request)
             return
-        self._waiting[parcel.lane] = deque([parcel])
-        self._nursery.start_soon(self._send_lane, parcel.lane)
+        self._waiting[request.destination] = deque([request])
+        self._nursery.start_soon(self._send_in_order, request.destination)
 
-    async def _send_one(self, parcel: Parcel) -> None:
-        await self._send(parcel)
+    async def _send_one(self, request: SendRequest) -> None:
+        await self._send(request)
         self._limit.release()
 
-    async def _send_lane(self, lane: Lane) -> None:
-        waiting = self._waiting[lane]
+    async def _send_in_order(self, destination: Destination) -> None:
+        waiting = self._waiting[destination]
         while waiting:
             await self._send_one(waiting.popleft())
-        del self._waiting[lane]
+        del self._waiting[destination]
 
 
 class PartitionSender:
-    """Sends the rows of a partition."""
-
     def __init__(
         self,
         settings: SinkSettings,  # options
@@ -117,8 +115,8 @@ class PartitionSender:
         settings = self.settings
         outbox = Outbox(settings.batch_size)
 
-        async def send(parcel: Parcel) -> None:
-            await self._send(producer, parcel)
+        async def send(request: SendRequest) -> None:
+            await self._send(producer, request)
 
         batch: Any = first
         may_have_queue = self._has_delays or self.reader.has_sharding_keys
@@ -127,11 +125,11 @@ class PartitionSender:
             while batch is not None:
                 for row in self.reader.rows(batch):
                     queue = await self._queue(producer, row.message) if may_have_queue else None
-                    for parcel in outbox.add(row, queue):
-                        await dispatcher.put(parcel)
+                    for request in outbox.add(row, queue):
+                        await dispatcher.put(request)
                 batch = await _next(batches)
-            for parcel in outbox.rest():
-                await dispatcher.put(parcel)
+            for request in outbox.flush():
+                await dispatcher.put(request)
 
     async def _queue(self, producer: Producer, message: Message) -> MessageQueue | None:
         """Return the queue of an ordered message; check what the topic's brokers support."""
@@ -167,22 +165,22 @@ class PartitionSender:
                     "'deliverTimestamp'"
                 )
 
-    async def _send(self, producer: Producer, parcel: Parcel) -> None:
-        topic, queue = parcel.lane
-        message = parcel.message
+    async def _send(self, producer: Producer, request: SendRequest) -> None:
+        topic, queue = request.destination
+        message = request.message
 
         async def attempt() -> SendResult:
             if message is None:
-                return await self._send_batch(producer, parcel)
+                return await self._send_batch(producer, request)
             if queue is None:
                 return await producer.send(message)
             return await producer.send_to(message, queue)
 
         await self._retry(producer, attempt, topic)
 
-    async def _send_batch(self, producer: Producer, parcel: Parcel) -> SendResult:
+    async def _send_batch(self, producer: Producer, request: SendRequest) -> SendResult:
         """Send a batch; as ``Producer.send_batch`` does with messages that are not encoded."""
-        topic, queue = parcel.lane
+        topic, queue = request.destination
         sender, seconds = producer.sender, self.settings.send_timeout
         deadline = trio.current_time() + seconds
         target = await sender.find_target(wire_topic(producer.instance.config, topic))
@@ -196,7 +194,7 @@ class PartitionSender:
             "i": encode_properties(properties),
             "m": "true",
         }
-        body = b"".join(parcel.entries)
+        body = b"".join(request.entries)
         outgoing = OutgoingMessage(RequestCode.SEND_BATCH_MESSAGE, "", body, fields)
         if queue is None:
             return await sender.send(topic, outgoing, seconds)

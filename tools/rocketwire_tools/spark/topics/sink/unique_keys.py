@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DIGEST_SIZE: Final = 12  # Bytes of a digest: what a key of 16 bytes has, without its time
 
 MAX_ROWS: Final = 2_000_000
-"""Most rows of a partition without the column ``id``; their digests are kept in memory."""
+"""Maximum rows of a partition without the column ``id``; their digests are kept in memory."""
 
 _encode: Final = msgspec.msgpack.Encoder().encode
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rocketwire.client import Message
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.spark.topics.sink.outbox import Outbox, Parcel
+from rocketwire_tools.spark.topics.sink.outbox import Outbox, SendRequest
 from rocketwire_tools.spark.topics.sink.rows import Row
 
 QUEUE = MessageQueue(topic="a", broker_name="b", queue_id=1)
@@ -15,19 +15,19 @@ def row(topic: str, body: bytes, *, alone: bool = False) -> Row:
     return Row(Message(topic, body), None if alone else body)
 
 
-def shape(parcels: list[Parcel]) -> list[tuple[str, int | None, list[bytes] | bytes]]:
+def shape(request: list[SendRequest]) -> list[tuple[str, int | None, list[bytes] | bytes]]:
     return [
         (
-            parcel.lane.topic,
-            parcel.lane.queue.queue_id if parcel.lane.queue else None,
-            parcel.entries if parcel.message is None else parcel.message.body,
+            request.destination.topic,
+            request.destination.queue.queue_id if request.destination.queue else None,
+            request.entries if request.message is None else request.message.body,
         )
-        for parcel in parcels
+        for request in request
     ]
 
 
-def fill(outbox: Outbox, *rows: tuple[Row, MessageQueue | None]) -> list[Parcel]:
-    return [parcel for one in rows for parcel in outbox.add(*one)]
+def fill(outbox: Outbox, *rows: tuple[Row, MessageQueue | None]) -> list[SendRequest]:
+    return [request for one in rows for request in outbox.add(*one)]
 
 
 def test_topics_and_queues_have_batches_of_their_own() -> None:
@@ -35,7 +35,7 @@ def test_topics_and_queues_have_batches_of_their_own() -> None:
     rows = [(row("a", b"1"), None), (row("b", b"2"), None), (row("a", b"3"), QUEUE)]
     assert not fill(outbox, *rows, *rows)
 
-    assert shape(list(outbox.rest())) == [
+    assert shape(list(outbox.flush())) == [
         ("a", None, [b"1", b"1"]),
         ("b", None, [b"2", b"2"]),
         ("a", 1, [b"3", b"3"]),
@@ -48,7 +48,7 @@ def test_a_message_alone_follows_the_earlier_ones_of_its_queue() -> None:
     sent += fill(outbox, (row("a", b"3"), QUEUE))
 
     assert shape(sent) == [("a", 1, [b"1"]), ("a", 1, b"2")]
-    assert shape(list(outbox.rest())) == [("a", 1, [b"3"])]
+    assert shape(list(outbox.flush())) == [("a", 1, [b"3"])]
 
 
 def test_the_memory_of_all_queues_is_bounded() -> None:
@@ -59,6 +59,6 @@ def test_the_memory_of_all_queues_is_bounded() -> None:
     ]
 
     assert len(fill(outbox, *rows)) == 2
-    assert not list(outbox.rest())
+    assert not list(outbox.flush())
     assert not fill(outbox, rows[1])
-    assert shape(list(outbox.rest())) == [("a", 1, [b"11"])]
+    assert shape(list(outbox.flush())) == [("a", 1, [b"11"])]

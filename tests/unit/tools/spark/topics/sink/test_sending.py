@@ -12,7 +12,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire_tools.spark.topics.sink.attempts import Present, absence_of
 from rocketwire_tools.spark.topics.sink.failures import SinkError
-from rocketwire_tools.spark.topics.sink.outbox import Lane, Parcel
+from rocketwire_tools.spark.topics.sink.outbox import Destination, SendRequest
 from rocketwire_tools.spark.topics.sink.sending import Dispatcher
 from tests.support.topics import properties_of
 
@@ -24,24 +24,24 @@ QUEUE = MessageQueue(topic="a", broker_name="b", queue_id=1)
 
 
 async def test_requests_of_a_queue_are_sent_one_after_the_other(autojump_clock: Any) -> None:
-    under_way: dict[Lane, int] = defaultdict(int)
-    most: dict[Lane, int] = defaultdict(int)
+    under_way: dict[Destination, int] = defaultdict(int)
+    most: dict[Destination, int] = defaultdict(int)
     sent: list[bytes] = []
 
-    async def send(parcel: Parcel) -> None:
-        under_way[parcel.lane] += 1
-        most[parcel.lane] = max(most[parcel.lane], under_way[parcel.lane])
+    async def send(request: SendRequest) -> None:
+        under_way[request.destination] += 1
+        most[request.destination] = max(most[request.destination], under_way[request.destination])
         await trio.sleep(1)
-        under_way[parcel.lane] -= 1
-        if parcel.lane.queue:
-            sent.append(parcel.entries[0])
+        under_way[request.destination] -= 1
+        if request.destination.queue:
+            sent.append(request.entries[0])
 
-    ordered, free = Lane("a", QUEUE), Lane("a", None)
+    ordered, free = Destination("a", QUEUE), Destination("a", None)
     async with trio.open_nursery() as nursery:
         dispatcher = Dispatcher(nursery, send, in_flight=8)
         for number in range(6):
             for lane in (ordered, free):
-                await dispatcher.put(Parcel(lane, [b"%d" % number]))
+                await dispatcher.put(SendRequest(lane, [b"%d" % number]))
 
     assert sent == [b"%d" % number for number in range(6)]
     assert most[ordered] == 1

@@ -1,4 +1,4 @@
-"""``Asking``: the requests of one collection to one broker, counted and bounded."""
+"""``BrokerScrape``: the requests of one collection to one broker, counted and bounded."""
 
 from __future__ import annotations
 
@@ -33,8 +33,6 @@ class BrokerGoneError(Exception):
 
 
 class Broker(NamedTuple):
-    """A broker."""
-
     cluster: str  # name of its cluster
     name: str  # name of its group of master and slaves
     address: str  # ``host:port``
@@ -53,9 +51,7 @@ class Broker(NamedTuple):
         return (self.cluster, self.name, *labels)
 
 
-class Asking:
-    """Requests to one broker."""
-
+class BrokerScrape:
     def __init__(
         self,
         admin: Admin,
@@ -77,7 +73,7 @@ class Asking:
         self._limit = trio.CapacityLimiter(concurrent)
         self._channel_errors = 0
 
-    async def run(self, part: str, call: Callable[[Asking], Awaitable[None]]) -> None:
+    async def run(self, part: str, call: Callable[[BrokerScrape], Awaitable[None]]) -> None:
         """Carry out a part; an error or a cancellation leaves it incomplete."""
         self.incomplete[part] = None
         try:

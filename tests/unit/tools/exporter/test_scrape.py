@@ -12,10 +12,10 @@ from rocketwire.errors import (
     RequestTimeoutError,
     RocketWireError,
 )
-from rocketwire_tools.exporter.asking import (
+from rocketwire_tools.exporter.scrape import (
     MAX_CHANNEL_ERRORS,
-    Asking,
     BrokerGoneError,
+    BrokerScrape,
     error_name,
 )
 from tests.support.fakes.exported_cluster import ADDRESS, ExportedCluster, refusal
@@ -26,30 +26,30 @@ def connect_error() -> ConnectFailedError:
 
 
 async def test_an_error_leaves_a_part_incomplete() -> None:
-    asking = ExportedCluster().asking()
+    scrape = ExportedCluster().scrape()
 
-    async def part(asking: Asking) -> None:
+    async def part(scrape: BrokerScrape) -> None:
         raise refusal(ResponseCode.NO_PERMISSION)
 
-    await asking.run("groups", part)
+    await scrape.run("groups", part)
 
-    assert list(asking.incomplete) == ["groups"]
-    assert asking.failures == {("groups", "NO_PERMISSION"): 1}
+    assert list(scrape.incomplete) == ["groups"]
+    assert scrape.failures == {("groups", "NO_PERMISSION"): 1}
 
 
 async def test_a_part_without_failures_is_complete() -> None:
-    asking = ExportedCluster().asking()
+    scrape = ExportedCluster().scrape()
 
-    async def part(asking: Asking) -> None:
+    async def part(scrape: BrokerScrape) -> None:
         await trio.lowlevel.checkpoint()
 
-    await asking.run("groups", part)
+    await scrape.run("groups", part)
 
-    assert not asking.incomplete
+    assert not scrape.incomplete
 
 
 async def test_a_broker_that_does_not_answer_is_given_up() -> None:
-    asking = ExportedCluster().asking()
+    scrape = ExportedCluster().scrape()
     calls = 0
 
     async def request() -> None:
@@ -57,22 +57,22 @@ async def test_a_broker_that_does_not_answer_is_given_up() -> None:
         calls += 1
         raise connect_error()
 
-    async def part(asking: Asking) -> None:
+    async def part(scrape: BrokerScrape) -> None:
         async def ask(_: int) -> None:
-            await asking.ask(request)
+            await scrape.ask(request)
 
-        await asking.call_each("topics", range(100), ask)
+        await scrape.call_each("topics", range(100), ask)
 
-    await asking.run("topics", part)
+    await scrape.run("topics", part)
 
     assert MAX_CHANNEL_ERRORS <= calls <= MAX_CHANNEL_ERRORS + 1
-    assert asking.failures == {("topics", "connection"): calls}
+    assert scrape.failures == {("topics", "connection"): calls}
     with pytest.raises(BrokerGoneError):
-        await asking.ask(request)
+        await scrape.ask(request)
 
 
 async def test_the_failure_of_one_item_does_not_end_the_others() -> None:
-    asking = ExportedCluster().asking()
+    scrape = ExportedCluster().scrape()
     done: list[int] = []
 
     async def ask(number: int) -> None:
@@ -82,14 +82,14 @@ async def test_the_failure_of_one_item_does_not_end_the_others() -> None:
             raise refusal(ResponseCode.TOPIC_NOT_EXIST)
         done.append(number)
 
-    await asking.call_each("topics", range(4), ask)
+    await scrape.call_each("topics", range(4), ask)
 
     assert done == [0, 3]
-    assert asking.failures == {("topics", "SYSTEM_BUSY"): 1}
+    assert scrape.failures == {("topics", "SYSTEM_BUSY"): 1}
 
 
 async def test_requests_at_once_are_bounded() -> None:
-    asking = ExportedCluster().asking(concurrent=3)
+    scrape = ExportedCluster().scrape(concurrent=3)
     running = most = 0
 
     async def request() -> None:
@@ -100,11 +100,11 @@ async def test_requests_at_once_are_bounded() -> None:
         running -= 1
 
     async def ask(_: int) -> None:
-        await asking.ask(request)
+        await scrape.ask(request)
 
-    await asking.call_each("topics", range(10), ask)
+    await scrape.call_each("topics", range(10), ask)
 
-    assert (most, asking.requests) == (3, 10)
+    assert (most, scrape.requests) == (3, 10)
 
 
 @pytest.mark.parametrize(
