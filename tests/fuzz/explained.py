@@ -1,6 +1,6 @@
 """Differences from Java that are meant: each with a predicate as narrow as it can be.
 
-Rules of this file: ``docs/support.md`` has the reason of each name; a rule that no longer applies to anything is
+Rules of this file: ``docs/differences.md`` has the reason of each name; a rule that no longer applies to anything is
 removed; what is not listed is a bug.
 """
 

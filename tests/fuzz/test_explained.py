@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.fuzz.explained import EXPLANATIONS
 from tests.fuzz.formats import FORMATS
 
-SUPPORT = Path(__file__).parents[2] / "docs" / "support.md"
+SUPPORT = Path(__file__).parents[2] / "docs" / "differences.md"
 SECTION = "### Differences that the differential knows\n"
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.compare.diff import KnownDifference
 
 
-SUPPORT = Path(__file__).parents[3] / "docs" / "support.md"
+SUPPORT = Path(__file__).parents[3] / "docs" / "differences.md"
 
 
 def read_known() -> list[KnownDifference]:
