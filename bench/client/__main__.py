@@ -24,7 +24,7 @@ from tests.peers.messages import create_topic
 
 WORK: Final = {"sync": 10_000, "async": 60_000, "push": 240_000}
 """Messages of a round."""
-LEAST: Final = {"sync": 1_000, "async": 4_000, "push": 60_000}
+MIN_COUNTS: Final = {"sync": 1_000, "async": 4_000, "push": 60_000}
 """Messages of a round at any scale: with fewer, the cost before the first message dominates."""
 NAMES: Final = {
     "sync": "sends of 1 KiB, one after the other, per CPU second",
@@ -87,7 +87,9 @@ def main() -> None:
     )
     options = parser.parse_args()
     clients = (OURS, *(FACADES if options.facades else ()), JAVA)
-    counts = {verb: max(LEAST[verb], int(count * options.scale)) for verb, count in WORK.items()}
+    counts = {
+        verb: max(MIN_COUNTS[verb], int(count * options.scale)) for verb, count in WORK.items()
+    }
     table = Table(clients, JAVA)
     print(machine.describe())
     with tempfile.TemporaryDirectory(prefix="rocketwire-bench-") as name:

@@ -29,7 +29,7 @@ ANY_STATUS_PORT: Final = -2
 """``STATUS_PORT``, or a free port if it is in use."""
 
 _UNITS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-_MOST: Final = 2**31 - 1
+_MAX_INT: Final = 2**31 - 1
 
 
 # ---------------------------------------------------------------------------- texts
@@ -61,15 +61,15 @@ def _read_integer(text: str) -> int:
 
 def _read_limit(text: str) -> int:
     number = _read_integer(text)
-    if not 0 <= number <= _MOST:
-        raise ValueError(f"must be a whole number from 1 to {_MOST}, or 0 (no limit)")
+    if not 0 <= number <= _MAX_INT:
+        raise ValueError(f"must be a whole number from 1 to {_MAX_INT}, or 0 (no limit)")
     return number
 
 
 def _read_positive(text: str) -> int:
     number = _read_integer(text)
-    if not 1 <= number <= _MOST:
-        raise ValueError(f"must be a whole number from 1 to {_MOST}")
+    if not 1 <= number <= _MAX_INT:
+        raise ValueError(f"must be a whole number from 1 to {_MAX_INT}")
     return number
 
 

@@ -111,7 +111,7 @@ _FIELDS: Final[Mapping[str, str]] = {
 }
 """Fields of each type of record, in their order."""
 
-_LEAST_FIELDS: Final[Mapping[str, int]] = {
+_MIN_FIELDS: Final[Mapping[str, int]] = {
     "Pub": 12, "SubBefore": 7, "SubAfter": 5, "EndTransaction": 12, "Recall": 6,
 }  # fmt: skip
 """Least number of fields of a record."""
@@ -129,7 +129,7 @@ def read_trace(text: str) -> list[TraceContext]:
 def _decode(fields: list[str]) -> TraceContext | None:
     trace_type, texts = fields[0], fields[1:]
     names = _FIELDS.get(trace_type, "").split()
-    if not names or len(texts) < _LEAST_FIELDS[trace_type]:
+    if not names or len(texts) < _MIN_FIELDS[trace_type]:
         return None
     if trace_type == "Pub" and len(texts) == _OLD_PUB:
         names.remove("offset_msg_id")

@@ -32,7 +32,7 @@ NOBODY: Final = "none"
 """An empty list of addresses; an empty text is no list."""
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-_MOST: Final = 2**31 - 1
+_MAX_INT: Final = 2**31 - 1
 _DAY: Final = 86_400
 
 
@@ -58,7 +58,7 @@ class Bounds(NamedTuple):
     """
 
     minimum: int
-    maximum: int = _MOST
+    maximum: int = _MAX_INT
     unit: str = ""
     zero: str = ""
     otherwise: str = ""

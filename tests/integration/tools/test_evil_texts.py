@@ -55,7 +55,7 @@ VALUES = {
     "topic": "orders",
 }
 """Values of options; others are 1, or their first choice."""
-LEAST_MARKED = 45
+MIN_MARKED = 45
 """Commands of the administrator that show something evil."""
 
 
@@ -111,7 +111,7 @@ def test_admin_commands_with_evil_answers(form: str, tmp_path: Path) -> None:
         output = show(calls_of_admin(server.address, form), tmp_path)
 
     assert_harmless(output)
-    assert sum(MARK in part for part in output.split("\n$ ")) >= LEAST_MARKED
+    assert sum(MARK in part for part in output.split("\n$ ")) >= MIN_MARKED
 
 
 @pytest.mark.full
@@ -121,7 +121,7 @@ def test_admin_commands_with_evil_refusals(tmp_path: Path) -> None:
         output = show(calls_of_admin(server.address, "table"), tmp_path)
 
     assert_harmless(output)
-    assert sum(MARK in part for part in output.split("\n$ ")) >= LEAST_MARKED
+    assert sum(MARK in part for part in output.split("\n$ ")) >= MIN_MARKED
 
 
 def test_store_commands_with_evil_messages(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ FAST: Final = 0.05
 SLOW: Final = 1.0
 """Seconds after which an application that takes parts is slow."""
 
-LEAST_PARTS: Final = 4
+MIN_PARTS: Final = 4
 """Parts that even a slow application gets: with one, it waits for each crossing."""
 
 MAX_PART: Final = 32
@@ -192,7 +192,7 @@ class LentConsumption(ConcurrentConsumption):
         # lend larger parts while handlers are fast; to an application, more parts
         if not self._borrower.handles:
             maximum = self._config.consume_thread_max
-            minimum = min(LEAST_PARTS, maximum)
+            minimum = min(MIN_PARTS, maximum)
             self._limit = max(minimum, self._limit // 2) if seconds > SLOW else maximum
             return
         if seconds > FAST:

@@ -15,7 +15,7 @@ import numpy as np
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.pcapng_blocks import (
     INTERFACE,
-    LEAST,
+    MIN_LENGTHS,
     PACKETS,
     SECTION,
     PacketBlocks,
@@ -201,7 +201,7 @@ class _BlockWalk:
 
 
 def _refusal(block_type: int, length: int) -> str | None:
-    if length < LEAST.get(block_type, 12) or length & 3:
+    if length < MIN_LENGTHS.get(block_type, 12) or length & 3:
         return f"a block of {length} bytes"
     if length > MAX_RECORD and (block_type in PACKETS or block_type == INTERFACE):
         return f"a block claims {length} bytes, {MAX_RECORD} is the limit"

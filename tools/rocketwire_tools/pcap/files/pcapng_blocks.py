@@ -22,9 +22,9 @@ INTERFACE: Final = 1
 _OLD_PACKET: Final = 2
 _SIMPLE_PACKET: Final = 3
 PACKET: Final = 6
-LEAST: Final = {PACKET: 32, _SIMPLE_PACKET: 16, _OLD_PACKET: 32}
+MIN_LENGTHS: Final = {PACKET: 32, _SIMPLE_PACKET: 16, _OLD_PACKET: 32}
 """Bytes of a packet block without its packet, by block type."""
-PACKETS: Final = frozenset(LEAST)  # Types of blocks that hold a packet
+PACKETS: Final = frozenset(MIN_LENGTHS)  # Types of blocks that hold a packet
 MAX_INTERFACES: Final = 65_536
 
 

@@ -1,7 +1,7 @@
 """Plots a capture: frame rate over time, latencies over time, and the distribution of latencies.
 
 Only ``--plot`` imports matplotlib. Memory does not grow with the capture: latencies are counted in
-classes of equal ratio, frames in at most ``_MOST`` time slots, which widen together.
+classes of equal ratio, frames in at most ``_MAX_SLOTS`` time slots, which widen together.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 SUFFIXES: Final = (".png", ".svg")
 KINDS: Final = ("request", "oneway", "response")
-_MOST: Final = 256
+_MAX_SLOTS: Final = 256
 _SECOND: Final = 1_000_000_000
 _NARROWEST: Final = _SECOND // 100
-_LEAST_NS: Final = 1e4
+_MIN_NS: Final = 1e4
 _CLASSES: Final = 160
 _PER_DECADE: Final = 20  # Classes of latencies in a decade, from 10 microseconds to 1000 seconds
 _PERCENTILES: Final = (50, 90, 99)
@@ -54,8 +54,8 @@ class PlottedReport:
         )
         self._start: int | None = None
         self._width = _NARROWEST
-        self._frames = np.zeros((len(KINDS), _MOST), np.int64)
-        self._latencies = np.zeros((_MOST, _CLASSES), np.int64)
+        self._frames = np.zeros((len(KINDS), _MAX_SLOTS), np.int64)
+        self._latencies = np.zeros((_MAX_SLOTS, _CLASSES), np.int64)
 
     def take(self, batch: Batch) -> None:
         self._report.take(batch)
@@ -87,7 +87,7 @@ class PlottedReport:
             start = low
         end = max(high, (self._start or start) + self._last() * self._width)
         width = self._width
-        while (end - start) // width >= _MOST:
+        while (end - start) // width >= _MAX_SLOTS:
             width *= 2
         if self._start is not None and (width != self._width or start != self._start):
             self._rescale(start, width)
@@ -98,7 +98,7 @@ class PlottedReport:
         return int(used[-1]) if used.size else 0
 
     def _rescale(self, start: int, width: int) -> None:
-        slots = np.arange(_MOST)
+        slots = np.arange(_MAX_SLOTS)
         goal = ((self._start or 0) + slots * self._width - start) // width
         used = np.flatnonzero(self._frames.any(axis=0))
         frames, latencies = np.zeros_like(self._frames), np.zeros_like(self._latencies)
@@ -151,13 +151,13 @@ _PLACES: Final = {name: number for number, name in enumerate(KINDS)}
 
 
 def _class_of(latency_ns: Array) -> Array:
-    decades = np.log10(np.maximum(latency_ns, _LEAST_NS) / _LEAST_NS)
+    decades = np.log10(np.maximum(latency_ns, _MIN_NS) / _MIN_NS)
     result: Array = np.minimum((decades * _PER_DECADE).astype(np.int64), _CLASSES - 1)
     return result
 
 
 def _edges() -> Array:
-    edges: Array = _LEAST_NS / 1e6 * 10 ** (np.arange(_CLASSES + 1) / _PER_DECADE)
+    edges: Array = _MIN_NS / 1e6 * 10 ** (np.arange(_CLASSES + 1) / _PER_DECADE)
     return edges
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.files.records import Records
     from rocketwire_tools.pcap.packets.packets import Addresses, Segments
 
-_MOST: Final = 100_000  # Connections and clients that are remembered
+_MAX_CONNECTIONS: Final = 100_000  # Connections and clients that are remembered
 _LONGEST: Final = 108
 """Bytes of a direction that are checked: the longest PROXY header of version 1."""
 _NAMES: Final = {
@@ -111,11 +111,11 @@ class OpeningReport:
         for index in syn.tolist():
             self._connection(segments, index, addresses)
             client = self._host(int(segments.source[index]) >> 16, addresses)
-            if client not in self._opened and len(self._opened) >= _MOST:
+            if client not in self._opened and len(self._opened) >= _MAX_CONNECTIONS:
                 client = OTHERS
             second = int(records.time_ns[segments.record[index]]) // 1_000_000_000
             self._opened[client] += 1
-            if len(self._seconds) < _MOST:
+            if len(self._seconds) < _MAX_CONNECTIONS:
                 self._seconds[client, second] += 1
 
     def _host(self, number: int, addresses: Addresses) -> str:
@@ -128,7 +128,7 @@ class OpeningReport:
         source, target = int(segments.source[index]), int(segments.target[index])
         name = self._names.get((source, target))
         if name is None:
-            if len(self._names) >= 2 * _MOST:
+            if len(self._names) >= 2 * _MAX_CONNECTIONS:
                 self._uncounted += 1
                 return None
             ends = sorted(
@@ -180,7 +180,7 @@ class OpeningReport:
                 unusual.append((name, protocol, opening.proxied, opening.bytes))
         note = f"{self._resets:,} resets"
         if self._uncounted:
-            note += f"; segments of connections beyond {_MOST:,}: {self._uncounted:,}"
+            note += f"; segments of connections beyond {_MAX_CONNECTIONS:,}: {self._uncounted:,}"
         opened = [
             (client, count, self._busiest_second(client))
             for client, count in self._opened.most_common(self._top)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SAMPLE: Final = 200_000  # Latencies kept for each code and topic, unless the total is too large
 _SAMPLES: Final = 2_000_000
 """Latencies kept in total; beyond that, fewer are kept for each code and topic."""
-_LEAST_SAMPLE: Final = 16
+_MIN_SAMPLE: Final = 16
 _KEYS: Final = 100_000
 """Topics, connections or pairs that are counted apart; later ones count as ``(others)``."""
 OTHERS: Final = "(others)"
@@ -215,7 +215,7 @@ class SlowReport:
                     (latency, time_ns, request_code, connection, opaque, request_topic)
                 )
         self._slowest = sorted(self._slowest, reverse=True)[: self._top]
-        while self._kept > _SAMPLES and self._max_samples > _LEAST_SAMPLE:
+        while self._kept > _SAMPLES and self._max_samples > _MIN_SAMPLE:
             self._thin()
 
     def _key(self, held: bool, code: int, topic: str) -> tuple[bool, int | None, str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-MOST: Final = 1 << 17  # Streams, and addresses, whose texts are cached
+MAX_TEXTS: Final = 1 << 17  # Streams, and addresses, whose texts are cached
 _FEW: Final = 4096  # Fewer ports are converted one by one; to convert all 65,536 takes longer
 CONNECTION: Final = 0
 SOURCE: Final = 1
@@ -36,7 +36,7 @@ class StreamNames:
 
     def rows(self, numbers: Array, sources: Array, targets: Array) -> Array:
         """Find the rows of streams in ``column``; adds missing streams."""
-        if len(self._numbers) > MOST:
+        if len(self._numbers) > MAX_TEXTS:
             self._forget()
         indexes = self._indexes_of(numbers)
         new = (
@@ -114,7 +114,7 @@ class StreamNames:
     def host(self, number: int) -> str:
         text = self._hosts.get(number)
         if text is None:
-            if len(self._hosts) > MOST:
+            if len(self._hosts) > MAX_TEXTS:
                 self._hosts.clear()
             text = self._hosts[number] = _host(self._addresses.address_bytes(number))
         return text

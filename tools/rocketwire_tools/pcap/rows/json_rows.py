@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.arrow import Batch, Column, Schema
 
 _FEW: Final = 128  # Fewer rows are written faster as objects
-_MOST: Final = 4096  # Rows that are written at once
+_MAX_ROWS: Final = 4096  # Rows that are written at once
 _LARGEST: Final = 64 << 20  # Bytes of columns that are written at once, unless there are few rows
 _DISTINCT: Final = frozenset(
     {"time_ns", "end_time_ns", "opaque", "latency_ns", "frame_length", "body_length"}
@@ -78,8 +78,8 @@ class JsonRows:
             yield back.encode() * batch.num_rows
             return
         end = _scalar(back)
-        for start in range(0, batch.num_rows, _MOST):
-            rows = min(_MOST, batch.num_rows - start)
+        for start in range(0, batch.num_rows, _MAX_ROWS):
+            rows = min(_MAX_ROWS, batch.num_rows - start)
             yield text_bytes(
                 concatenate_columns(*(part.column(start, rows) for part in parts), end)
             )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 JSON: Final = 0
 ROCKETMQ: Final = 1
 LARGEST: Final = MAX_FRAME_LENGTH - LENGTH_SIZE  # The largest value of a length word
-LEAST_HEADER: Final = (2, 21)
+MIN_HEADER: Final = (2, 21)
 """Shortest header by type: an empty JSON object, and a binary header without remark and
 extension fields."""
 MAX_HEADER: Final = 4 << 20  # Longest header that is collected; real ones have a few hundred bytes
@@ -53,7 +53,7 @@ def has_prefix(length: int, header_type: int, header_length: int) -> bool:
     """Whether these values can be the first two words of a frame."""
     return (
         header_type <= ROCKETMQ
-        and LEAST_HEADER[header_type] <= header_length <= MAX_HEADER
+        and MIN_HEADER[header_type] <= header_length <= MAX_HEADER
         and header_length + LENGTH_SIZE <= length <= LARGEST
     )
 
@@ -70,7 +70,7 @@ def have_prefixes(words: Array) -> tuple[Array, Array, Array, Array]:
         (header + LENGTH_SIZE <= length)
         & (length <= LARGEST)
         & (header_type <= ROCKETMQ)
-        & (header >= np.array(LEAST_HEADER)[header_type & 1])
+        & (header >= np.array(MIN_HEADER)[header_type & 1])
         & (header <= MAX_HEADER)
     )
     return length, header_type, header, good

@@ -48,7 +48,7 @@ LANES: Final = 4  # Pulls of a range that are under way; half as many if message
 LARGE: Final = 512 << 10  # Bytes of a large message
 STRIDE: Final = 32
 """Messages of a stride at the beginning (Java: ``maxTransferCountOnMessageInMemory``)."""
-MOST: Final = 1024  # Messages that a pull asks for at most
+MAX_PULL: Final = 1024  # Maximum messages of a pull
 FILTERED_STRIDE: Final = 800  # Offsets that a broker looks at for one pull with a filter
 CHUNK: Final = 2 << 20  # Fewest bytes that are decoded together, except at the end
 FULL_CHUNK: Final = 4 << 20  # Bytes after which no further answer is decoded with them
@@ -187,7 +187,7 @@ class RangePull:
             offset=0,
             group=settings.group,
             subscription=subscription,
-            max_msg_nums=MOST,
+            max_msg_nums=MAX_PULL,
             suspend_timeout=0,
             send_subscription=True,
         )
@@ -204,7 +204,7 @@ class RangePull:
         self._form, self._broker_name = form, values
 
     def request_of(self, stride: _Stride) -> PreparedRequest:
-        max_messages = MOST if self._settings.is_filtered else stride.end - stride.next_offset
+        max_messages = MAX_PULL if self._settings.is_filtered else stride.end - stride.next_offset
         values = (stride.next_offset, max_messages, *self._broker_name)
         return PreparedRequest(self._form, values, b"")
 
@@ -263,7 +263,7 @@ class RangePull:
             await self._refresh_route()  # otherwise its broker is not found
         if self._settings.is_filtered or len(self._range) <= STRIDE:
             return
-        self._size = MOST
+        self._size = MAX_PULL
         stride = self.next_stride()
         self._size = STRIDE
         if stride is None:

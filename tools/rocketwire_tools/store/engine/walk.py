@@ -23,7 +23,9 @@ _RECORDS: Final = 16
 """Fewest records of a stretch of the usual size; a walk of one ends after four times as many."""
 
 _FEWEST: Final = 64  # stretches for which it is worth it: larger records are few
-_MOST: Final = 1024  # stretches from which on longer ones cost less: each begins with a search
+_MAX_STRETCHES: Final = (
+    1024  # stretches from which on longer ones cost less: each begins with a search
+)
 _MAGIC: Final = MAGIC_V1.to_bytes(4, "big")[:3]  # both magic numbers begin like this
 
 
@@ -37,7 +39,7 @@ def walk(view: memoryview) -> tuple[Int64s, int]:
         last_positions, end = commit_log.walk(view, end, size)
         return np.array(positions + last_positions, np.int64), end
     longer = 1
-    while (size - end) // (stretch * longer) > _MOST:
+    while (size - end) // (stretch * longer) > _MAX_STRETCHES:
         longer *= 2
     positions_in_stretches, end = _walk_stretches(
         data, size, end, stretch * longer, 4 * _RECORDS * longer

@@ -15,8 +15,8 @@ from rocketwire.client.consumer.config import (
 )
 from rocketwire.client.consumer.push.lending import (
     FAST,
-    LEAST_PARTS,
     MAX_PART,
+    MIN_PARTS,
     SLOW,
     LentConsumption,
     LentMessages,
@@ -100,7 +100,7 @@ async def test_an_application_gets_large_parts_and_fewer_when_it_is_slow(
         library.bring(*range(MAX_PART * 30))
         mock_clock.jump(2 * SLOW)
         assert library.sizes() == [MAX_PART] * 16
-        assert len(library.lent) == LEAST_PARTS
+        assert len(library.lent) == MIN_PARTS
 
 
 async def test_messages_leave_the_window_when_their_part_is_settled() -> None:

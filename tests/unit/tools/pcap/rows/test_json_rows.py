@@ -77,7 +77,7 @@ def test_many_rows_and_large_ones_are_written_some_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     batch = rows(3000)
-    monkeypatch.setattr(json_rows, "_MOST", 700)
+    monkeypatch.setattr(json_rows, "_MAX_ROWS", 700)
     assert len(list(JsonRows(batch.schema).lines(batch))) == 5
     assert lines_of_objects(batch) == lines(batch)
     monkeypatch.setattr(json_rows, "_LARGEST", batch.nbytes // 10)

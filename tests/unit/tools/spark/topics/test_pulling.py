@@ -184,7 +184,7 @@ def test_a_filtered_pull_passes_over_what_does_not_match() -> None:
     chunks = read(broker, 0, 2000, PullSettings(group="g", tags="A"))
 
     assert [(chunk.begin, chunk.end, chunk.lost) for chunk in chunks] == [(0, 2000, 0)]
-    assert all(most == pulling.MOST for _, most in broker.pulls)
+    assert all(most == pulling.MAX_PULL for _, most in broker.pulls)
 
 
 def test_without_a_filter_what_is_passed_over_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
