@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 
 class Reason(StrEnum):
-    """Why a broker left."""
-
     CLOSED = "closed"
     IDLE = "idle"
     EXPIRED = "expired"
@@ -141,8 +139,6 @@ class GroupRemoved(Event):
 
 
 class ClusterRemoved(Event):
-    """The last broker name of a cluster left."""
-
     cluster: str
     template = "unregisterBroker, remove cluster from clusterAddrTable {cluster}"
 
@@ -208,8 +204,6 @@ class TopicRouteRefused(Event):
 
 
 class TopicDeleted(Event):
-    """An administrator deleted a topic, in one cluster or everywhere."""
-
     topic: str
     cluster: str | None
     template = "deleteTopic, remove the topic {topic}, cluster: {cluster}"
@@ -234,8 +228,6 @@ class WritePermChanged(Event):
 
 
 class NamespaceCreated(Event):
-    """A namespace of the key/value configuration was created."""
-
     namespace: str
     template = "putKVConfig create new Namespace {namespace}"
 
@@ -255,8 +247,6 @@ class ConfigItemPut(Event):
 
 
 class ConfigItemDeleted(Event):
-    """A key/value item was deleted."""
-
     namespace: str
     key: str
     value: str | None

@@ -91,17 +91,11 @@ _NO_ENTRY: Final[frozenset[type[Event]]] = frozenset(
 
 
 class Ended(Protocol):
-    """A connection that has ended."""
+    @property
+    def peer(self) -> Peer: ...
 
     @property
-    def peer(self) -> Peer:
-        """The other side."""
-        ...
-
-    @property
-    def closing(self) -> str | None:
-        """The reason."""
-        ...
+    def closing(self) -> str | None: ...
 
 
 class LogEntry(NamedTuple):
@@ -172,7 +166,6 @@ class Observer:
             events.append(LogEntry(self._wall(), _shorten(event, address)))
 
     def record_end(self, connection: Ended) -> None:
-        """Record the end of a connection; its reason is in ``closing``."""
         why = connection.closing or ""
         ending = ending_of(why)
         self.endings[ending] += 1

@@ -82,7 +82,6 @@ def request_name(code: int) -> str:
 
 
 def response_name(code: int) -> str:
-    """Return a response code as in Java's metrics; a oneway request has none."""
     return "none" if code == ONEWAY else ResponseCode(code).name.lower()
 
 

@@ -59,8 +59,6 @@ class BrokerLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicLine:
-    """One topic and its queues."""
-
     name: str
     queues: tuple[QueueData, ...]
 

@@ -80,8 +80,6 @@ class Exposed(Event):
 
 
 class Denied(NamedTuple):
-    """The roles that a peer does not have."""
-
     roles: frozenset[Role]
 
     def role_of(self, code: int) -> Role | None:

@@ -16,8 +16,6 @@ from rocketwire.serving.limits import LimitExceeded
 
 
 class Limit(StrEnum):
-    """The settings, as in log lines and counters."""
-
     BODY_LENGTH = "rocketwire.bodyMaxLength"
     INFLATED_LENGTH = "rocketwire.inflatedMaxLength"
     NAME_LENGTH = "rocketwire.maxNameLength"

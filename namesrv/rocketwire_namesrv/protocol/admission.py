@@ -55,7 +55,6 @@ class Excess(NamedTuple):
     topics: Sequence[str]
 
     def event(self, broker_name: str) -> LimitExceeded:
-        """Return the event of this excess of a broker."""
         more = f" and {len(self.topics) - 1} more" if self.topics[1:] else ""
         what = f"topic {self.topics[0][:MAX_SHOWN]!r}{more} of broker {broker_name!r} left out"
         return LimitExceeded(limit=self.limit, allowed=self.allowed, what=what)

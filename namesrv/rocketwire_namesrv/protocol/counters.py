@@ -73,7 +73,6 @@ class Histogram:
         self.total_ms = 0.0
 
     def merge(self, histogram: Histogram) -> None:
-        """Add the durations of another histogram."""
         self.counts = [
             count + added for count, added in zip(self.counts, histogram.counts, strict=True)
         ]
@@ -159,7 +158,6 @@ class Counters:
         return {**self.sent, **({_ROUTE: sent} if sent else {})}
 
     def by_request(self) -> dict[int, Histogram]:
-        """Return durations by request code, for all response codes."""
         histograms: dict[int, Histogram] = {}
         for kind, histogram in self.durations.items():
             histograms.setdefault(kind.request, Histogram()).merge(histogram)

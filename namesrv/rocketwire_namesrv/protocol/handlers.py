@@ -100,7 +100,6 @@ def _route(state: State, topic: str, version: int, fields: Mapping[str, str]) ->
 def get_broker_cluster_info(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Response:
-    """106."""
     return Response(body=state.views.cluster_info())
 
 
@@ -145,7 +144,6 @@ def query_data_version(state: State, request: RemotingCommand, peer: Peer, now: 
 
 
 def broker_heartbeat(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
-    """904."""
     header = decode_header(BrokerHeartbeatRequestHeader, request.ext_fields)
     cluster = require(header.cluster_name, "clusterName")
     state.table.refresh(cluster, require(header.broker_addr, "brokerAddr"), now)
@@ -158,7 +156,6 @@ def broker_heartbeat(state: State, request: RemotingCommand, peer: Peer, now: fl
 def wipe_write_perm_of_broker(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Response:
-    """205."""
     header = decode_header(WipeWritePermOfBrokerRequestHeader, request.ext_fields)
     count, events = _change_perm(
         state, "wipe", header.broker_name, peer, lambda perm: perm & ~Perm.WRITE
@@ -189,14 +186,12 @@ def _change_perm(
 
 
 def get_all_topic_list(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
-    """206."""
     return (
         Response(body=state.views.all_topics()) if state.config.enable_all_topic_list else DISABLED
     )
 
 
 def delete_topic(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
-    """216."""
     header = decode_header(DeleteTopicFromNamesrvRequestHeader, request.ext_fields)
     topic, cluster = header.topic, header.cluster_name
     if topic is None or not state.table.delete_topic(topic, cluster):
@@ -218,7 +213,6 @@ def register_topic(state: State, request: RemotingCommand, peer: Peer, now: floa
 def get_topics_by_cluster(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Response:
-    """224."""
     header = decode_header(GetTopicsByClusterRequestHeader, request.ext_fields)
     return _topic_list(state, lambda: state.views.topics_of_cluster(header.cluster))
 
@@ -226,26 +220,22 @@ def get_topics_by_cluster(
 def get_system_topic_list(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Response:
-    """304."""
     return Response(body=state.views.system_topics())
 
 
 def get_unit_topic_list(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
-    """311."""
     return _topic_list(state, state.views.unit_topics)
 
 
 def get_has_unit_sub_topic_list(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Response:
-    """312."""
     return _topic_list(state, state.views.unit_sub_topics)
 
 
 def get_has_unit_sub_ununit_topic_list(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Response:
-    """313."""
     return _topic_list(state, state.views.unit_sub_ununit_topics)
 
 
@@ -257,7 +247,6 @@ def _topic_list(state: State, view: Callable[[], bytes]) -> Response:
 
 
 def put_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
-    """100."""
     header = decode_header(PutKVConfigRequestHeader, request.ext_fields)
     if header.namespace is None or header.key is None:
         return Response(ResponseCode.SYSTEM_ERROR, "namespace or key is null")
@@ -267,7 +256,6 @@ def put_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float
 
 
 def get_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
-    """101."""
     header = decode_header(GetKVConfigRequestHeader, request.ext_fields)
     value = state.kv.get(header.namespace, header.key)
     fields = encode_header(GetKVConfigResponseHeader(value=value))
@@ -287,7 +275,6 @@ def delete_kv_config(state: State, request: RemotingCommand, peer: Peer, now: fl
 def get_kv_list_by_namespace(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Response:
-    """219."""
     header = decode_header(GetKVListByNamespaceRequestHeader, request.ext_fields)
     body = kv_table(state, header.namespace)
     if body is not None:
@@ -327,7 +314,6 @@ def _update_refused(peer: Peer, remark: str) -> Response:
 
 
 def get_namesrv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
-    """319."""
     return Response(body=state.config.text().encode("utf-8", "replace"))
 
 

@@ -62,7 +62,6 @@ def no_route(topic: str | None) -> Response:
 
 
 def require(value: T | None, name: str) -> T:
-    """Return the value of a mandatory field."""
     if value is None:
         raise DecodeError("a mandatory field is missing or cannot be read", path=name)
     return value

@@ -106,7 +106,6 @@ class State:
         self._fast_path_config: Config | None = None  # see ``can_use_fast_path``
 
     def wall_ms(self, now: float) -> int:
-        """Return wall-clock milliseconds at ``now``."""
         return self.epoch_ms + int(now * 1000)
 
     def is_ready(self, now: float) -> bool:

@@ -253,11 +253,9 @@ class Views:
         return _topic_list(names, next(addresses, None))
 
     def unit_topics(self) -> bytes:
-        """Return topics of a unit (311), as ``TopicList``."""
         return self._topics_with_flag(lambda flag: bool(flag & TopicSysFlag.UNIT))
 
     def unit_sub_topics(self) -> bytes:
-        """Return topics with subscriptions of a unit (312), as ``TopicList``."""
         return self._topics_with_flag(lambda flag: bool(flag & TopicSysFlag.UNIT_SUB))
 
     def unit_sub_ununit_topics(self) -> bytes:

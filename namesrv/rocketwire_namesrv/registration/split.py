@@ -86,8 +86,6 @@ class _Collected:
 
 
 class SplitRegistrations:
-    """The registrations of which parts are missing."""
-
     def __init__(self) -> None:
         self._collected: dict[_Sender, _Collected] = {}
         self._whole: set[_Sender] = set()  # senders that have as many topics as a part by chance
@@ -97,7 +95,6 @@ class SplitRegistrations:
 
     @property
     def topics(self) -> int:
-        """The number of topics in the received parts."""
         return sum(len(part.topics) for parts in self._collected.values() for part in parts.parts)
 
     def gather(
@@ -145,7 +142,6 @@ class SplitRegistrations:
         return [_join_parts(collected.parts) for _, collected in overdue]
 
     def remove_parts(self, cluster: str, address: str) -> None:
-        """Drop the parts of a broker that unregisters."""
         for sender in [key for key in self._collected if key[1:3] == (cluster, address)]:
             del self._collected[sender]
 

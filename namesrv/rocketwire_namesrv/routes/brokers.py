@@ -69,7 +69,6 @@ class Registration:
 
     @property
     def topic_count(self) -> int:
-        """Number of topics in the request."""
         return len(self.topics) + self.left_out
 
     @property
@@ -188,7 +187,6 @@ class LiveEntry:
         self.version = registration.version
 
     def expired(self, now: float) -> bool:
-        """Return whether it has been silent for too long."""
         return self.last_update + self.timeout_ms / 1000 < now
 
 

@@ -39,7 +39,6 @@ class PeerViews:
         self._latest: dict[str, Drift] = {}
 
     def record_comparison(self, peer: str, mine: TableDigest, other: TableDigest) -> PeerView:
-        """Record a comparison, and return the view of the peer."""
         drift = mine.drift(other)
         keep_lasting = drift.keep_lasting(self._latest.get(peer, Drift()))
         self._latest[peer] = drift
@@ -47,7 +46,6 @@ class PeerViews:
         return self.views[peer]
 
     def record_failure(self, peer: str, fault: str) -> PeerView:
-        """Record that a peer could not be compared; return its view."""
         self._latest.pop(peer, None)
         self.views[peer] = PeerView(fault=fault)
         return self.views[peer]

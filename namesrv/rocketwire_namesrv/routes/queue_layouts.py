@@ -111,7 +111,6 @@ class QueueLayouts:
         return self._intern(queues, old.capacity)
 
     def of_broker(self, broker_name: str) -> list[QueueLayout]:
-        """Return all layouts with queues at that broker."""
         return list(self._by_broker.get(broker_name, ()))
 
     def forget(self, broker_name: str) -> None:

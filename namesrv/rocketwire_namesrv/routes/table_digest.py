@@ -59,7 +59,6 @@ class Drift(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The differences in words; empty if there are none."""
         parts = [
             (self.brokers, "brokers that only one of them has"),
             (self.versions, "brokers with different versions"),

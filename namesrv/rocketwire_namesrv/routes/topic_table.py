@@ -239,7 +239,6 @@ class TopicTable:
         return [(topic, settings[topic]) for topic in order]
 
     def map_statically(self, mappings: Mapping[str, TopicQueueMappingInfo]) -> None:
-        """Store the static mappings of a registration."""
         for topic, info in mappings.items():
             mappings_of_topic = self.mappings.get(topic)
             self.mapped += self.growth_by((topic, info))
@@ -278,7 +277,6 @@ class TopicTable:
         ]
 
     def remove_broker(self, broker_name: str) -> int:
-        """Remove a broker from all topics; return their number."""
         count = self._replace(self._without(broker_name))
         self.layouts.drop(broker_name)
         self.losses.pop(broker_name, None)

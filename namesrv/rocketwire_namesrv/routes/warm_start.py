@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 
 class KnownBroker(NamedTuple):
-    """The identity of a broker over restarts."""
-
     cluster: str
     name: str
     number: int
@@ -74,7 +72,6 @@ def brokers_of(table: RouteTable) -> list[KnownBroker]:
 
 
 def brokers_document(brokers: Iterable[KnownBroker]) -> bytes:
-    """Return the content of the file of brokers."""
     return fastjson.dumps(
         {
             "brokers": [

@@ -36,7 +36,6 @@ class NamesrvFormatter(EscapingFormatter):
 
 
 def log_path(home: str) -> str:
-    """Return the log file of a user."""
     return os.path.join(home, "logs", "rocketmqlogs", "namesrv.log")
 
 

@@ -35,34 +35,22 @@ class Observed(Protocol):
     """The server, as the pages show it."""
 
     @property
-    def state(self) -> State:
-        """The state of the protocol."""
-        ...
+    def state(self) -> State: ...
 
     @property
-    def connections(self) -> Sized:
-        """The open connections."""
-        ...
+    def connections(self) -> Sized: ...
 
     @property
-    def acceptor(self) -> Acceptor:
-        """Accept connections."""
-        ...
+    def acceptor(self) -> Acceptor: ...
 
     @property
-    def tls(self) -> TlsContexts:
-        """Its certificates."""
-        ...
+    def tls(self) -> TlsContexts: ...
 
     @property
-    def journal(self) -> Journal:
-        """Records all events."""
-        ...
+    def journal(self) -> Journal: ...
 
     @property
-    def driver_name(self) -> str:
-        """The driver of the connections."""
-        ...
+    def driver_name(self) -> str: ...
 
 
 class Pages:

@@ -148,7 +148,6 @@ class NameServer:
     async def run(
         self, *, task_status: trio.TaskStatus[NameServer] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        """Listen and serve; see ``serve``."""
         config = self.state.config
         await self.tls.start()
         listener = await listen(config.bind_address, config.listen_port)
@@ -245,7 +244,6 @@ class NameServer:
 
     @property
     def status_page(self) -> str:
-        """Address of the operators' page; empty if there is none."""
         return self.observation.url
 
     @property

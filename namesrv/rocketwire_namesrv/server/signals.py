@@ -16,16 +16,12 @@ if TYPE_CHECKING:
 
 
 class Stoppable(Protocol):
-    """The server, as signals use it."""
-
     listening: Listening
     tls: TlsContexts
     stopped: trio.Event
 
     @property
-    def status_page(self) -> str:
-        """Address of the operators' page; empty if there is none."""
-        ...
+    def status_page(self) -> str: ...
 
     async def stop(self) -> None:
         """Stop the server."""

@@ -26,17 +26,11 @@ COMPLETION_SECONDS: Final = 1.0
 
 
 class Timed(Protocol):
-    """The server, as the timers use it."""
+    @property
+    def state(self) -> State: ...
 
     @property
-    def state(self) -> State:
-        """The state of the protocol."""
-        ...
-
-    @property
-    def connections(self) -> Mapping[int, ServerConnection]:
-        """The open connections by id."""
-        ...
+    def connections(self) -> Mapping[int, ServerConnection]: ...
 
     def record_events(self, events: Iterable[Event], address: str | None) -> None:
         """Record events."""
