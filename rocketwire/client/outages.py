@@ -93,8 +93,6 @@ class _Outage:
 
 
 class Outages:
-    """The outages of a client, producer or consumer."""
-
     def __init__(self, owner: str = "") -> None:
         """Start without outages; warnings begin with ``owner``, if there is one."""
         self._prefix = f"{owner}: " if owner else ""

@@ -64,8 +64,6 @@ class CallCancelledError(BaseException):
 
 
 class Call:
-    """A call of a coroutine function in trio."""
-
     def __init__(
         self,
         function: Callable[..., Awaitable[Any]],

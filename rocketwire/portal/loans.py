@@ -36,8 +36,6 @@ DELAY: Final = 0.05
 
 
 class Loan:
-    """Messages of a queue to handle."""
-
     def __init__(
         self,
         queue: MessageQueue,

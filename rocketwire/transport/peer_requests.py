@@ -33,8 +33,6 @@ Handler: TypeAlias = Callable[[RemotingCommand], Awaitable[RemotingCommand | Non
 
 
 class PeerRequests:
-    """Handles the requests of one peer."""
-
     def __init__(self, handler: Handler | None, peer: str, limit: int) -> None:
         self._handler = handler
         self._peer = peer

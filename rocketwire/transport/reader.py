@@ -33,8 +33,6 @@ _SINGLE_RESPONSES: Final = 4
 
 
 class StreamReader:
-    """Bytes received over one stream."""
-
     __slots__ = (
         "_low_water",
         "_stream",

@@ -30,8 +30,6 @@ Entry = TypeVar("Entry")
 
 
 class Page(NamedTuple, Generic[Entry]):
-    """A page."""
-
     entries: Mapping[str, Entry]
     total: int | None  # number of all entries; None from brokers that return everything at once
     version: DataVersion | None

@@ -65,8 +65,6 @@ _LITE: Final = int(PullSysFlag.LITE_PULL_MESSAGE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequest:
-    """A pull of a queue."""
-
     queue: MessageQueue
     offset: int  # first offset
     group: str
@@ -83,8 +81,6 @@ class PullRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullResult:
-    """The result of a pull."""
-
     status: PullStatus
     next_begin_offset: int  # offset of the next pull, whatever was filtered
     min_offset: int  # offset of the queue's oldest message

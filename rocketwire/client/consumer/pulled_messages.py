@@ -36,8 +36,6 @@ _INNER_BATCH: Final = 0xC0
 
 
 class PulledMessages(NamedTuple):
-    """The messages of a response."""
-
     messages: list[StoredMessage]  # messages that the subscription selects, in order
     unreadable: tuple[UnreadableMessage, ...] = ()
     # limit that cut the response short; None if all of it was read
@@ -230,7 +228,6 @@ class ReadReport:
             )
 
     def report_pull(self, queue: MessageQueue, result: PullOutcome) -> None:
-        """Count and log the unreadable messages of a pull."""
         self.report_unreadable(f"{queue.topic} at {queue.broker_name}", result.unreadable)
         if result.stopped_by is not None:
             consequence = f"the consumer continues at offset {result.next_begin_offset}"

@@ -37,8 +37,6 @@ SUCCESS: Final = frozenset((ResponseCode.SUCCESS.value,))
 
 
 class Response(NamedTuple):
-    """A decoded response."""
-
     header: Any  # an instance of the operation's response header class; None if it has none
     # an instance of the operation's response body class, a tuple of them, or bytes; None if there
     # is none

@@ -150,8 +150,6 @@ async def _send_state(
 
 
 class Transactions:
-    """The transactions of a producer."""
-
     def __init__(
         self, instance: ClientInstance, group: str, check: TransactionCheck | None
     ) -> None:

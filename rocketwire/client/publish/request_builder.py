@@ -69,8 +69,6 @@ class QueueTemplate(NamedTuple):
 
 
 class Target:
-    """A topic that messages are sent to."""
-
     __slots__ = ("info", "rotation", "templates", "topic")
 
     def __init__(self, topic: str, info: PublishInfo, *, start: int) -> None:

@@ -93,8 +93,6 @@ class RegistrationSettings:
 
 
 class BrokerTopics:
-    """Topics by name, and their data version."""
-
     def __init__(
         self,
         topics: Iterable[TopicConfig],

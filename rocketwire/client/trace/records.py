@@ -17,8 +17,6 @@ NORMAL, TRANS_HALF, TRANS_COMMIT, DELAY = range(4)
 
 
 class TraceRecord(NamedTuple):
-    """A trace record."""
-
     text: str  # fields, with Java's separators
     keys: tuple[str, ...]  # keys of the record for operators
     topic: str = ""  # topic of the traced message; a trace message contains records of one topic

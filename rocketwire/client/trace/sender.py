@@ -30,8 +30,6 @@ _CONFIG: Final = ProducerConfig(send_msg_timeout=5.0)
 
 
 class TraceSender:
-    """Sends trace messages of a producer or consumer."""
-
     def __init__(self, instance: ClientInstance, name: str) -> None:
         """Create a sender with its own producer group, which brokers do not get in heartbeats.
 

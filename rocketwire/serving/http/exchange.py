@@ -52,7 +52,6 @@ class Document(NamedTuple):
 
 
 def plain(status: int, text: str) -> Document:
-    """Return a response of one line."""
     return Document(status, "text/plain; charset=utf-8", f"{text}\n".encode())
 
 

@@ -59,7 +59,6 @@ def format_time(seconds: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """Return a duration."""
     minutes, seconds = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)

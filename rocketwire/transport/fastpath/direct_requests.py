@@ -33,16 +33,12 @@ new_tuple: Final[Callable[..., Any]] = vars(tuple)["__new__"]
 
 
 class StartedRequest(NamedTuple):
-    """A request that has been sent."""
-
     opaque: int  # its number
     sent_at: float  # time of trio's clock
     data: bytes | None  # received bytes that have not been decoded, or None
 
 
 class DirectRequests:
-    """Direct requests over one channel."""
-
     __slots__ = ("_bypass", "_connection", "_descriptor", "_now", "_writer", "reader")
 
     def __init__(

@@ -36,8 +36,6 @@ class _Batch:
 
 
 class Acknowledgements:
-    """The acknowledgements of a group."""
-
     def __init__(self, calls: PopCalls) -> None:
         self._calls = calls
         self._open: dict[tuple[str, str], _Batch] = {}

@@ -100,8 +100,6 @@ class PopResult:
 
 @trio_only()
 class PopCalls:
-    """The pop requests of a group."""
-
     def __init__(
         self, instance: ClientInstance, group: str, limits: StoredLimits = DEFAULT_LIMITS
     ) -> None:

@@ -52,8 +52,6 @@ def _lock_outage(topic: str | None) -> str:
 
 
 class Assignment(PushPart):
-    """The queues of a consumer."""
-
     def __init__(
         self,
         parts: PushParts,
@@ -99,11 +97,9 @@ class Assignment(PushPart):
         return await self._rebalance.has_route(topic)
 
     def rebalance_soon(self) -> None:
-        """Let ``keep_balanced`` rebalance soon."""
         self._rebalance_due.set()
 
     async def keep_balanced(self) -> None:
-        """Rebalance periodically, until closed."""
         while not self._closed:
             is_complete = False
             self._rebalance_due = trio.Event()

@@ -69,8 +69,6 @@ SHORT_TURN: Final = 0.001
 
 
 class ConcurrentConsumption(Consumption):
-    """The workers of a consumer."""
-
     def __init__(
         self,
         parts: PushParts,

@@ -45,8 +45,6 @@ class PushParts(NamedTuple):
 
 
 class PushPart:
-    """A part of a push consumer."""
-
     def __init__(self, parts: PushParts) -> None:
         self._instance = parts.instance
         self._group = parts.group
@@ -59,8 +57,6 @@ class PushPart:
 
 
 class Consumption(PushPart, ABC):
-    """Handles the messages of a consumer."""
-
     is_orderly: bool = False
 
     def __init__(self, parts: PushParts) -> None:

@@ -46,8 +46,6 @@ MAX_PART: Final = 32
 
 @dataclass(slots=True, eq=False, repr=False)
 class LentMessages:
-    """A part of a batch."""
-
     queue: MessageQueue
     messages: Sequence[StoredMessage]
     # the messages as they are in the process queue; ``messages`` have their real topics

@@ -55,8 +55,6 @@ BUSY_PATIENCE: Final = 10.0
 
 
 class AssignedQueue:
-    """A queue that is assigned to the consumer."""
-
     __slots__ = ("dropped_at", "process", "scope")
 
     def __init__(self, now: float) -> None:
@@ -67,8 +65,6 @@ class AssignedQueue:
 
 
 class PullLoop(PushPart):
-    """The pulls of a consumer."""
-
     def __init__(
         self,
         parts: PushParts,
