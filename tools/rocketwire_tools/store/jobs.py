@@ -12,11 +12,13 @@ import multiprocessing
 import os
 import signal
 import threading
-from contextlib import suppress
+from collections import deque
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from multiprocessing import connection, resource_tracker
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.store import commit_log
 from rocketwire.store.folder import files_between
@@ -26,8 +28,6 @@ from rocketwire_tools.store.engine.ghosts import LogTrail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
-    from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnProcess
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.engine.blocks import FileBlocks
@@ -77,7 +77,7 @@ def results(
     if len(parts) > 1:
         try:
             yield from _whole_parts(arguments, scans, work, parts)
-        except (EOFError, ConnectionError):
+        except BrokenProcessPool:
             raise ChildProcessError("a process that read the log has ended by itself") from None
     for scan in scans:
         if not is_read(scan):
@@ -93,85 +93,40 @@ def _whole_parts(
     arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work, parts: Sequence[Part]
 ) -> Iterator[Any]:
     options = {name: value for name, value in vars(arguments).items() if name != "run"}
-    task = (argparse.Namespace(**options), scans, work)
-    readers: list[_Reader] = []
+    picklable = argparse.Namespace(**options)
+    # a fork would copy threads of pyarrow's that others wait for
+    pool = ProcessPoolExecutor(
+        arguments.jobs, multiprocessing.get_context("spawn"), initializer=_begin_process
+    )
+    resource_tracker.ensure_running()  # which changes the mask
+    running: deque[Future[PartResult]] = deque()
+    waiting = iter(parts)
     try:
-        readers.extend(_start_reader(task) for _ in range(min(arguments.jobs, len(parts))))
-        ahead = 2 * len(readers)  # each process has one more part to go on with
-        for index, part in enumerate(parts[:ahead]):
-            readers[index % len(readers)].pipe.send(part)
-        for index, part in enumerate(parts):
-            pipe, scan = readers[index % len(readers)].pipe, scans[part.log]
-            result = _receive(pipe)
+        for part in parts:
+            for following in islice(waiting, 2 * arguments.jobs - len(running)):
+                # a new process inherits the mask, so that signals wait for ``_begin_process``
+                mask = signal.pthread_sigmask(signal.SIG_BLOCK, _IGNORED)
+                scan = scans[following.log]
+                running.append(pool.submit(_read_part, picklable, scan, following, work))
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            result, scan = running.popleft().result(), scans[part.log]
             if not result.is_whole:
                 scan.start = part.start
                 return
-            if index + ahead < len(parts):
-                pipe.send(parts[index + ahead])
             yield from result.pieces
             scan.start, scan.trail = part.stop, result.trail
     finally:
-        for reader in readers:
-            reader.process.kill()
-            reader.process.join()
-            reader.pipe.close()
+        pool.shutdown(cancel_futures=True)
 
 
-class _Reader(NamedTuple):
-    """A process that reads parts, and returns their results in the same order.
-
-    It has a pipe of its own.  A ``ProcessPoolExecutor`` has one for all results: if a process dies
-    while it writes there, the pool waits for the rest of that result for ever.
-    """
-
-    process: SpawnProcess
-    pipe: Connection
-
-
-def _start_reader(task: tuple[argparse.Namespace, Sequence[LogScan], Work]) -> _Reader:
-    # a fork would copy threads of pyarrow's that others wait for
-    context = multiprocessing.get_context("spawn")
-    pipe, other_end = context.Pipe()
-    process = context.Process(target=_read_parts, args=(other_end, *task), daemon=True)
-    resource_tracker.ensure_running()  # which changes the mask
-    # the process inherits the mask, so that Ctrl-C cannot end it before it ignores that
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _IGNORED)
-    try:
-        process.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-    other_end.close()
-    return _Reader(process, pipe)
-
-
-def _receive(pipe: Connection) -> PartResult:
-    try:
-        result = pipe.recv()
-    except OSError:  # the end of the pipe in the middle of a result
-        raise EOFError from None
-    if isinstance(result, Exception):
-        raise result
-    return cast("PartResult", result)
-
-
-def _read_parts(
-    pipe: Connection, arguments: argparse.Namespace, scans: Sequence[LogScan], work: Work
-) -> None:
-    # a signal to the whole group is for the parent, which ends this process
+def _begin_process() -> None:
+    # A signal to the whole group is for the parent, which waits for the parts that are being read:
+    # the pool waits for ever for a result of which a process has written only the beginning.
     for number in _IGNORED:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _IGNORED)
     prepare_process()
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    result: PartResult | Exception
-    with suppress(EOFError, ConnectionError):  # the parent has ended
-        while True:
-            part = pipe.recv()
-            try:
-                result = _read_part(arguments, scans[part.log], part, work)
-            except Exception as error:  # noqa: BLE001 - raised in the parent
-                result = error
-            pipe.send(result)
 
 
 def _end_with_parent() -> None:

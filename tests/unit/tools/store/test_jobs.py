@@ -107,26 +107,6 @@ def test_a_process_that_fails_ends_the_work(
     assert multiprocessing.active_children() == []
 
 
-def large_work(_: Namespace, scan: LogScan) -> Iterator[bytes]:
-    """Work with results that are larger than a pipe."""
-    list(scan)
-    yield bytes(1 << 20)
-
-
-@pytest.mark.process
-@pytest.mark.usefixtures("small_parts")
-def test_processes_that_die_while_they_write_end_the_work(copy: BrokerStore) -> None:
-    scan = LogScan(files=read_folder([copy.root]).commit_log)
-    pieces = jobs.results(Namespace(jobs=2), [scan], large_work)
-    next(pieces)
-
-    for process in multiprocessing.active_children():
-        process.kill()
-
-    with pytest.raises(ChildProcessError, match="has ended by itself"):
-        list(pieces)
-
-
 PROGRAM = f"""
 import sys
 from rocketwire_tools.store import __main__, jobs
