@@ -116,7 +116,7 @@ DEFECTS = (
     # members and locks
     Defect("tables.members:Members.join", "self._put(group.members, member) or is_changed", "self._put(group.members, member) and False or is_changed", "40/1"),
     Defect("tables.members:Members.join", "group.subscriptions, group.size = subscriptions, size", "group.subscriptions.update(subscriptions)", "203/3"),
-    Defect("tables.members:Members.remove", "self._leave_producers(number, name)", "pass", "204/3"),
+    Defect("tables.members:Members.remove", "self._leave_producers(connection_number, name)", "pass", "204/3"),
     Defect("state.broker:Broker.remove_peer", "self.notify_members(group, now)", "pass", "40/4"),
     Defect("state.broker:Broker.notify_members", " or group.is_broadcasting", "", "40/8"),
     Defect("state.broker:Broker.notify_members", "not config.notify_consumer_ids_changed_enable", "False", "40/10"),
