@@ -94,8 +94,26 @@ def test_all_pages_with_commands_are_run() -> None:
     assert commands - set(PAGES) - NOTES == set()
 
 
+TRANSLATIONS = sorted((ROOT / "docs" / "zh").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", TRANSLATIONS, ids=lambda page: page.name)
+def test_translation_has_the_commands_of_its_english_page(page: Path) -> None:
+    link = re.search(r"译自英文页 \[[\w.-]+\]\((.+?)\) 的修订 [0-9a-f]{8}", page.read_text("utf-8"))
+    assert link is not None
+    english = (page.parent / link[1]).resolve()
+
+    commands, originals = (
+        [block.text for block in blocks(each) if block.language in SHELL]
+        for each in (page, english)
+    )
+
+    assert commands == originals
+
+
 def test_few_blocks_are_not_run() -> None:
-    shells = [block for page in PAGES for block in blocks(page) if block.language in SHELL]
+    english = [page for page in PAGES if page not in TRANSLATIONS]
+    shells = [block for page in english for block in blocks(page) if block.language in SHELL]
     left_out = [block.place for block in shells if "not run" in block.remarks]
 
     assert len(left_out) <= 21, left_out
