@@ -109,7 +109,7 @@ def _blocks(page: Path, lines: list[str]) -> Iterator[Block]:
             if number == len(lines):
                 raise PageError(f"{page.name}:{first}: a block that does not end")
             indent = len(fence[1])
-            text = "".join(f"{each[indent:]}\n" for each in lines[first:number])
+            text = "".join(f"{line[indent:]}\n" for line in lines[first:number])
             yield Block(page, first + 1, fence[2], text, remarks)
             number += 1
         elif remarks:

@@ -26,8 +26,8 @@ STORES = ("store", "STORE", *(f"data/{name}" for name in _DATA))
 
 def prepare(text: str) -> str:
     """Commands with the names of this machine."""
-    for name, own in NAMES.items():
-        text = text.replace(name, own)
+    for name, value in NAMES.items():
+        text = text.replace(name, value)
     return text
 
 

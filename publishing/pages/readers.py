@@ -49,7 +49,7 @@ def environment(home: Path, scratch: Path) -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "MPLCONFIGDIR": str(scratch),
         "PATH": os.pathsep.join(path),
-        "PYTHONPATH": os.pathsep.join(str(ROOT / each) for each in SOURCES),
+        "PYTHONPATH": os.pathsep.join(str(ROOT / source) for source in SOURCES),
     }
 
 

@@ -56,7 +56,7 @@ class _Reading:
         self._before: str | None = None
 
     def problems(self, page: list[Block]) -> Iterator[Problem]:
-        python = [each for each in page if is_program(each)]
+        python = [block for block in page if is_program(block)]
         for block in page:
             if "not run" in block.remarks or ("long" in block.remarks and not self._long):
                 self._before = None

@@ -83,9 +83,9 @@ def _deliver(broker: Broker, queue_id: int, now: int) -> None:
     if queue is None:
         return
     offset = max(broker.delivered.get(queue_id, 0), queue.min_offset)
-    left = AT_ONCE
-    while left and offset < queue.max_offset and queue.tag_code(offset) <= now:
-        left -= 1
+    remaining = AT_ONCE
+    while remaining and offset < queue.max_offset and queue.tag_code(offset) <= now:
+        remaining -= 1
         record = queue.record(offset)
         if record is not None:
             broker.put_if_it_fits(restore_message(record), now)

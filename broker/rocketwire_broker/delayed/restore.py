@@ -202,7 +202,7 @@ class Restore:
             The names of these topics.
         """
         topics, store = self._broker.topics, self._store
-        found: list[str] = []
+        created: list[str] = []
         for name in [name for name in store.topics if name not in store.lmqs]:
             if name in topics or name in topics.system:
                 continue
@@ -213,12 +213,12 @@ class Restore:
                 store.delete_topic(name)
             else:
                 topics.create_again(name, [queue.queue_id for queue in store.queues(name)], now)
-                found.append(name)
+                created.append(name)
         for queue in list(store.lmqs):
             names = lite_names(queue)
             if names is None or names[0] not in topics:
                 store.delete_topic(queue)
-        return found
+        return created
 
     # ------------------------------------------------------------------ going on
 
@@ -244,9 +244,9 @@ class Restore:
         # what is in the log of pops, and what waits for its time to be written there
         records: list[tuple[str, bytes, int]] = []
         for queue_id, offsets in self._pop_log.items():
-            done = self._broker.offsets.get(REVIVE_GROUP, self._revive_topic, queue_id) or 0
+            committed = self._broker.offsets.get(REVIVE_GROUP, self._revive_topic, queue_id) or 0
             records += self._records_of(
-                self._revive_topic, queue_id, [offset for offset in offsets if offset >= done]
+                self._revive_topic, queue_id, [offset for offset in offsets if offset >= committed]
             )
         records += self._records_of(TIMER_TOPIC, 0, sorted(self._timers))
         log = PopLog()

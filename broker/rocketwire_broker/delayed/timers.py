@@ -146,9 +146,9 @@ def schedule_timers(broker: Broker, earliest: int = 0) -> None:
 
 def _deliver(broker: Broker, now: int) -> None:
     queue = broker.store.queue(TIMER_TOPIC, 0)
-    left = AT_ONCE
-    while left and queue is not None and (offset := broker.timers.pop(now)) is not None:
-        left -= 1
+    remaining = AT_ONCE
+    while remaining and queue is not None and (offset := broker.timers.pop(now)) is not None:
+        remaining -= 1
         try:
             _deliver_one(broker, queue, offset, now)
         except UnwritableError:

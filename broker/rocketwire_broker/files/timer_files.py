@@ -132,10 +132,10 @@ class TimerFiles:
 
     def _make_room(self) -> None:
         # a record never crosses the end of a file
-        left = self._file_size - self._end % self._file_size
-        if left < RECORD_SIZE + BLANK_SIZE:
-            self._log.write(self._end, encode_timer_blank(left))
-            self._end += left
+        free_bytes = self._file_size - self._end % self._file_size
+        if free_bytes < RECORD_SIZE + BLANK_SIZE:
+            self._log.write(self._end, encode_timer_blank(free_bytes))
+            self._end += free_bytes
 
     def _slot(self, time: int) -> TimerSlot:
         data = self._disk.read(WHEEL, time % SLOTS * SLOT_SIZE, SLOT_SIZE)

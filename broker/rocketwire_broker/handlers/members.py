@@ -66,9 +66,9 @@ def heartbeat(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
     client_id = data.client_id or ""
     member = Member(peer, client_id, request.language, request.version, now)
     fingerprint = data.heartbeat_fingerprint
-    known = broker.members.fingerprints
+    fingerprints = broker.members.fingerprints
     if data.is_without_sub:
-        if fingerprint and known.get(peer.number) == fingerprint:
+        if fingerprint and fingerprints.get(peer.number) == fingerprint:
             broker.members.touch(member)
             return _heartbeat_response(is_changed=False)
         return _heartbeat_response(is_changed=True)
@@ -82,7 +82,7 @@ def heartbeat(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
     for group in changed:
         broker.notify_members(group, now)
     if fingerprint:
-        known[peer.number] = fingerprint
+        fingerprints[peer.number] = fingerprint
     return _heartbeat_response(is_changed=True)
 
 

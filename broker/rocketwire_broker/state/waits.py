@@ -83,11 +83,11 @@ class Waits:
         by_queue = self._by_queue
         if not by_queue:
             return []
-        found: dict[int, Wait] = {}
+        waiting: dict[int, Wait] = {}
         for topic, queue_id in queues:
             for key in ((topic, queue_id), (topic, ANY_QUEUE)):
-                found |= by_queue.get(key, {})
-        return list(found.values())
+                waiting |= by_queue.get(key, {})
+        return list(waiting.values())
 
     def of_queue(self, queue: TopicQueue) -> Iterable[Wait]:
         """Return the requests that wait for a queue, or with ``ANY_QUEUE`` for all of a topic."""

@@ -170,16 +170,16 @@ def _select_filtered(
 ) -> Selection:
     records: list[bytes] = []
     offsets: list[int] = []
-    size, at = 0, offset - 1
+    size, last_offset = 0, offset - 1
     candidates = zip(
         queue.tag_codes(offset, max_filtered), queue.records(offset, max_filtered), strict=True
     )
-    for at, (code, record) in enumerate(candidates, offset):
+    for last_offset, (code, record) in enumerate(candidates, offset):
         if not message_filter.passes(code, record):
             continue
         size += len(record)
         if len(records) >= count or (size > max_bytes and records):
-            return Selection(records, offsets, at)
+            return Selection(records, offsets, last_offset)
         records.append(record)
-        offsets.append(at)
-    return Selection(records, offsets, at + 1)
+        offsets.append(last_offset)
+    return Selection(records, offsets, last_offset + 1)

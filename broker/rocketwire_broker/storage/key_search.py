@@ -59,21 +59,21 @@ class KeySearch:
         self._key, self._by_tag = key, by_tag
         self._needle = key.encode("utf-8", "surrogatepass")
         self._messages, self._bytes = MAX_SEARCHED, MAX_BYTES
-        given = iter(queues)
-        spans = [(q.offset_at(begin), q.offset_until(end), q) for q in islice(given, MAX_QUEUES)]
+        unread = iter(queues)
+        spans = [(q.offset_at(begin), q.offset_until(end), q) for q in islice(unread, MAX_QUEUES)]
         # whether all messages were searched; else the oldest of a queue were not
-        self.is_complete = next(given, None) is None
+        self.is_complete = next(unread, None) is None
         spans.sort(key=lambda span: span[1] - span[0])
-        for index, (first, after, queue) in enumerate(spans):
-            left = len(spans) - index
-            self._search(queue, first, after, self._messages // left, self._bytes // left)
+        for index, (first, stop, queue) in enumerate(spans):
+            remaining = len(spans) - index
+            self._search(queue, first, stop, self._messages // remaining, self._bytes // remaining)
 
-    def _search(self, queue: Queue, first: int, after: int, messages: int, size: int) -> None:
+    def _search(self, queue: Queue, first: int, stop: int, messages: int, size: int) -> None:
         # newest first
-        least, end = max(first, after - messages), after
+        start, end = max(first, stop - messages), stop
         self._bytes -= size
-        while end > least and size > 0:
-            begin = max(least, end - max(1, min(PART, size // _LARGE)))
+        while end > start and size > 0:
+            begin = max(start, end - max(1, min(PART, size // _LARGE)))
             for offset, record in enumerate(queue.records(begin, end - begin), begin):
                 size -= len(record)
                 if self._needle in record:
@@ -82,7 +82,7 @@ class KeySearch:
                         time = queue.store_time(offset) or 0
                         self.hits.append(Hit(time, queue.physical(offset), record))
             end = begin
-        self._messages -= after - end
+        self._messages -= stop - end
         self._bytes += size
         self.is_complete &= end <= first
 

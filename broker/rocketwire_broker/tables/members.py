@@ -120,26 +120,26 @@ class Members:
         """Note a heartbeat without subscriptions."""
         tables = [group.members for group in self.consumers.values()]
         for members in (*tables, *self.producers.values()):
-            known = members.get(member.peer.number)
-            if known is not None and known.client_id == member.client_id:
-                known.heard = member.heard
+            previous = members.get(member.peer.number)
+            if previous is not None and previous.client_id == member.client_id:
+                previous.heard = member.heard
 
-    def _make_room(self, members: dict[int, Member], member: Member, more: int) -> None:
-        known = members.get(member.peer.number)
-        more += member.size - (0 if known is None else known.size)
+    def _make_room(self, members: dict[int, Member], member: Member, growth: int) -> None:
+        previous = members.get(member.peer.number)
+        growth += member.size - (0 if previous is None else previous.size)
         limit = self.config.max_subscription_bytes
-        if more > 0 and exceeds(self.size + more, limit):
+        if growth > 0 and exceeds(self.size + growth, limit):
             raise MembersLimitError(
-                f"{self.size + more} bytes of members and subscriptions: this broker's"
+                f"{self.size + growth} bytes of members and subscriptions: this broker's"
                 f" rocketwire.maxSubscriptionBytes is {limit}"
             )
-        self.size += more
+        self.size += growth
 
     @staticmethod
     def _put(members: dict[int, Member], member: Member) -> bool:
-        known = members.get(member.peer.number)
+        previous = members.get(member.peer.number)
         members[member.peer.number] = member
-        return known is None or known.client_id != member.client_id
+        return previous is None or previous.client_id != member.client_id
 
     # ------------------------------------------------------------------ producers
 

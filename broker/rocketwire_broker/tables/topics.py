@@ -108,13 +108,13 @@ class Topics:
         """Delete a topic whose messages end at a physical offset; return whether it existed."""
         if name not in self._topics:
             return False
-        before = self.deleted
+        deleted = self.deleted
         if end:
-            self.deleted = {**before, name: end}
+            self.deleted = {**deleted, name: end}
         try:
             self._change(name, None, now)
         except BaseException:
-            self.deleted = before
+            self.deleted = deleted
             raise
         self.changed.pop(name, None)
         self.removed.add(name)
@@ -149,18 +149,18 @@ class Topics:
     def create_again(self, name: str, queue_ids: Iterable[int], now: int) -> None:
         """Create a topic whose configuration is lost, with the queues that have messages."""
         is_of_group = is_retry_topic(name) or is_dlq_topic(name)
-        least = 1 if is_of_group else self.config.default_topic_queues
-        queues = max(least, 1 + max(queue_ids, default=0))
+        minimum = 1 if is_of_group else self.config.default_topic_queues
+        queues = max(minimum, 1 + max(queue_ids, default=0))
         self.put(new_topic(name, min(queues, MAX_QUEUES)), now)
 
     def _change(self, name: str, topic: TopicConfig | None, now: int) -> None:
-        before, version = self._topics.get(name), self.version
+        previous, version = self._topics.get(name), self.version
         self._set(name, topic)
         self.version = replace(version, counter=(version.counter or 0) + 1, timestamp=now)
         try:
             self.save()
         except BaseException:
-            self._set(name, before)
+            self._set(name, previous)
             self.version = version
             raise
 

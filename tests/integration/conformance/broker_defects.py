@@ -99,7 +99,7 @@ DEFECTS = (
     Defect("handlers.pulls:_find_subscription", '< integer(fields, "subVersion", 0)', "< 0", "11/102"),
     Defect("handlers.pulls:_hold", "if outcome.code not in {NOT_FOUND, RETRY}:", "if True:", "hold/5"),
     Defect("state.broker:Broker.settle", "woken = self.waits.find_waiting(arrivals)", "woken = []", "hold/1"),
-    Defect("storage.filters:_select_filtered", "Selection(records, offsets, at + 1)", "Selection(records, offsets, at)", "11/22"),
+    Defect("storage.filters:_select_filtered", "Selection(records, offsets, last_offset + 1)", "Selection(records, offsets, last_offset)", "11/22"),
     Defect("storage.filters:_select_filtered", "len(records) >= count", "len(records) > count", "11/29"),
     Defect("storage.filters:_cut_to_size", "size > max_bytes and index", "size > max_bytes", "11/11"),
     Defect("storage.filters:Filter.passes", "return tag_code in self.codes", "return True", "11/22"),

@@ -59,8 +59,8 @@ def _put(broker: Broker, group: SubscriptionGroupConfig, now: int) -> None:
         raise RefusedError(ResponseCode.INVALID_PARAMETER, problem)
     if broker.groups.is_full and name not in broker.groups:
         raise RefusedError(ResponseCode.SYSTEM_ERROR, "too many groups")
-    known = broker.groups.get(name)
-    attributes = dict((None if known is None else known.attributes) or {})
+    present = broker.groups.get(name)
+    attributes = dict((None if present is None else present.attributes) or {})
     for change, value in (group.attributes or {}).items():
         if change.startswith("-"):
             attributes.pop(change[1:], None)
@@ -154,9 +154,9 @@ def get_subscription(broker: Broker, request: RemotingCommand, peer: Peer, now: 
     """345: how a group reads a topic."""
     header = decode_header(QuerySubscriptionByConsumerRequestHeader, request.ext_fields)
     group = broker.members.online(header.group or "")
-    found = None if group is None else group.subscriptions.get(header.topic or "")
+    subscription = None if group is None else group.subscriptions.get(header.topic or "")
     body = QuerySubscriptionResponseBody(
-        group=header.group, topic=header.topic, subscription_data=found
+        group=header.group, topic=header.topic, subscription_data=subscription
     )
     return with_body(body)
 

@@ -97,8 +97,8 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
     got, put = statistics.got, statistics.put
     mean = statistics.put_bytes / put.total if put.total else 0.0
     levels = {
-        f"scheduleMessageOffset_{level}": f"{done},{all_}"
-        for level, (done, all_) in level_progress(broker).items()
+        f"scheduleMessageOffset_{level}": f"{delivered},{all_}"
+        for level, (delivered, all_) in level_progress(broker).items()
     }
     queues = {
         f"{name}ThreadPool{figure}": value
@@ -171,7 +171,7 @@ def get_runtime_info(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 @handles(RequestCode.GET_ALL_DELAY_OFFSET)
 def get_delay_offsets(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """45: how many messages of each delay level were delivered."""
-    table = {level: done for level, (done, _) in level_progress(broker).items()}
+    table = {level: delivered for level, (delivered, _) in level_progress(broker).items()}
     version = DataVersion(counter=0, state_version=0, timestamp=broker.started)
     body = DelayOffsetSerializeWrapper(data_version=version, offset_table=table)
     return with_body(body)

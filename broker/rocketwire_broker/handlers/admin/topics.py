@@ -52,7 +52,7 @@ ATTRIBUTES: Final = frozenset(
 def create_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     header = decode_header(CreateTopicRequestHeader, request.ext_fields)
     name = require(header.topic, "topic")
-    known = broker.topics.get(name)
+    present = broker.topics.get(name)
     topic = TopicConfig(
         topic_name=name,
         read_queue_nums=require(header.read_queue_nums, "readQueueNums"),
@@ -61,7 +61,7 @@ def create_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
         topic_filter_type=TopicFilterType(require(header.topic_filter_type, "topicFilterType")),
         topic_sys_flag=header.topic_sys_flag or 0,
         order=bool(header.order),
-        attributes=_attributes(known, header.attributes or ""),
+        attributes=_attributes(present, header.attributes or ""),
     )
     _put(broker, topic, now)
     return Response(remark=NOT_SET)
@@ -73,8 +73,8 @@ def create_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int
         changes = ",".join(
             f"{name}={value}" if value else name for name, value in (topic.attributes or {}).items()
         )
-        known = broker.topics.get(topic.topic_name or "")
-        _put(broker, replace(topic, attributes=_attributes(known, changes)), now)
+        present = broker.topics.get(topic.topic_name or "")
+        _put(broker, replace(topic, attributes=_attributes(present, changes)), now)
     return SUCCESS
 
 
@@ -99,8 +99,8 @@ def _refuse_system(broker: Broker, name: str) -> None:
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
 
 
-def _attributes(known: TopicConfig | None, changes: str) -> dict[str, str]:
-    attributes = dict((None if known is None else known.attributes) or {})
+def _attributes(present: TopicConfig | None, changes: str) -> dict[str, str]:
+    attributes = dict((None if present is None else present.attributes) or {})
     try:
         parsed = parse_attribute_changes(changes)
     except LocalProtocolError as error:

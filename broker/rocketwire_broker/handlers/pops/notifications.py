@@ -55,13 +55,13 @@ def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
         return refused.response._replace(ext_fields=NO_POP_FIELDS)
     pop_request = PopRequest(group, topic_name, max(header.queue_id, ANY_QUEUE))
     records: list[bytes] = []
-    rest = 0
+    remaining = 0
     for topic, queue, _ in queues(broker, pop_request, broker.next_pop()):
         offset = offset_of(broker, group, topic, queue, now)
         chosen = queue.records(offset, max(0, header.max_msg_nums - len(records)))
         records += chosen
-        rest += queue.max_offset - offset
-    fields = {**NO_POP_FIELDS, "restNum": str(rest)}
+        remaining += queue.max_offset - offset
+    fields = {**NO_POP_FIELDS, "restNum": str(remaining)}
     if not records:
         return Response(ResponseCode.PULL_NOT_FOUND, NO_MESSAGE, fields)
     return Response(ResponseCode.SUCCESS, "FOUND", fields, tuple(records))
