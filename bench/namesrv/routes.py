@@ -34,17 +34,11 @@ again."""
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """A family of topics, all on the same brokers.
+    """A family of topics, all on the same brokers."""
 
-    Attributes:
-        format: of their names, as ``loadgen -f`` takes it.
-        count: how many.
-        brokers: in the route of each.
-    """
-
-    format: str
-    count: int
-    brokers: int
+    format: str  #: of their names, as ``loadgen -f`` takes it
+    count: int  #: how many
+    brokers: int  #: in the route of each
 
 
 NARROW: Final = tuple(
@@ -58,15 +52,10 @@ FAMILIES: Final = {family.brokers: family for family in (*NARROW, WIDE)}
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A simulated broker.
+    """A simulated broker."""
 
-    Attributes:
-        name: as it registers.
-        address: as it registers; there is no listener.
-    """
-
-    name: str
-    address: str
+    name: str  #: as it registers
+    address: str  #: as it registers; there is no listener
 
 
 def narrow_registrations() -> list[tuple[Broker, bytes]]:

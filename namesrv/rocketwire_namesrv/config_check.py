@@ -27,15 +27,10 @@ if TYPE_CHECKING:
 
 
 class Findings(NamedTuple):
-    """The errors and warnings of a configuration; one line each.
+    """The errors and warnings of a configuration; one line each."""
 
-    Attributes:
-        errors: the server would not start.
-        warnings: it would start, but this looks wrong.
-    """
-
-    errors: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
+    errors: tuple[str, ...]  #: the server would not start
+    warnings: tuple[str, ...] = ()  #: it would start, but this looks wrong
 
 
 def check_config(path: str, environment: Mapping[str, str]) -> Findings:

@@ -144,21 +144,13 @@ class ClusterRemoved(Event):
 
 
 class MinBrokerIdChanged(Event):
-    """The smallest id of a group changed; its members are notified (request 905).
+    """The smallest id of a group changed; its members are notified (request 905)."""
 
-    Attributes:
-        broker_id: the smallest id now.
-        address: its address.
-        targets: addresses to notify.
-        offline_address: address of the member that left, if any.
-        ha_address: HA address of the member that joined, if any.
-    """
-
-    broker_id: int
-    address: str
-    targets: tuple[str, ...]
-    offline_address: str | None = None
-    ha_address: str | None = None
+    broker_id: int  #: the smallest id now
+    address: str  #: its address
+    targets: tuple[str, ...]  #: addresses to notify
+    offline_address: str | None = None  #: address of the member that left, if any
+    ha_address: str | None = None  #: HA address of the member that joined, if any
     template = (
         "min broker id changed to {broker_id}, notify {targets},"
         " offline broker addr {offline_address}"
@@ -169,17 +161,13 @@ class MinBrokerIdChanged(Event):
 
 
 class TopicsRegistered(Event):
-    """A registration added or changed topics.
-
-    Attributes:
-        examples: the first few of their names, and ``...`` if there are more.
-    """
+    """A registration added or changed topics."""
 
     broker_name: str
     created: int
     changed: int
     removed: int
-    examples: tuple[str, ...]
+    examples: tuple[str, ...]  #: the first few of their names, and ``...`` if there are more
     template = (
         "new topic registered, {created} new, {changed} changed, {removed} removed,"
         " brokerName: {broker_name} topics: {examples}"
@@ -210,17 +198,12 @@ class TopicDeleted(Event):
 
 
 class WritePermChanged(Event):
-    """An administrator took or gave the permission to write to a broker.
+    """An administrator took or gave the permission to write to a broker."""
 
-    Attributes:
-        action: ``wipe`` or ``add``.
-        topics: how many topics the broker has, changed or not.
-    """
-
-    action: str
+    action: str  #: ``wipe`` or ``add``
     broker_name: str | None
     client: str
-    topics: int
+    topics: int  #: how many topics the broker has, changed or not
     template = "{action} write perm of broker[{broker_name}], client: {client}, {topics}"
 
 
@@ -233,13 +216,9 @@ class NamespaceCreated(Event):
 
 
 class ConfigItemPut(Event):
-    """A key/value item was created or replaced.
+    """A key/value item was created or replaced."""
 
-    Attributes:
-        action: ``create new`` or ``update``.
-    """
-
-    action: str
+    action: str  #: ``create new`` or ``update``
     namespace: str
     key: str
     value: str | None
@@ -256,15 +235,11 @@ class ConfigItemDeleted(Event):
 
 
 class ConfigUpdated(Event):
-    """A request changed the configuration of this server.
-
-    Attributes:
-        changes: ``key: value before -> value after`` of each setting that differs.
-    """
+    """A request changed the configuration of this server."""
 
     level = Level.WARNING
     client: str
-    changes: tuple[str, ...]
+    changes: tuple[str, ...]  #: ``key: value before -> value after`` of each setting that differs
     template = "updateConfig called by {client}: {changes}"
 
 
@@ -289,16 +264,12 @@ class ChecksumMismatch(Event):
 
 
 class RequestFailed(Event):
-    """A handler failed; the peer received code 1.
-
-    Attributes:
-        error: the error and its type.
-    """
+    """A handler failed; the peer received code 1."""
 
     level = Level.ERROR
     code: RequestCode
     client: str
-    error: str
+    error: str  #: the error and its type
     template = "process request exception, code: {code} client: {client}: {error}"
 
 

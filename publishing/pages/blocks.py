@@ -55,21 +55,13 @@ class PageError(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a page.
+    """A block of a page."""
 
-    Attributes:
-        page: its file.
-        line: of its first line of code, from 1.
-        language: after the fence; ``then`` for hidden Python.
-        text: its lines, each with a line feed.
-        remarks: name -> value.
-    """
-
-    page: Path
-    line: int
-    language: str
-    text: str
-    remarks: dict[str, str] = field(default_factory=dict[str, str])
+    page: Path  #: its file
+    line: int  #: of its first line of code, from 1
+    language: str  #: after the fence; ``then`` for hidden Python
+    text: str  #: its lines, each with a line feed
+    remarks: dict[str, str] = field(default_factory=dict[str, str])  #: name -> value
 
     @property
     def place(self) -> str:
@@ -137,15 +129,10 @@ def runs(page: Path) -> bool:
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a block.
+    """A command of a block."""
 
-    Attributes:
-        text: of it.
-        shown: the lines that the block shows as its output.
-    """
-
-    text: str
-    shown: tuple[str, ...] = ()
+    text: str  #: of it
+    shown: tuple[str, ...] = ()  #: the lines that the block shows as its output
 
 
 def commands(block: Block) -> list[Command]:

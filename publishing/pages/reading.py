@@ -21,15 +21,10 @@ PROGRAM = "page.py"
 
 @dataclass(frozen=True)
 class Problem:
-    """A block that does not do what its page shows.
+    """A block that does not do what its page shows."""
 
-    Attributes:
-        block: it.
-        text: what is wrong.
-    """
-
-    block: Block
-    text: str
+    block: Block  #: it
+    text: str  #: what is wrong
 
     def __str__(self) -> str:
         return f"{self.block.place}: {self.text}"

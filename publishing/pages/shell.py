@@ -27,17 +27,11 @@ trap - ERR
 
 @dataclass(frozen=True)
 class Ended:
-    """The result of commands.
+    """The result of commands."""
 
-    Attributes:
-        status: exit status.
-        output: both outputs, as a terminal shows them.
-        failed: the command that failed, if it was one of the shell's.
-    """
-
-    status: int
-    output: str
-    failed: str = ""
+    status: int  #: exit status
+    output: str  #: both outputs, as a terminal shows them
+    failed: str = ""  #: the command that failed, if it was one of the shell's
 
 
 class Shell:

@@ -57,17 +57,11 @@ class AccessChannel(Enum):
 
 @dataclass(frozen=True, slots=True, init=False)
 class Credentials:
-    """Credentials that sign requests (Java: ``SessionCredentials``).
+    """Credentials that sign requests (Java: ``SessionCredentials``)."""
 
-    Attributes:
-        access_key: access key; for brokers of 5.x, the user name.
-        secret_key: secret key, which is never sent.
-        security_token: token of temporary credentials.
-    """
-
-    access_key: str
-    secret_key: str = field(repr=False)
-    security_token: str | None = field(default=None, repr=False)
+    access_key: str  #: access key; for brokers of 5.x, the user name
+    secret_key: str = field(repr=False)  #: secret key, which is never sent
+    security_token: str | None = field(default=None, repr=False)  #: token of temporary credentials
 
     def __init__(self, access_key: str, secret_key: str, security_token: str | None = None) -> None:
         """Check the types.

@@ -46,86 +46,61 @@ class HookedClient(Protocol):
 
 @dataclass(slots=True, eq=False, repr=False)
 class SendMessageContext:
-    """A send of a message or batch.
-
-    Attributes:
-        client: the client.
-        producer_group: group of the producer, with namespace.
-        messages: the message, or those of the batch; ``send_message_before`` may replace them.
-        is_oneway: whether no response is expected.
-        send_result: the result; None before the end, after an error and for one-way sends.
-        exception: the error; None without one.
-        states: results of ``send_message_before`` of each hook.
-    """
+    """A send of a message or batch."""
 
     before: ClassVar[str] = "send_message_before"
     after: ClassVar[str] = "send_message_after"
 
-    client: HookedClient
-    producer_group: str
+    client: HookedClient  #: the client
+    producer_group: str  #: group of the producer, with namespace
+    #: the message, or those of the batch; ``send_message_before`` may replace them
     messages: Sequence[Message]
-    is_oneway: bool = field(default=False, kw_only=True)
+    is_oneway: bool = field(default=False, kw_only=True)  #: whether no response is expected
+    #: the result; None before the end, after an error and for one-way sends
     send_result: SendResult | None = None
-    exception: BaseException | None = None
+    exception: BaseException | None = None  #: the error; None without one
+    #: results of ``send_message_before`` of each hook
     states: list[object] = field(default_factory=list[object])
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class ConsumeMessageContext:
-    """A call of a handler; or messages that an application has taken in batches, and handled.
-
-    Attributes:
-        client: the client.
-        consumer_group: group of the consumer, with namespace.
-        message_queue: queue of the messages; for a retried message, of the retry topic.
-        messages: messages of the call, with the topics that they were sent to.
-        status: result of the handler; None before the end and after an error.
-        successes: number of the first messages that succeeded.
-        exception: the error of the handler, or its cancellation; None without one.
-        seconds: duration, if an application has handled the messages before the hook is called;
-            None if a handler is called.
-        states: results of ``consume_message_before`` of each hook.
-    """
+    """A call of a handler; or messages that an application has taken in batches, and handled."""
 
     before: ClassVar[str] = "consume_message_before"
     after: ClassVar[str] = "consume_message_after"
 
-    client: HookedClient
-    consumer_group: str
-    message_queue: MessageQueue
+    client: HookedClient  #: the client
+    consumer_group: str  #: group of the consumer, with namespace
+    message_queue: MessageQueue  #: queue of the messages; for a retried message, of the retry topic
+    #: messages of the call, with the topics that they were sent to
     messages: Sequence[StoredMessage]
+    #: duration, if an application has handled the messages before the hook is called; None if a
+    #: handler is called
     seconds: float | None = None
-    status: object = None
-    successes: int = 0
+    status: object = None  #: result of the handler; None before the end and after an error
+    successes: int = 0  #: number of the first messages that succeeded
+    #: the error of the handler, or its cancellation; None without one
     exception: BaseException | None = None
+    #: results of ``consume_message_before`` of each hook
     states: list[object] = field(default_factory=list[object])
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class OperationContext:
-    """What the contexts of receives, settlements and commits have in common.
-
-    Attributes:
-        client: the client.
-        consumer_group: group of the consumer, with namespace.
-        operation: what was done; see the subclasses.
-        topic: topic of the messages or of the queue.
-        broker_name: broker of the messages or of the queue.
-        messages: the messages; empty after a failed receive, and of a commit.
-        seconds: duration.
-        exception: the error; None without one.
-    """
+    """What the contexts of receives, settlements and commits have in common."""
 
     method: ClassVar[str]  # of ``ClientHook``
 
-    client: HookedClient
-    consumer_group: str
-    operation: str
-    topic: str
-    broker_name: str
+    client: HookedClient  #: the client
+    consumer_group: str  #: group of the consumer, with namespace
+    operation: str  #: what was done; see the subclasses
+    topic: str  #: topic of the messages or of the queue
+    broker_name: str  #: broker of the messages or of the queue
+    #: the messages; empty after a failed receive, and of a commit
     messages: Sequence[StoredMessage]
-    seconds: float
-    exception: BaseException | None = None
+    seconds: float  #: duration
+    exception: BaseException | None = None  #: the error; None without one
 
 
 class ReceiveMessageContext(OperationContext):
@@ -146,14 +121,7 @@ class SettleMessageContext(OperationContext):
 
 
 class CommitOffsetContext(OperationContext):
-    """A request that stores an offset of a push or lite pull consumer at its broker: ``commit``.
-
-    Attributes:
-        message_queue: the queue.
-        offset: offset of the first message that is not handled.
-        in_background: whether a background task commits; else ``poll``, ``commit`` or ``close``
-            of a lite pull consumer does.
-    """
+    """A request that stores an offset of a push or lite pull consumer at its broker: ``commit``."""
 
     __slots__ = ("in_background", "message_queue", "offset")
     method = "commit_offset_after"
@@ -173,8 +141,10 @@ class CommitOffsetContext(OperationContext):
         super().__init__(
             client, consumer_group, "commit", topic, broker_name, (), seconds, exception
         )
-        self.message_queue: MessageQueue = message_queue
-        self.offset: int = offset
+        self.message_queue: MessageQueue = message_queue  #: the queue
+        self.offset: int = offset  #: offset of the first message that is not handled
+        #: whether a background task commits; else ``poll``, ``commit`` or ``close`` of a lite pull
+        #: consumer does
         self.in_background: bool = in_background
 
 
@@ -183,14 +153,12 @@ class ClientHook(Hook):
 
     Methods run in the task of the send or handler call, and must not block. An error of a hook is
     logged and changes nothing else. A hook may be used by several clients.
-
-    Attributes:
-        is_thread_safe: whether methods may be called in several threads at once. If all hooks of a
-            client are, ``rocketwire.sync`` and ``rocketwire.aio`` call ``send_message_before`` and
-            ``send_message_after`` of ``Producer.send`` in the thread of the sender. All other
-            methods are called in trio's thread.
     """
 
+    #: whether methods may be called in several threads at once. If all hooks of a client are,
+    #: ``rocketwire.sync`` and ``rocketwire.aio`` call ``send_message_before`` and
+    #: ``send_message_after`` of ``Producer.send`` in the thread of the sender. All other methods
+    #: are called in trio's thread.
     is_thread_safe: bool = False
 
     def client_started(self, client: HookedClient) -> None:

@@ -24,37 +24,26 @@ DEFAULT_PROPERTIES: Final = (f"{const.UNIQ_KEY}\x01", f"\x02{const.WAIT}\x01true
 
 @dataclass(frozen=True, slots=True, init=False)
 class Message:
-    """A message to send.
+    """A message to send."""
 
-    Attributes:
-        topic: the topic.
-        body: at least one byte; ``bytes``, or a ``bytearray`` or ``memoryview``, which is copied.
-        tags: tag for filters of consumers; None for none.
-        keys: keys for searches of operators; without spaces.
-        flag: number of the application, int32.
-        properties: properties of the application.
-        wait_store_msg_ok: let the broker respond only when the message is as safe as configured.
-        delay_level: delay level of the broker, by default 1 to 18; a larger number means the last
-            level, and 0 no delay. A message has at most one delay.
-        delay_seconds: seconds between arrival and delivery, at most three days.
-        delay_millis: milliseconds between arrival and delivery.
-        deliver_millis: time of delivery, milliseconds since 1970.
-        sharding_key: stored with the message; it does not select the queue.
-        system: properties that an application cannot set, for replies, retries and transactions.
-    """
-
-    topic: str
+    topic: str  #: the topic
+    #: at least one byte; ``bytes``, or a ``bytearray`` or ``memoryview``, which is copied
     body: bytes
-    tags: str | None = None
-    keys: Sequence[str] = ()
-    flag: int = 0
+    tags: str | None = None  #: tag for filters of consumers; None for none
+    keys: Sequence[str] = ()  #: keys for searches of operators; without spaces
+    flag: int = 0  #: number of the application, int32
+    #: properties of the application
     properties: Mapping[str, str] = field(default_factory=dict[str, str])
+    #: let the broker respond only when the message is as safe as configured
     wait_store_msg_ok: bool = True
+    #: delay level of the broker, by default 1 to 18; a larger number means the last level, and 0 no
+    #: delay. A message has at most one delay.
     delay_level: int = 0
-    delay_seconds: int | None = None
-    delay_millis: int | None = None
-    deliver_millis: int | None = None
-    sharding_key: str | None = None
+    delay_seconds: int | None = None  #: seconds between arrival and delivery, at most three days
+    delay_millis: int | None = None  #: milliseconds between arrival and delivery
+    deliver_millis: int | None = None  #: time of delivery, milliseconds since 1970
+    sharding_key: str | None = None  #: stored with the message; it does not select the queue
+    #: properties that an application cannot set, for replies, retries and transactions
     system: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     def __init__(

@@ -11,29 +11,18 @@ if TYPE_CHECKING:
 
 
 class SendResult(NamedTuple):
-    """The result of a stored message or batch.
+    """The result of a stored message or batch."""
 
-    Attributes:
-        status: whether the message is on disk and on a slave, as far as requested.
-        msg_id: the unique key; for a batch, the keys of all messages, separated by commas.
-        offset_msg_id: the broker's id; for a batch, the ids of all messages, separated by commas.
-        message_queue: queue of the message.
-        queue_offset: offset in the queue; for a batch, of its first message.
-        transaction_id: the broker's id of a transaction; the unique key.
-        region: region of the broker.
-        trace_on: whether the broker wants sends to be traced.
-        recall_handle: handle for ``Producer.recall`` of a delayed message.
-    """
-
-    status: SendStatus
-    msg_id: str
+    status: SendStatus  #: whether the message is on disk and on a slave, as far as requested
+    msg_id: str  #: the unique key; for a batch, the keys of all messages, separated by commas
+    #: the broker's id; for a batch, the ids of all messages, separated by commas
     offset_msg_id: str
-    message_queue: MessageQueue
-    queue_offset: int
-    transaction_id: str | None = None
-    region: str | None = None
-    trace_on: bool = True
-    recall_handle: str | None = None
+    message_queue: MessageQueue  #: queue of the message
+    queue_offset: int  #: offset in the queue; for a batch, of its first message
+    transaction_id: str | None = None  #: the broker's id of a transaction; the unique key
+    region: str | None = None  #: region of the broker
+    trace_on: bool = True  #: whether the broker wants sends to be traced
+    recall_handle: str | None = None  #: handle for ``Producer.recall`` of a delayed message
 
     @property
     def is_ok(self) -> bool:

@@ -138,13 +138,9 @@ class AllocateMessageQueueByConfig:
 
 @dataclass(frozen=True, slots=True)
 class AllocateMessageQueueByMachineRoom:
-    """Shares of the queues of some machine rooms, for brokers named ``room@broker``.
+    """Shares of the queues of some machine rooms, for brokers named ``room@broker``."""
 
-    Attributes:
-        rooms: the machine rooms; queues in other rooms are not allocated.
-    """
-
-    rooms: frozenset[str]
+    rooms: frozenset[str]  #: the machine rooms; queues in other rooms are not allocated
     name: str = "MACHINE_ROOM"
 
     def allocate(
@@ -174,15 +170,10 @@ def md5_hash(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class AllocateMessageQueueConsistentHash:
-    """Each queue goes to the next consumer on a ring; few queues move if the group changes.
+    """Each queue goes to the next consumer on a ring; few queues move if the group changes."""
 
-    Attributes:
-        virtual_nodes: number of positions of each consumer on the ring.
-        hash_function: returns the position of a text on the ring.
-    """
-
-    virtual_nodes: int = DEFAULT_VIRTUAL_NODES
-    hash_function: Callable[[str], int] = md5_hash
+    virtual_nodes: int = DEFAULT_VIRTUAL_NODES  #: number of positions of each consumer on the ring
+    hash_function: Callable[[str], int] = md5_hash  #: returns the position of a text on the ring
     name: str = "CONSISTENT_HASH"
 
     def __post_init__(self) -> None:
@@ -219,17 +210,11 @@ class AllocateMessageQueueConsistentHash:
 
 @dataclass(frozen=True, slots=True)
 class AllocateMachineRoomNearby:
-    """Each room's queues go to its own consumers; rooms without consumers are shared by all.
+    """Each room's queues go to its own consumers; rooms without consumers are shared by all."""
 
-    Attributes:
-        inner: the strategy for the queues of a room.
-        room_of_queue: returns the room of a queue's broker, not empty.
-        room_of_client: returns the room of a consumer, not empty.
-    """
-
-    inner: AllocateMessageQueueStrategy
-    room_of_queue: Callable[[MessageQueue], str]
-    room_of_client: Callable[[str], str]
+    inner: AllocateMessageQueueStrategy  #: the strategy for the queues of a room
+    room_of_queue: Callable[[MessageQueue], str]  #: returns the room of a queue's broker, not empty
+    room_of_client: Callable[[str], str]  #: returns the room of a consumer, not empty
 
     @property
     def name(self) -> str:

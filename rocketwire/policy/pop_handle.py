@@ -31,27 +31,16 @@ _WORDS: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopHandle:
-    """A decoded handle.
+    """A decoded handle."""
 
-    Attributes:
-        start_offset: offset of the first message of the same pop (``ckQueueOffset``).
-        pop_time: time of the pop, milliseconds since 1970 by the broker's clock.
-        invisible_time: milliseconds for which the message is hidden.
-        revive_queue_id: queue of the broker's log of pops.
-        retry: ``NORMAL``, ``RETRY_V1`` or ``RETRY_V2``.
-        broker_name: name of the broker.
-        queue_id: queue of the message.
-        queue_offset: offset of the message in its queue.
-    """
-
-    start_offset: int
-    pop_time: int
-    invisible_time: int
-    revive_queue_id: int
-    retry: str
-    broker_name: str
-    queue_id: int
-    queue_offset: int
+    start_offset: int  #: offset of the first message of the same pop (``ckQueueOffset``)
+    pop_time: int  #: time of the pop, milliseconds since 1970 by the broker's clock
+    invisible_time: int  #: milliseconds for which the message is hidden
+    revive_queue_id: int  #: queue of the broker's log of pops
+    retry: str  #: ``NORMAL``, ``RETRY_V1`` or ``RETRY_V2``
+    broker_name: str  #: name of the broker
+    queue_id: int  #: queue of the message
+    queue_offset: int  #: offset of the message in its queue
 
     def __str__(self) -> str:
         """Encode the handle (Java: ``ExtraInfoUtil.buildExtraInfo``)."""

@@ -55,22 +55,15 @@ class FlowControl(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """Limits of the messages in flight; pulling stops if a limit is *exceeded*.
+    """Limits of the messages in flight; pulling stops if a limit is *exceeded*."""
 
-    Attributes:
-        count: messages of a queue (``pullThresholdForQueue``).
-        mebibytes: size of their bodies, rounded down (``pullThresholdSizeForQueue``).
-        span: difference between the newest and the oldest offset
-            (``consumeConcurrentlyMaxSpan``); None for orderly consumption.
-        count_of_topic: messages of all queues of a topic, or None.
-        mebibytes_of_topic: size of the bodies of all queues of a topic, or None.
-    """
-
-    count: int = 1000
-    mebibytes: int = 100
+    count: int = 1000  #: messages of a queue (``pullThresholdForQueue``)
+    mebibytes: int = 100  #: size of their bodies, rounded down (``pullThresholdSizeForQueue``)
+    #: difference between the newest and the oldest offset (``consumeConcurrentlyMaxSpan``); None
+    #: for orderly consumption
     span: int | None = 2000
-    count_of_topic: int | None = None
-    mebibytes_of_topic: int | None = None
+    count_of_topic: int | None = None  #: messages of all queues of a topic, or None
+    mebibytes_of_topic: int | None = None  #: size of the bodies of all queues of a topic, or None
 
     def for_queues(self, queues: int) -> Thresholds:
         """Return the limits of one of ``queues`` queues, with its share of the topic's limits."""
@@ -90,18 +83,12 @@ def _ascend(messages: Sequence[Queued]) -> bool:
 
 
 class _Block(NamedTuple, Generic[M]):
-    """The messages of a pull in ascending order, all of them still waiting.
-
-    Attributes:
-        first: the oldest offset.
-        last: the newest offset.
-        size: bytes of the bodies.
-    """
+    """The messages of a pull in ascending order, all of them still waiting."""
 
     messages: Sequence[M]
-    first: int
-    last: int
-    size: int
+    first: int  #: the oldest offset
+    last: int  #: the newest offset
+    size: int  #: bytes of the bodies
 
 
 class ProcessQueue(Generic[M]):
@@ -109,17 +96,6 @@ class ProcessQueue(Generic[M]):
 
     Concurrent consumption uses ``put`` and ``remove``.  Orderly consumption uses ``put``, ``take``
     and then ``commit``, ``rollback`` or ``consume_again``.
-
-    Attributes:
-        dropped: whether another consumer has the queue; its offsets must not be committed then.
-        retiring: whether the queue will be dropped soon; running handlers finish, no new ones
-            start.
-        locked: whether the broker has locked the queue for this consumer.
-        last_lock: time of the last lock, or of the creation.
-        last_pull: time of the last pull, or of the creation.
-        last_consume: time when messages were last taken or finished, or of the creation.
-        try_unlock_times: number of delayed attempts to unlock the queue.
-        backlog: number of messages in the queue after the last one that was put, if known.
     """
 
     __slots__ = (
@@ -143,13 +119,17 @@ class ProcessQueue(Generic[M]):
     )
 
     def __init__(self, *, now: float) -> None:
+        #: whether another consumer has the queue; its offsets must not be committed then
         self.dropped: bool = False
+        #: whether the queue will be dropped soon; running handlers finish, no new ones start
         self.retiring: bool = False
-        self.locked: bool = False
-        self.last_lock: float = now
-        self.last_pull: float = now
+        self.locked: bool = False  #: whether the broker has locked the queue for this consumer
+        self.last_lock: float = now  #: time of the last lock, or of the creation
+        self.last_pull: float = now  #: time of the last pull, or of the creation
+        #: time when messages were last taken or finished, or of the creation
         self.last_consume: float = now
-        self.try_unlock_times: int = 0
+        self.try_unlock_times: int = 0  #: number of delayed attempts to unlock the queue
+        #: number of messages in the queue after the last one that was put, if known
         self.backlog: int = 0
         self._consuming = False
         self._newest = 0
@@ -422,20 +402,14 @@ class ProcessQueue(Generic[M]):
 
 
 class PopProcessQueue:
-    """A pop consumer's state of one queue (Java: ``PopProcessQueue``).
-
-    Attributes:
-        dropped: whether another consumer has the queue.
-        last_pop: time of the last pop, or of the creation.
-        wait_ack: number of messages without an acknowledgement.
-    """
+    """A pop consumer's state of one queue (Java: ``PopProcessQueue``)."""
 
     __slots__ = ("dropped", "last_pop", "wait_ack")
 
     def __init__(self, *, now: float) -> None:
-        self.dropped: bool = False
-        self.last_pop: float = now
-        self.wait_ack: int = 0
+        self.dropped: bool = False  #: whether another consumer has the queue
+        self.last_pop: float = now  #: time of the last pop, or of the creation
+        self.wait_ack: int = 0  #: number of messages without an acknowledgement
 
     def is_pull_expired(self, now: float) -> bool:
         """Return whether nothing was popped for ``PULL_MAX_IDLE_TIME``."""

@@ -31,11 +31,7 @@ POSITIVE: Final = 0x7FFFFFFF
 
 
 class QueueRotation:
-    """Round-robin over a topic's queues (Java: ``TopicPublishInfo`` with ``ThreadLocalIndex``).
-
-    Attributes:
-        turn: counter of 31 bits; modulo the number of queues, the index of the last queue.
-    """
+    """Round-robin over a topic's queues (Java: ``TopicPublishInfo`` with ``ThreadLocalIndex``)."""
 
     __slots__ = ("queues", "turn")
 
@@ -47,6 +43,7 @@ class QueueRotation:
             start: initial value of ``turn``.
         """
         self.queues: Sequence[MessageQueue] = queues
+        #: counter of 31 bits; modulo the number of queues, the index of the last queue
         self.turn: int = start
 
     def restart(self, start: int) -> None:
@@ -77,12 +74,7 @@ class _FaultItem:
 
 
 class FaultStrategy:
-    """Avoids the broker that failed last and, if enabled, brokers that were slow or failed before.
-
-    Attributes:
-        enabled: whether latencies count (``sendLatencyEnable``), else only the last broker does.
-        detecting: whether unreachable brokers are probed (``startDetectorEnable``).
-    """
+    """Avoids the broker that failed last and, if enabled, those that were slow or failed before."""
 
     def __init__(
         self,
@@ -102,7 +94,9 @@ class FaultStrategy:
             latency_max: thresholds in seconds, ascending.
             not_available: seconds of avoidance, one for each threshold.
         """
+        #: whether latencies count (``sendLatencyEnable``), else only the last broker does
         self.enabled = enabled
+        #: whether unreachable brokers are probed (``startDetectorEnable``)
         self.detecting = detecting
         self._detect_interval = detect_interval
         self._latency_max = latency_max

@@ -68,17 +68,11 @@ class Failure(Enum):
 
 
 class Verdict(NamedTuple):
-    """The consequences of a failed attempt.
+    """The consequences of a failed attempt."""
 
-    Attributes:
-        retry: whether to retry, if attempts and time remain.
-        isolate: whether the broker is avoided as after a very slow send.
-        reachable: whether the broker counts as reachable.
-    """
-
-    retry: bool
-    isolate: bool
-    reachable: bool
+    retry: bool  #: whether to retry, if attempts and time remain
+    isolate: bool  #: whether the broker is avoided as after a very slow send
+    reachable: bool  #: whether the broker counts as reachable
 
 
 def count_attempts(mode: CommunicationMode, retry_times: int = RETRY_TIMES) -> int:

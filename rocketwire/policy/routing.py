@@ -40,16 +40,11 @@ _INTEGER: Final = r"[+-]?[0-9]{1,10}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishInfo:
-    """The queues for messages of a topic (Java: ``TopicPublishInfo``).
+    """The queues for messages of a topic (Java: ``TopicPublishInfo``)."""
 
-    Attributes:
-        queues: the queues in the order of their turns.
-        order_topic: whether an operator has fixed the number and order of the queues.
-        broker_of: broker of each queue of a static topic; empty for ordinary topics.
-    """
-
-    queues: tuple[MessageQueue, ...] = ()
-    order_topic: bool = False
+    queues: tuple[MessageQueue, ...] = ()  #: the queues in the order of their turns
+    order_topic: bool = False  #: whether an operator has fixed the number and order of the queues
+    #: broker of each queue of a static topic; empty for ordinary topics
     broker_of: Mapping[MessageQueue, str] = field(default_factory=dict[MessageQueue, str])
 
     def broker_name(self, queue: MessageQueue) -> str:

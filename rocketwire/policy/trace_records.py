@@ -27,53 +27,30 @@ MESSAGE_TYPES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceContext:
-    """One record of message trace (Java: ``TraceContext`` with its one ``TraceBean``).
+    """One record of message trace (Java: ``TraceContext`` with its one ``TraceBean``)."""
 
-    Attributes:
-        trace_type: ``Pub``, ``SubBefore``, ``SubAfter``, ``EndTransaction`` or ``Recall``.
-        msg_id: the sender's id of the message.
-        time_stamp: time of the record, milliseconds since 1970.
-        region_id: region of the broker.
-        group_name: group of the producer or consumer.
-        topic: topic of the message.
-        tags: tags of the message.
-        keys: keys of the message.
-        store_host: address of the broker, ``host:port``.
-        body_length: size of the body in bytes.
-        cost_time: milliseconds that sending or consuming took.
-        msg_type: an element of ``MESSAGE_TYPES``.
-        offset_msg_id: the broker's id of the message.
-        is_success: whether the message was stored, or consumed.
-        client_host: address of the sender, from old clients.
-        request_id: pairs a ``SubBefore`` with its ``SubAfter``.
-        retry_times: number of redeliveries before.
-        context_code: result of the consumption (Java: ``ConsumeReturnType``, by number).
-        transaction_id: id of the transaction.
-        transaction_state: outcome of the transaction.
-        from_transaction_check: whether the broker had checked the transaction.
-    """
-
-    trace_type: str
-    msg_id: str
-    time_stamp: int | None = None
-    region_id: str | None = None
-    group_name: str | None = None
-    topic: str | None = None
-    tags: str | None = None
-    keys: str | None = None
-    store_host: str | None = None
-    body_length: int | None = None
-    cost_time: int | None = None
-    msg_type: str | None = None
-    offset_msg_id: str | None = None
-    is_success: bool | None = None
-    client_host: str | None = None
-    request_id: str | None = None
-    retry_times: int | None = None
+    trace_type: str  #: ``Pub``, ``SubBefore``, ``SubAfter``, ``EndTransaction`` or ``Recall``
+    msg_id: str  #: the sender's id of the message
+    time_stamp: int | None = None  #: time of the record, milliseconds since 1970
+    region_id: str | None = None  #: region of the broker
+    group_name: str | None = None  #: group of the producer or consumer
+    topic: str | None = None  #: topic of the message
+    tags: str | None = None  #: tags of the message
+    keys: str | None = None  #: keys of the message
+    store_host: str | None = None  #: address of the broker, ``host:port``
+    body_length: int | None = None  #: size of the body in bytes
+    cost_time: int | None = None  #: milliseconds that sending or consuming took
+    msg_type: str | None = None  #: an element of ``MESSAGE_TYPES``
+    offset_msg_id: str | None = None  #: the broker's id of the message
+    is_success: bool | None = None  #: whether the message was stored, or consumed
+    client_host: str | None = None  #: address of the sender, from old clients
+    request_id: str | None = None  #: pairs a ``SubBefore`` with its ``SubAfter``
+    retry_times: int | None = None  #: number of redeliveries before
+    #: result of the consumption (Java: ``ConsumeReturnType``, by number)
     context_code: int | None = None
-    transaction_id: str | None = None
-    transaction_state: str | None = None
-    from_transaction_check: bool | None = None
+    transaction_id: str | None = None  #: id of the transaction
+    transaction_state: str | None = None  #: outcome of the transaction
+    from_transaction_check: bool | None = None  #: whether the broker had checked the transaction
 
 
 def _is_true(text: str) -> bool:

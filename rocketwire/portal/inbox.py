@@ -37,17 +37,13 @@ class Batch:
     """Messages of a queue that the application handles; iterate over it.
 
     A batch is handled when ``ack`` is called, or when the next one is taken from the same iterator.
-
-    Attributes:
-        messages: the messages, in order.
-        message_queue: queue of the messages.
     """
 
     __slots__ = ("_inbox", "_is_settled", "_loan", "message_queue", "messages")
 
     def __init__(self, inbox: Inbox, loan: Loan, messages: Sequence[StoredMessage]) -> None:
-        self.messages: Sequence[StoredMessage] = messages
-        self.message_queue: MessageQueue = loan.queue
+        self.messages: Sequence[StoredMessage] = messages  #: the messages, in order
+        self.message_queue: MessageQueue = loan.queue  #: queue of the messages
         self._inbox = inbox
         self._loan = loan
         self._is_settled = False

@@ -51,9 +51,6 @@ class Acceptor:
             ``leave`` lets another one in.
         record_events: records events with the address of the peer that caused them.
         logger: gets a warning when no connection can be accepted.
-
-    Attributes:
-        admitted: number of accepted connections.
     """
 
     def __init__(
@@ -63,7 +60,7 @@ class Acceptor:
         record_events: Callable[[Iterable[Event], str | None], None],
         logger: logging.Logger,
     ) -> None:
-        self.admitted: int = 0
+        self.admitted: int = 0  #: number of accepted connections
         self._settings = settings
         self._logger = logger
         self._welcome = welcome

@@ -34,15 +34,10 @@ READ_SIZE: Final = 65_536
 
 
 class OpeningConnection(Protocol):
-    """A connection whose first bytes are read.
+    """A connection whose first bytes are read."""
 
-    Attributes:
-        stream: its bytes; replaced if TLS begins.
-        reading: whether it waits for bytes.
-    """
-
-    stream: trio.abc.Stream
-    reading: bool
+    stream: trio.abc.Stream  #: its bytes; replaced if TLS begins
+    reading: bool  #: whether it waits for bytes
 
     @property
     def frame_since(self) -> float:
@@ -56,15 +51,11 @@ class OpeningConnection(Protocol):
 
 
 class RefusedError(Exception):
-    """The connection has to be closed, for the reason in the text.
-
-    Attributes:
-        event_type: the event to record.
-    """
+    """The connection has to be closed, for the reason in the text."""
 
     def __init__(self, event_type: type[ConnectionRefused], text: str) -> None:
         super().__init__(text)
-        self.event_type = event_type
+        self.event_type = event_type  #: the event to record
 
 
 async def open_connection(

@@ -26,19 +26,12 @@ _WRITTEN: Final = {"\t": "\\t", "\r": "\\r", "\n": "\\n", "\f": "\\f", "\\": "\\
 
 
 class Entry(NamedTuple):
-    """One entry of a properties text.
+    """One entry of a properties text."""
 
-    Attributes:
-        key: without escapes.
-        value: without escapes; spaces at its end belong to it.
-        line: number of the line in which the entry begins, from 1 on.
-        text: the entry as it is written, without blanks in front; continued lines are joined.
-    """
-
-    key: str
-    value: str
-    line: int
-    text: str
+    key: str  #: without escapes
+    value: str  #: without escapes; spaces at its end belong to it
+    line: int  #: number of the line in which the entry begins, from 1 on
+    text: str  #: the entry as it is written, without blanks in front; continued lines are joined
 
 
 class PropertiesFile(Mapping[str, str]):
@@ -47,15 +40,11 @@ class PropertiesFile(Mapping[str, str]):
     Args:
         path: as the user gave it.
         entries: in the order of the file; of equal keys the last one counts, with its line.
-
-    Attributes:
-        path: see above.
-        repeated: entries that do not count, because the same key follows.
     """
 
     def __init__(self, path: str, entries: Iterable[Entry]) -> None:
-        self.path = path
-        self.repeated: list[Entry] = []
+        self.path = path  #: see above
+        self.repeated: list[Entry] = []  #: entries that do not count, because the same key follows
         self._entries: dict[str, Entry] = {}
         for entry in entries:
             if (earlier := self._entries.pop(entry.key, None)) is not None:

@@ -17,17 +17,12 @@ if TYPE_CHECKING:
 
 
 class LimitExceeded(Event):
-    """A request or connection was refused because of a limit.
-
-    Attributes:
-        limit: name of the setting.
-        what: the refused amount.
-    """
+    """A request or connection was refused because of a limit."""
 
     level = Level.WARNING
-    limit: str
+    limit: str  #: name of the setting
     allowed: int
-    what: str
+    what: str  #: the refused amount
     template = "limit {limit}={allowed} exceeded: {what}"
 
 
@@ -55,14 +50,10 @@ class FrameRefused(LimitExceeded):
 
 
 class ConnectionTooSlow(LimitExceeded):
-    """A connection is closed, because it exceeded a deadline.
-
-    Attributes:
-        client: address of the peer.
-    """
+    """A connection is closed, because it exceeded a deadline."""
 
     level = Level.INFO
-    client: str
+    client: str  #: address of the peer
     template = "connection of {client} closed: {what}"
 
     @classmethod

@@ -53,15 +53,11 @@ def is_plain(data: bytes) -> bool:
 
 
 class Preamble:
-    """The first bytes of a connection.
-
-    Attributes:
-        proxy: its PROXY header, once it is complete.
-        held: bytes received that are not part of a complete PROXY header.
-    """
+    """The first bytes of a connection."""
 
     def __init__(self) -> None:
-        self.proxy: ProxyHeader | None = None
+        self.proxy: ProxyHeader | None = None  #: its PROXY header, once it is complete
+        #: bytes received that are not part of a complete PROXY header
         self.held: bytearray = bytearray()
 
     def feed(self, data: bytes) -> NextProtocol | None:

@@ -56,24 +56,16 @@ class ProxyTLV(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyHeader:
-    """One header.
+    """One header."""
 
-    Attributes:
-        version: 1 or 2.
-        size: in bytes.
-        source: IP address of the client; None for UNKNOWN, LOCAL and sockets of the Unix family.
-        source_port: its port; 0 if there is none.
-        destination: IP address that the client connected to.
-        destination_port: its port.
-        tlvs: additional fields; the fields inside one of type SSL (0x20) follow it.
-    """
-
-    version: int
-    size: int
+    version: int  #: 1 or 2
+    size: int  #: in bytes
+    #: IP address of the client; None for UNKNOWN, LOCAL and sockets of the Unix family
     source: str | None = None
-    source_port: int = 0
-    destination: str | None = None
-    destination_port: int = 0
+    source_port: int = 0  #: its port; 0 if there is none
+    destination: str | None = None  #: IP address that the client connected to
+    destination_port: int = 0  #: its port
+    #: additional fields; the fields inside one of type SSL (0x20) follow it
     tlvs: tuple[ProxyTLV, ...] = ()
 
     @property

@@ -16,22 +16,15 @@ class Checkpoint(NamedTuple):
     """Content of ``checkpoint``: a lower bound, never the end of the data.
 
     Java: ``StoreCheckpoint``.
-
-    Attributes:
-        physical_timestamp: store timestamp of the newest flushed message, milliseconds since 1970.
-        queue_timestamp: of the newest flushed queue unit.
-        index_timestamp: end of the newest full index file.
-        master_flushed_offset: since 5.0.
-        confirmed_offset: since 5.0; set at the start of a broker only.
-        queue_physical_offset: physical offset of the newest flushed queue unit; since 5.5.
     """
 
+    #: store timestamp of the newest flushed message, milliseconds since 1970
     physical_timestamp: int
-    queue_timestamp: int
-    index_timestamp: int
-    master_flushed_offset: int
-    confirmed_offset: int
-    queue_physical_offset: int
+    queue_timestamp: int  #: of the newest flushed queue unit
+    index_timestamp: int  #: end of the newest full index file
+    master_flushed_offset: int  #: since 5.0
+    confirmed_offset: int  #: since 5.0; set at the start of a broker only
+    queue_physical_offset: int  #: physical offset of the newest flushed queue unit; since 5.5
 
     @property
     def min_timestamp(self) -> int:

@@ -34,17 +34,12 @@ _EXTENSION: Final = Struct(layouts.format_of(layouts.QUEUE_EXTENSION))
 
 
 class QueueUnit(NamedTuple):
-    """A unit of a plain queue.
+    """A unit of a plain queue."""
 
-    Attributes:
-        physical_offset: of the message in the commit log.
-        size: of the message there.
-        tags_code: hash of its tags; the delivery time, in milliseconds since 1970, in the queues of
-            delayed messages; the address of an extension where it is small enough.
-    """
-
-    physical_offset: int
-    size: int
+    physical_offset: int  #: of the message in the commit log
+    size: int  #: of the message there
+    #: hash of its tags; the delivery time, in milliseconds since 1970, in the queues of delayed
+    #: messages; the address of an extension where it is small enough
     tags_code: int
 
     @property
@@ -59,27 +54,16 @@ class QueueUnit(NamedTuple):
 
 
 class BatchUnit(NamedTuple):
-    """A unit of a queue of type BatchCQ, or of a compacted topic.
+    """A unit of a queue of type BatchCQ, or of a compacted topic."""
 
-    Attributes:
-        physical_offset: of the batch in the commit log.
-        size: of the batch there.
-        tags_code: hash of its tags.
-        store_timestamp: when it was stored, milliseconds since 1970.
-        base_offset: queue offset of the first message of the batch.
-        message_count: messages in it.
-        compacted_offset: -1.
-        reserved: 0.
-    """
-
-    physical_offset: int
-    size: int
-    tags_code: int
-    store_timestamp: int
-    base_offset: int
-    message_count: int
-    compacted_offset: int
-    reserved: int
+    physical_offset: int  #: of the batch in the commit log
+    size: int  #: of the batch there
+    tags_code: int  #: hash of its tags
+    store_timestamp: int  #: when it was stored, milliseconds since 1970
+    base_offset: int  #: queue offset of the first message of the batch
+    message_count: int  #: messages in it
+    compacted_offset: int  #: -1
+    reserved: int  #: 0
 
     @property
     def points_to_message(self) -> bool:
@@ -93,17 +77,11 @@ class BatchUnit(NamedTuple):
 
 
 class QueueExtension(NamedTuple):
-    """An extension of a unit (Java: ``ConsumeQueueExt.CqExtUnit``).
+    """An extension of a unit (Java: ``ConsumeQueueExt.CqExtUnit``)."""
 
-    Attributes:
-        tags_code: hash of the tags of the message.
-        store_timestamp: when it was stored, milliseconds since 1970.
-        bit_map: bits of the consumer filters that the message passes.
-    """
-
-    tags_code: int
-    store_timestamp: int
-    bit_map: bytes
+    tags_code: int  #: hash of the tags of the message
+    store_timestamp: int  #: when it was stored, milliseconds since 1970
+    bit_map: bytes  #: bits of the consumer filters that the message passes
 
 
 def decode_units(data: bytes | memoryview) -> Iterator[QueueUnit]:

@@ -17,29 +17,18 @@ _MAX_LONG: Final = (1 << 63) - 1
 
 
 class Epoch(NamedTuple):
-    """The messages that one master of a group wrote.
+    """The messages that one master of a group wrote."""
 
-    Attributes:
-        epoch: its number.
-        start_offset: of the first message in the commit log.
-    """
-
-    epoch: int
-    start_offset: int
+    epoch: int  #: its number
+    start_offset: int  #: of the first message in the commit log
 
 
 class BrokerIdentity(NamedTuple):
-    """What a controller calls a broker.
+    """What a controller calls a broker."""
 
-    Attributes:
-        cluster: name.
-        broker: name of its group.
-        broker_id: number in the group.
-    """
-
-    cluster: str
-    broker: str
-    broker_id: int
+    cluster: str  #: name
+    broker: str  #: name of its group
+    broker_id: int  #: number in the group
 
 
 def decode_epochs(data: bytes) -> list[Epoch]:

@@ -46,22 +46,15 @@ class StoreFile:
     """A file of a store.
 
     A store may have hundreds of thousands, so that each keeps no path of its own.
-
-    Attributes:
-        root: folder below which ``name`` is.
-        offset: of the file's first byte in its stream: its name.  0 for files without such a name.
-        size: bytes of the file.
-        name: path below ``root``.
-        modified: time of the last change, seconds since 1970.
-        allocated: bytes that it takes on the disk; less than ``size`` for a sparse file.
     """
 
-    root: Path
+    root: Path  #: folder below which ``name`` is
+    #: of the file's first byte in its stream: its name.  0 for files without such a name.
     offset: int
-    size: int
-    name: str
-    modified: float = 0.0
-    allocated: int = 0
+    size: int  #: bytes of the file
+    name: str  #: path below ``root``
+    modified: float = 0.0  #: time of the last change, seconds since 1970
+    allocated: int = 0  #: bytes that it takes on the disk; less than ``size`` for a sparse file
 
     @property
     def path(self) -> Path:
@@ -85,44 +78,36 @@ QueueFiles: TypeAlias = dict[tuple[str, int], list[StoreFile]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreFolder:
-    """The files of a store.
+    """The files of a store."""
 
-    Attributes:
-        roots: folders or files that were given.
-        commit_log: its files by offset; those of several paths together.
-        queues: topic and queue → files by offset.
-        batch_queues: the same for queues of type BatchCQ.
-        extensions: the same for extensions of queues.
-        index: index files by name.
-        timer_log: by offset.
-        timer_wheels: files of the wheel.
-        config: name below ``config`` → file.
-        plain: name at the root (``checkpoint``, ``abort``, ``lock``, ...) → file.
-        rocksdb: name of a folder that holds a RocksDB, below the root → its files.
-        unknown: names of files that belong to nothing.
-        ignored: names of symbolic links, of special files, and of folders in the place of a file.
-        unreadable: name of each folder or file whose entry cannot be read → what the system says.
-    """
-
-    roots: tuple[Path, ...]
+    roots: tuple[Path, ...]  #: folders or files that were given
+    #: its files by offset; those of several paths together
     commit_log: list[StoreFile] = field(default_factory=list[StoreFile])
+    #: topic and queue → files by offset
     queues: dict[tuple[str, int], list[StoreFile]] = field(
         default_factory=dict[tuple[str, int], list[StoreFile]]
     )
+    #: the same for queues of type BatchCQ
     batch_queues: dict[tuple[str, int], list[StoreFile]] = field(
         default_factory=dict[tuple[str, int], list[StoreFile]]
     )
+    #: the same for extensions of queues
     extensions: dict[tuple[str, int], list[StoreFile]] = field(
         default_factory=dict[tuple[str, int], list[StoreFile]]
     )
-    index: list[StoreFile] = field(default_factory=list[StoreFile])
-    timer_log: list[StoreFile] = field(default_factory=list[StoreFile])
-    timer_wheels: list[StoreFile] = field(default_factory=list[StoreFile])
+    index: list[StoreFile] = field(default_factory=list[StoreFile])  #: index files by name
+    timer_log: list[StoreFile] = field(default_factory=list[StoreFile])  #: by offset
+    timer_wheels: list[StoreFile] = field(default_factory=list[StoreFile])  #: files of the wheel
+    #: name below ``config`` → file
     config: dict[str, StoreFile] = field(default_factory=dict[str, StoreFile])
+    #: name at the root (``checkpoint``, ``abort``, ``lock``, ...) → file
     plain: dict[str, StoreFile] = field(default_factory=dict[str, StoreFile])
+    #: name of a folder that holds a RocksDB, below the root → its files
     rocksdb: dict[str, list[StoreFile]] = field(default_factory=dict[str, list[StoreFile]])
-    unknown: list[str] = field(default_factory=list[str])
+    unknown: list[str] = field(default_factory=list[str])  #: names of files that belong to nothing
+    #: names of symbolic links, of special files, and of folders in the place of a file
     ignored: list[str] = field(default_factory=list[str])
+    #: name of each folder or file whose entry cannot be read → what the system says
     unreadable: dict[str, str] = field(default_factory=dict[str, str])
 
 

@@ -35,39 +35,23 @@ _SMALLEST_INT32: Final = -(1 << 31)
 
 
 class IndexHeader(NamedTuple):
-    """Head of an index file.
+    """Head of an index file."""
 
-    Attributes:
-        begin_timestamp: store timestamp of the first entry's message, milliseconds since 1970.
-        end_timestamp: of the last entry's message.
-        begin_physical_offset: of the first entry's message.
-        end_physical_offset: of the last entry's message.
-        slot_count: slots in use.
-        entry_count: entries plus one; 0 in a file that was just created.
-    """
-
-    begin_timestamp: int
-    end_timestamp: int
-    begin_physical_offset: int
-    end_physical_offset: int
-    slot_count: int
-    entry_count: int
+    begin_timestamp: int  #: store timestamp of the first entry's message, milliseconds since 1970
+    end_timestamp: int  #: of the last entry's message
+    begin_physical_offset: int  #: of the first entry's message
+    end_physical_offset: int  #: of the last entry's message
+    slot_count: int  #: slots in use
+    entry_count: int  #: entries plus one; 0 in a file that was just created
 
 
 class IndexEntry(NamedTuple):
-    """A key of a message.
+    """A key of a message."""
 
-    Attributes:
-        key_hash: hash of ``topic#key``, not negative.
-        physical_offset: of the message in the commit log.
-        seconds: from the head's first timestamp to the message's.
-        previous: number of the entry before it in the same slot; 0 for none.
-    """
-
-    key_hash: int
-    physical_offset: int
-    seconds: int
-    previous: int
+    key_hash: int  #: hash of ``topic#key``, not negative
+    physical_offset: int  #: of the message in the commit log
+    seconds: int  #: from the head's first timestamp to the message's
+    previous: int  #: number of the entry before it in the same slot; 0 for none
 
 
 class Geometry(NamedTuple):

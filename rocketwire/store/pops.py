@@ -24,47 +24,29 @@ MAX_MESSAGES: Final = 10_000
 
 
 class Pop(NamedTuple):
-    """Which pop a record is of.
+    """Which pop a record is of."""
 
-    Attributes:
-        topic: of the messages.
-        group: that popped them.
-        queue_id: of the topic.
-        pop_time: milliseconds since 1970.
-        start_offset: first queue offset of the pop.
-    """
-
-    topic: str
-    group: str
-    queue_id: int
-    pop_time: int
-    start_offset: int
+    topic: str  #: of the messages
+    group: str  #: that popped them
+    queue_id: int  #: of the topic
+    pop_time: int  #: milliseconds since 1970
+    start_offset: int  #: first queue offset of the pop
 
 
 class CheckPoint(NamedTuple):
-    """Messages that were popped (Java: ``PopCheckPoint``).
+    """Messages that were popped (Java: ``PopCheckPoint``)."""
 
-    Attributes:
-        pop: of which they are.
-        invisible_time: milliseconds for which no other consumer gets them.
-        offsets: their queue offsets, without those that were acknowledged in the broker's memory.
-    """
-
-    pop: Pop
-    invisible_time: int
+    pop: Pop  #: of which they are
+    invisible_time: int  #: milliseconds for which no other consumer gets them
+    #: their queue offsets, without those that were acknowledged in the broker's memory
     offsets: list[int]
 
 
 class Acks(NamedTuple):
-    """Messages that were acknowledged (Java: ``AckMsg``, ``BatchAckMsg``).
+    """Messages that were acknowledged (Java: ``AckMsg``, ``BatchAckMsg``)."""
 
-    Attributes:
-        pop: of which they are.
-        offsets: their queue offsets.
-    """
-
-    pop: Pop
-    offsets: list[int]
+    pop: Pop  #: of which they are
+    offsets: list[int]  #: their queue offsets
 
 
 def decode_check_point(body: bytes) -> CheckPoint | None:

@@ -33,29 +33,17 @@ _CHECK: Final = Struct(layouts.format_of(layouts.TIMER_CHECK))
 
 
 class TimerRecord(NamedTuple):
-    """A record of the timer log.
+    """A record of the timer log."""
 
-    Attributes:
-        size: 52.
-        previous: offset of the record before it in the same slot, -1 for none.
-        flags: 1, ``ROLLED``, ``DELETES``.
-        write_time: the wheel's clock, milliseconds since 1970.
-        delay: milliseconds from there to the time of the slot.
-        physical_offset: of the message in the commit log.
-        message_size: of the message there.
-        topic_hash: Java's hash of the real topic.
-        reserved: 0.
-    """
-
-    size: int
-    previous: int
-    flags: int
-    write_time: int
-    delay: int
-    physical_offset: int
-    message_size: int
-    topic_hash: int
-    reserved: int
+    size: int  #: 52
+    previous: int  #: offset of the record before it in the same slot, -1 for none
+    flags: int  #: 1, ``ROLLED``, ``DELETES``
+    write_time: int  #: the wheel's clock, milliseconds since 1970
+    delay: int  #: milliseconds from there to the time of the slot
+    physical_offset: int  #: of the message in the commit log
+    message_size: int  #: of the message there
+    topic_hash: int  #: Java's hash of the real topic
+    reserved: int  #: 0
 
     @property
     def due(self) -> int:
@@ -64,43 +52,25 @@ class TimerRecord(NamedTuple):
 
 
 class TimerSlot(NamedTuple):
-    """A slot of the wheel.
+    """A slot of the wheel."""
 
-    Attributes:
-        time: in units of the precision, one second by default.
-        first: offset of its first record in the timer log.
-        last: of its last record.
-        record_count: records, less the deletes.
-        reserved: 0.
-    """
-
-    time: int
-    first: int
-    last: int
-    record_count: int
-    reserved: int
+    time: int  #: in units of the precision, one second by default
+    first: int  #: offset of its first record in the timer log
+    last: int  #: of its last record
+    record_count: int  #: records, less the deletes
+    reserved: int  #: 0
 
 
 class TimerCheck(NamedTuple):
-    """``config/timercheck`` (Java: ``TimerCheckpoint``).
+    """``config/timercheck`` (Java: ``TimerCheckpoint``)."""
 
-    Attributes:
-        read_time: up to which the wheel has delivered, milliseconds since 1970.
-        log_flushed: end of the timer log on disk.
-        queue_offset: next queue offset of ``rmq_sys_wheel_timer`` to put on the wheel.
-        master_queue_offset: the master's.
-        state_version: of the broker.
-        timestamp: of the data version.
-        counter: of the data version.
-    """
-
-    read_time: int
-    log_flushed: int
-    queue_offset: int
-    master_queue_offset: int
-    state_version: int
-    timestamp: int
-    counter: int
+    read_time: int  #: up to which the wheel has delivered, milliseconds since 1970
+    log_flushed: int  #: end of the timer log on disk
+    queue_offset: int  #: next queue offset of ``rmq_sys_wheel_timer`` to put on the wheel
+    master_queue_offset: int  #: the master's
+    state_version: int  #: of the broker
+    timestamp: int  #: of the data version
+    counter: int  #: of the data version
 
 
 def decode_timer_record(data: bytes | memoryview, position: int) -> TimerRecord | None:

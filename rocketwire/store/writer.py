@@ -159,16 +159,11 @@ def _folders_above(name: str) -> Iterator[str]:
 
 
 class NoFiles:
-    """Writes nothing.
-
-    Attributes:
-        names: of the files that would be there.
-        written: bytes that would be written.
-    """
+    """Writes nothing."""
 
     def __init__(self) -> None:
-        self.names: set[str] = set()
-        self.written: int = 0
+        self.names: set[str] = set()  #: of the files that would be there
+        self.written: int = 0  #: bytes that would be written
 
     def write(self, name: str, position: int, data: Data, size: int) -> None:
         """Count bytes; see ``Files.write``."""
@@ -287,14 +282,11 @@ class CommitLogWriter:
     Args:
         files: where its files are written.
         file_size: of each file.
-
-    Attributes:
-        end: offset at which the next message stands, if it fits into the file.
     """
 
     def __init__(self, files: Files, *, file_size: int) -> None:
         self._stream = Stream(files, "commitlog", file_size)
-        self.end: int = 0
+        self.end: int = 0  #: offset at which the next message stands, if it fits into the file
 
     def write(self, offset: int, data: Data) -> None:
         """Write bytes of messages that are laid out already, in one file.
@@ -352,9 +344,6 @@ class QueueWriter:
         folder: of the files, from ``queue_folder``.
         file_size: of each file; rounded up to whole units, as Java does.
         unit_size: bytes of a unit.
-
-    Attributes:
-        end: number of the unit after the last one.
     """
 
     def __init__(
@@ -369,7 +358,7 @@ class QueueWriter:
         self._stream = Stream(files, folder, -(-file_size // unit_size) * unit_size)
         self._buffer = bytearray()
         self._times: dict[int, int] = {}
-        self.end: int | None = None
+        self.end: int | None = None  #: number of the unit after the last one
 
     @property
     def units_per_file(self) -> int:
@@ -496,9 +485,6 @@ class IndexWriter:
     Args:
         files: where they are written.
         geometry: slots and entries of each.
-
-    Attributes:
-        full_timestamp: last store timestamp of the newest full file; 0 without one.
     """
 
     def __init__(self, files: Files, geometry: Geometry = DEFAULT_GEOMETRY) -> None:
@@ -512,7 +498,7 @@ class IndexWriter:
         self._slot_count = 0
         self._slots = array("i")
         self._entries = bytearray()
-        self.full_timestamp: int = 0
+        self.full_timestamp: int = 0  #: last store timestamp of the newest full file; 0 without one
 
     def put(self, key_hash: int, physical_offset: int, store_timestamp: int) -> None:
         """Add a key (Java: ``IndexFile.putKey``).

@@ -99,31 +99,19 @@ class Ended(Protocol):
 
 
 class LogEntry(NamedTuple):
-    """An entry of the history.
+    """An entry of the history."""
 
-    Attributes:
-        time: wall-clock seconds.
-        text: one line.
-    """
-
-    time: float
-    text: str
+    time: float  #: wall-clock seconds
+    text: str  #: one line
 
 
 class PermissionChange(NamedTuple):
-    """The latest change of the write permission of a broker.
+    """The latest change of the write permission of a broker."""
 
-    Attributes:
-        time: wall-clock seconds.
-        action: ``wipe`` or ``add``.
-        client: address of the requester.
-        topics: number of topics of the broker at that time.
-    """
-
-    time: float
-    action: str
-    client: str
-    topics: int
+    time: float  #: wall-clock seconds
+    action: str  #: ``wipe`` or ``add``
+    client: str  #: address of the requester
+    topics: int  #: number of topics of the broker at that time
 
 
 class Observer:
@@ -131,25 +119,21 @@ class Observer:
 
     Args:
         wall: returns wall-clock seconds.
-
-    Attributes:
-        events: number of events by the name of their class.
-        departures: number of brokers that left, by reason.
-        limits: number of exceeded limits by the name of their setting.
-        endings: number of ended connections, by the values of ``ENDINGS``.
-        news: the latest events of brokers and of administration.
-        troubles: the latest other events, and unusual ends of connections.
-        permissions: broker name -> latest change of the permission to write.
     """
 
     def __init__(self, wall: Callable[[], float]) -> None:
         self._wall = wall
-        self.events: Counter[str] = Counter()
-        self.departures: Counter[str] = Counter()
+        self.events: Counter[str] = Counter()  #: number of events by the name of their class
+        self.departures: Counter[str] = Counter()  #: number of brokers that left, by reason
+        #: number of exceeded limits by the name of their setting
         self.limits: Counter[str] = Counter()
+        #: number of ended connections, by the values of ``ENDINGS``
         self.endings: Counter[str] = Counter()
+        #: the latest events of brokers and of administration
         self.news: deque[LogEntry] = deque(maxlen=EVENTS)
+        #: the latest other events, and unusual ends of connections
         self.troubles: deque[LogEntry] = deque(maxlen=EVENTS)
+        #: broker name -> latest change of the permission to write
         self.permissions: dict[str, PermissionChange] = {}
 
     def record_event(self, event: Event, address: str | None) -> None:

@@ -31,30 +31,19 @@ MAX_TOPICS: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerLine:
-    """One broker name that a live broker has.
-
-    Attributes:
-        broker_id: None where the group knows the address no more.
-        role: ``master``, ``slave``, or ``slave, acting master``.
-        silent: seconds since its last registration or heartbeat.
-        timeout: seconds of silence after which it is taken for dead.
-        version: of the protocol, as its name; ``unknown`` if the broker has not sent it.
-        data_version: its counter.
-        topics: with queues there.
-        unwritable: those of them that are not writable, without the system's.
-    """
+    """One broker name that a live broker has."""
 
     cluster: str
     name: str
-    broker_id: int | None
+    broker_id: int | None  #: None where the group knows the address no more
     address: str
-    role: str
-    silent: float
-    timeout: float
-    version: str
-    data_version: int | None
-    topics: int
-    unwritable: int
+    role: str  #: ``master``, ``slave``, or ``slave, acting master``
+    silent: float  #: seconds since its last registration or heartbeat
+    timeout: float  #: seconds of silence after which it is taken for dead
+    version: str  #: of the protocol, as its name; ``unknown`` if the broker has not sent it
+    data_version: int | None  #: its counter
+    topics: int  #: with queues there
+    unwritable: int  #: those of them that are not writable, without the system's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,33 +54,19 @@ class TopicLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The content of the status page.
+    """The content of the status page."""
 
-    Attributes:
-        now: wall-clock seconds.
-        up: seconds since the start.
-        serving: whether routes are returned.
-        shutting_down: whether the server is about to stop.
-        brokers: at most ``MAX_BROKERS`` of the live ones.
-        live: number of live brokers.
-        clusters: name -> number of broker names.
-        prefix: beginning of the names in ``topics``.
-        topics: at most ``MAX_TOPICS`` of them.
-        topic_count: of all topics.
-        peers: comparisons with other name servers.
-    """
-
-    now: float
-    up: float
-    serving: bool
-    shutting_down: bool
-    brokers: tuple[BrokerLine, ...]
-    live: int
-    clusters: dict[str, int]
-    prefix: str
-    topics: tuple[TopicLine, ...]
-    topic_count: int
-    peers: tuple[tuple[str, PeerView], ...] = ()
+    now: float  #: wall-clock seconds
+    up: float  #: seconds since the start
+    serving: bool  #: whether routes are returned
+    shutting_down: bool  #: whether the server is about to stop
+    brokers: tuple[BrokerLine, ...]  #: at most ``MAX_BROKERS`` of the live ones
+    live: int  #: number of live brokers
+    clusters: dict[str, int]  #: name -> number of broker names
+    prefix: str  #: beginning of the names in ``topics``
+    topics: tuple[TopicLine, ...]  #: at most ``MAX_TOPICS`` of them
+    topic_count: int  #: of all topics
+    peers: tuple[tuple[str, PeerView], ...] = ()  #: comparisons with other name servers
 
 
 def status_of(state: State, now: float, prefix: str = "") -> Status:

@@ -89,15 +89,11 @@ class Denied(NamedTuple):
 
 
 class Access:
-    """The lists of addresses.
-
-    Attributes:
-        restricted: whether there is at least one list.
-    """
+    """The lists of addresses."""
 
     def __init__(self, lists: dict[Role, Networks | None]) -> None:
         self._lists = {role: networks for role, networks in lists.items() if networks is not None}
-        self.restricted = bool(self._lists)
+        self.restricted = bool(self._lists)  #: whether there is at least one list
 
     @classmethod
     def of(cls, config: Config) -> Self:

@@ -47,15 +47,11 @@ _QUOTED: Final = re.compile(r""""([^"]*)"?|'([^']*)'?""")
 
 
 class ConfigError(RocketWireError):
-    """Settings with which the server cannot start.
-
-    Attributes:
-        refusals: one line for each invalid setting, with its line and the reason.
-    """
+    """Settings with which the server cannot start."""
 
     def __init__(self, *refusals: str) -> None:
         super().__init__("; ".join(refusals))
-        self.refusals = refusals
+        self.refusals = refusals  #: one line for each invalid setting, with its line and the reason
 
 
 def _property(

@@ -35,12 +35,9 @@ class Limit(StrEnum):
 
 
 class LimitReachedError(RocketWireError):
-    """A request is refused because of a limit, and has changed nothing.
-
-    Attributes:
-        event: for the log; the remark of the response says the same.
-    """
+    """A request is refused because of a limit, and has changed nothing."""
 
     def __init__(self, limit: Limit, allowed: int, what: str) -> None:
         super().__init__(f"{what}: this name server's {limit} is {allowed}")
+        #: for the log; the remark of the response says the same
         self.event = LimitExceeded(limit=limit, allowed=allowed, what=what)

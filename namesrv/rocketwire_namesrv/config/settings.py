@@ -46,21 +46,13 @@ class Owner(Enum):
 
 
 class Bounds(NamedTuple):
-    """The valid numbers of a setting.
+    """The valid numbers of a setting."""
 
-    Attributes:
-        minimum: smallest valid number.
-        maximum: largest valid number.
-        unit: in the plural; empty if the name of the setting contains it.
-        zero: meaning of 0 if it is below the minimum; empty if 0 is invalid.
-        otherwise: what the server does with other numbers, if Java takes them; empty if they are
-            refused.
-    """
-
-    minimum: int
-    maximum: int = _MAX_INT
-    unit: str = ""
-    zero: str = ""
+    minimum: int  #: smallest valid number
+    maximum: int = _MAX_INT  #: largest valid number
+    unit: str = ""  #: in the plural; empty if the name of the setting contains it
+    zero: str = ""  #: meaning of 0 if it is below the minimum; empty if 0 is invalid
+    #: what the server does with other numbers, if Java takes them; empty if they are refused
     otherwise: str = ""
 
     def __contains__(self, number: object) -> bool:
@@ -145,27 +137,16 @@ BOUNDS: Final[Mapping[str, Bounds]] = {
 
 
 class Property(NamedTuple):
-    """A setting: a field of ``Config`` and its metadata.
+    """A setting: a field of ``Config`` and its metadata."""
 
-    Attributes:
-        attribute: name of the field.
-        name: as shown.
-        key: as set.
-        owner: the Java class.
-        system: Java system property with its default, if any.
-        value_type: ``str``, ``int`` or ``bool``.
-        bits: of an integer, without the sign.
-        default: text of the value without configuration.
-    """
-
-    attribute: str
-    name: str
-    key: str
-    owner: Owner
-    system: str
-    value_type: type
-    bits: int
-    default: str
+    attribute: str  #: name of the field
+    name: str  #: as shown
+    key: str  #: as set
+    owner: Owner  #: the Java class
+    system: str  #: Java system property with its default, if any
+    value_type: type  #: ``str``, ``int`` or ``bool``
+    bits: int  #: of an integer, without the sign
+    default: str  #: text of the value without configuration
 
     def value_of(self, text: str) -> str | int | bool | None:
         """Convert a text as Java does; None if it is invalid and the old value stays."""

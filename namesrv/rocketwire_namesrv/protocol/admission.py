@@ -43,16 +43,11 @@ def _admit(limit: Limit, allowed: int, amount: int, what: str) -> None:
 
 
 class Excess(NamedTuple):
-    """Topics that are left out of a registration because of a limit.
-
-    Attributes:
-        topics: their names.
-        allowed: the limit's value.
-    """
+    """Topics that are left out of a registration because of a limit."""
 
     limit: Limit
-    allowed: int
-    topics: Sequence[str]
+    allowed: int  #: the limit's value
+    topics: Sequence[str]  #: their names
 
     def event(self, broker_name: str) -> LimitExceeded:
         more = f" and {len(self.topics) - 1} more" if self.topics[1:] else ""

@@ -35,15 +35,10 @@ _ROUTE: Final = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)
 
 
 class RequestKind(NamedTuple):
-    """Request code and response code, by which requests are counted.
+    """Request code and response code, by which requests are counted."""
 
-    Attributes:
-        request: code, or ``UNKNOWN``.
-        response: code of the response, or ``ONEWAY``.
-    """
-
-    request: int
-    response: int
+    request: int  #: code, or ``UNKNOWN``
+    response: int  #: code of the response, or ``ONEWAY``
 
 
 ROUTE_FOUND: Final = RequestKind(_ROUTE, int(ResponseCode.SUCCESS))
@@ -59,18 +54,14 @@ class TimedWork(StrEnum):
 
 
 class Histogram:
-    """Durations of one kind of requests or work.
-
-    Attributes:
-        counts: per bucket of ``BUCKETS_MS``, and one for longer durations.
-        total_ms: sum of the durations.
-    """
+    """Durations of one kind of requests or work."""
 
     __slots__ = ("counts", "total_ms")
 
     def __init__(self) -> None:
+        #: per bucket of ``BUCKETS_MS``, and one for longer durations
         self.counts = [0] * (len(BUCKETS_MS) + 1)
-        self.total_ms = 0.0
+        self.total_ms = 0.0  #: sum of the durations
 
     def merge(self, histogram: Histogram) -> None:
         self.counts = [
@@ -88,23 +79,19 @@ class Counters:
     """The counters of one server.
 
     Attributes:
-        clock: returns seconds; None if durations are not measured.
-        routes: route requests answered by the fast path, all of them successfully.
-        route_bytes: bytes of these responses.
-        requests: all other requests by kind.
         received: bytes of the bodies of these requests by code; without entries of 0.
-        sent: bytes of their responses by request code.
-        durations: by kind; those of ``routes`` are extrapolated from the timed batches.
     """
 
     def __init__(self) -> None:
         self._routes_timed = 0
+        #: returns seconds; None if durations are not measured
         self.clock: Callable[[], float] | None = None
-        self.routes = 0
-        self.route_bytes = 0
-        self.requests: dict[RequestKind, int] = {}
+        self.routes = 0  #: route requests answered by the fast path, all of them successfully
+        self.route_bytes = 0  #: bytes of these responses
+        self.requests: dict[RequestKind, int] = {}  #: all other requests by kind
         self.receive_filled: dict[int, int] = {}
-        self.sent: dict[int, int] = {}
+        self.sent: dict[int, int] = {}  #: bytes of their responses by request code
+        #: by kind; those of ``routes`` are extrapolated from the timed batches
         self.durations: dict[RequestKind, Histogram] = {}
         self.works = {work: Histogram() for work in TimedWork}
 

@@ -18,29 +18,19 @@ if TYPE_CHECKING:
 
 
 class Effects(NamedTuple):
-    """The effects of bytes received.
+    """The effects of bytes received."""
 
-    Attributes:
-        send: responses, in the order of the requests.
-        events: for the log.
-        notify: commands to send to other addresses, one attempt each, unanswered.
-        persist_kv: write the key/value file before ``send`` goes out.
-        persist_config: write the configuration file before ``send`` goes out.
-        send_unsaved: sent instead of ``send`` if that file cannot be written.
-        close: the reason to close the connection after ``send``; None to keep it open.
-        close_connections: ids of other connections to close.
-        commands: number of commands handled, answered or not.
-    """
-
-    send: bytes = b""
-    events: tuple[Event, ...] = ()
+    send: bytes = b""  #: responses, in the order of the requests
+    events: tuple[Event, ...] = ()  #: for the log
+    #: commands to send to other addresses, one attempt each, unanswered
     notify: tuple[Notification, ...] = ()
-    persist_kv: bool = False
-    persist_config: bool = False
-    send_unsaved: bytes = b""
+    persist_kv: bool = False  #: write the key/value file before ``send`` goes out
+    persist_config: bool = False  #: write the configuration file before ``send`` goes out
+    send_unsaved: bytes = b""  #: sent instead of ``send`` if that file cannot be written
+    #: the reason to close the connection after ``send``; None to keep it open
     close: DecodeError | None = None
-    close_connections: tuple[int, ...] = ()
-    commands: int = 0
+    close_connections: tuple[int, ...] = ()  #: ids of other connections to close
+    commands: int = 0  #: number of commands handled, answered or not
 
 
 NOTHING: Final = Effects()
@@ -50,14 +40,8 @@ class EffectsBuilder:
     """Collects the effects of bytes received.
 
     Attributes:
-        size: of the responses in bytes.
         persist_kv: see ``Effects``.
         persist_config: see ``Effects``.
-        unsaved: index of a response in ``send`` -> the response to send instead if a file cannot be
-            written.
-        pause: whether to serve other connections before the next command.
-        met: the limit that caused the pause, if any.
-        close_connections: see ``Effects``.
     """
 
     __slots__ = (
@@ -75,14 +59,16 @@ class EffectsBuilder:
 
     def __init__(self) -> None:
         self.send: list[bytes] = []
-        self.size = 0
+        self.size = 0  #: of the responses in bytes
         self.events: list[Event] = []
         self.persist_kv = self.persist_config = False
+        #: index of a response in ``send`` -> the response to send instead if a file cannot be
+        #: written
         self.unsaved: dict[int, bytes] = {}
         self.commands = 0
-        self.pause = False
-        self.met: Guard | Limit | None = None
-        self.close_connections: tuple[int, ...] = ()
+        self.pause = False  #: whether to serve other connections before the next command
+        self.met: Guard | Limit | None = None  #: the limit that caused the pause, if any
+        self.close_connections: tuple[int, ...] = ()  #: see ``Effects``
 
     def frames_if_unsaved(self) -> bytes:
         """Return the responses for the case that the changes could not be written to disk."""

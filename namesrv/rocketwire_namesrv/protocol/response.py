@@ -21,32 +21,22 @@ T = TypeVar("T")
 
 
 class Peer(NamedTuple):
-    """The sender of a request.
+    """The sender of a request."""
 
-    Attributes:
-        connection_id: number of the connection, never reused.
-        address: for the log.
-    """
-
-    connection_id: int
-    address: str
+    connection_id: int  #: number of the connection, never reused
+    address: str  #: for the log
 
 
 class Response(NamedTuple):
-    """The response to a request, and its other effects.
-
-    Attributes:
-        persist_kv: write the key/value file before the response is sent.
-        persist_config: write the configuration file before the response is sent.
-    """
+    """The response to a request, and its other effects."""
 
     code: int = ResponseCode.SUCCESS
     remark: str | None = None
     ext_fields: Mapping[str, str] | None = None
     body: bytes | None = None
     events: tuple[Event, ...] = ()
-    persist_kv: bool = False
-    persist_config: bool = False
+    persist_kv: bool = False  #: write the key/value file before the response is sent
+    persist_config: bool = False  #: write the configuration file before the response is sent
 
 
 SUCCESS = Response()

@@ -129,17 +129,11 @@ class RouteResponseTemplate:
 
 
 class FastPathResponses(NamedTuple):
-    """The responses to the first requests in the received bytes.
+    """The responses to the first requests in the received bytes."""
 
-    Attributes:
-        parts: of the responses; the caller joins them.
-        end: position of the first byte that was not handled.
-        commands: number of requests.
-    """
-
-    parts: list[bytes]
-    end: int
-    commands: int
+    parts: list[bytes]  #: of the responses; the caller joins them
+    end: int  #: position of the first byte that was not handled
+    commands: int  #: number of requests
 
 
 class RouteFastPath:

@@ -39,34 +39,7 @@ Notification = tuple[str, RemotingCommand]
 
 
 class State:
-    """The state of one name server, shared by all its sessions.
-
-    Attributes:
-        config: replaced as a whole by ``configure``.
-        kv: the key/value configuration.
-        kv_unread: whether its file could not be read, and must not be overwritten.
-        parts: registrations that are not complete yet.
-        views: encoded answers.
-        warm_start: the wait for the brokers that were registered before a restart.
-        peers: comparisons with other name servers.
-        epoch_ms: wall-clock milliseconds when ``now`` was zero.
-        started: ``now`` when the server started.
-        allow_config_update: whether a request may change the configuration (318); Java always
-            allows it.
-        cluster_test: every request is answered with a route (clusterTest).
-        shutting_down: an orderly shutdown has begun: no routes are returned any more.
-        sends_away: answer GO_AWAY to the clients that understand it; a phase of the graceful
-            shutdown.
-        response_template: of most responses.
-        route_fast_path: answers ordinary route requests.
-        scanned: ``now`` of the last scan for silent brokers; None before the first one.
-        counters: statistics of the requests.
-        stepping: whether a request that takes several steps is in progress.
-        holdings: bytes of incomplete requests.
-        unsent: bytes of large responses that their peers have not received yet.
-        body_space: memory for large registrations, reused.
-        next_warning: when to warn again of topics that are left out, by broker name.
-    """
+    """The state of one name server, shared by all its sessions."""
 
     def __init__(
         self,
@@ -78,30 +51,39 @@ class State:
         allow_config_update: bool = False,
         warm_start: WarmStart | None = None,
     ) -> None:
-        self.config = config
+        self.config = config  #: replaced as a whole by ``configure``
         self.table = RouteTable()
-        self.kv = KVConfig() if kv is None else kv
-        self.kv_unread = False
-        self.parts = SplitRegistrations()
+        self.kv = KVConfig() if kv is None else kv  #: the key/value configuration
+        self.kv_unread = False  #: whether its file could not be read, and must not be overwritten
+        self.parts = SplitRegistrations()  #: registrations that are not complete yet
+        #: when to warn again of topics that are left out, by broker name
         self.next_warning: dict[str, float] = {}
+        #: encoded answers
         self.views = Views(self.table, support_acting_master=config.support_acting_master)
-        self.response_template = RouteResponseTemplate(config.serialize_type)
+        self.response_template = RouteResponseTemplate(config.serialize_type)  #: of most responses
+        #: answers ordinary route requests
         self.route_fast_path = RouteFastPath(self.table, self.views, self.response_template)
-        self.peers = PeerViews()
+        self.peers = PeerViews()  #: comparisons with other name servers
+        #: the wait for the brokers that were registered before a restart
         self.warm_start = WarmStart() if warm_start is None else warm_start
-        self.epoch_ms = epoch_ms
-        self.started = started
+        self.epoch_ms = epoch_ms  #: wall-clock milliseconds when ``now`` was zero
+        self.started = started  #: ``now`` when the server started
+        #: ``now`` of the last scan for silent brokers; None before the first one
         self.scanned: float | None = None
-        self.counters = Counters()
+        self.counters = Counters()  #: statistics of the requests
+        #: whether a request may change the configuration (318); Java always allows it
         self.allow_config_update = allow_config_update
+        #: every request is answered with a route (clusterTest)
         self.cluster_test = config.cluster_test
+        #: an orderly shutdown has begun: no routes are returned any more
         self.shutting_down = False
+        #: answer GO_AWAY to the clients that understand it; a phase of the graceful shutdown
         self.sends_away = False
-        self.stepping = False
+        self.stepping = False  #: whether a request that takes several steps is in progress
         self.access = Access.of(config)
-        self.holdings = Holdings()
-        self.unsent = Holdings()
-        self.body_space = BodySpace()
+        self.holdings = Holdings()  #: bytes of incomplete requests
+        self.unsent = Holdings()  #: bytes of large responses that their peers have not received yet
+        self.body_space = BodySpace()  #: memory for large registrations, reused
         self._opaque = 0
         self._fast_path_config: Config | None = None  # see ``can_use_fast_path``
 

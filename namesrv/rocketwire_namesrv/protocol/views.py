@@ -43,15 +43,12 @@ V = TypeVar("V")
 
 
 class Views:
-    """Encoded responses from a route table.
-
-    Attributes:
-        support_acting_master: show the smallest slave of a group without a master as its master
-            (supportActingMaster). Call ``table.topics.layouts.forget_all`` after a change.
-    """
+    """Encoded responses from a route table."""
 
     def __init__(self, table: RouteTable, *, support_acting_master: bool = False) -> None:
         self._table = table
+        #: show the smallest slave of a group without a master as its master (supportActingMaster).
+        #: Call ``table.topics.layouts.forget_all`` after a change.
         self.support_acting_master = support_acting_master
         self._kept: dict[str, tuple[int, bytes]] = {}
 

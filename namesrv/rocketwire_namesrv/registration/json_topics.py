@@ -53,22 +53,15 @@ class _Settings(dict[tuple[Any, ...], "QueueSettings"]):
 
 
 class JsonTopics:
-    """The topics of a table, chunk by chunk.
-
-    Attributes:
-        by_name: settings by the names of the topics.
-        settings: values of a topic -> settings.
-        longest_name: length of the longest name.
-        marks: what ``JsonLimits`` counts in the chunks.
-    """
+    """The topics of a table, chunk by chunk."""
 
     __slots__ = ("by_name", "longest_name", "marks", "settings")
 
     def __init__(self) -> None:
-        self.by_name: dict[str, QueueSettings] = {}
-        self.settings = _Settings()
-        self.longest_name = 0
-        self.marks = 0
+        self.by_name: dict[str, QueueSettings] = {}  #: settings by the names of the topics
+        self.settings = _Settings()  #: values of a topic -> settings
+        self.longest_name = 0  #: length of the longest name
+        self.marks = 0  #: what ``JsonLimits`` counts in the chunks
 
     def take(self, chunk: bytes) -> bool:
         """Read a chunk; return False if it is not members of an object, or if a topic is not

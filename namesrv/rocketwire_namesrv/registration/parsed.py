@@ -22,63 +22,41 @@ if TYPE_CHECKING:
 
 
 class BodyIdentity(NamedTuple):
-    """The identity of a body: two bodies of a broker with the same one are equal.
+    """The identity of a body: two bodies of a broker with the same one are equal."""
 
-    Attributes:
-        digest: of the bytes as sent.
-        packed: whether they are read as a zlib stream.
-        version: of the sender.
-        crc: the checksum in the header, 0 for none.
-    """
-
-    digest: Digest
-    packed: bool
-    version: int
-    crc: int
+    digest: Digest  #: of the bytes as sent
+    packed: bool  #: whether they are read as a zlib stream
+    version: int  #: of the sender
+    crc: int  #: the checksum in the header, 0 for none
 
 
 class BodyRecord(NamedTuple):
-    """The record of a body, for comparison with the broker's next one.
-
-    Attributes:
-        content: all but the topics.
-        topic_count: topics in the body.
-    """
+    """The record of a body, for comparison with the broker's next one."""
 
     identity: BodyIdentity
-    content: RegisterBrokerBody
-    topic_count: int
+    content: RegisterBrokerBody  #: all but the topics
+    topic_count: int  #: topics in the body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredTopics:
-    """The content of a registration body.
+    """The content of a registration body."""
 
-    Attributes:
-        topics: name and settings of each topic; empty if the body is ``unchanged``.
-        keys: the keys of the topics, in no order; they differ from the names in crafted input only.
-        data_version: as sent, or stamped with the current time if the broker sent no timestamp.
-        mappings: static mappings by topic.
-        filter_servers: None if the body does not contain the list.
-        count: topics in the body.
-        max_queues: the largest number of read or write queues of a topic in ``topics``.
-        longest_name: length of the longest name in ``topics``, or more.
-        record: kept for the broker's next body; None if the body is small or not ordinary.
-        unchanged: whether the body is the previous one of the broker.
-        left_out: number of topics that were left out of ``topics`` because of a limit.
-    """
-
+    #: name and settings of each topic; empty if the body is ``unchanged``
     topics: Collection[tuple[str, QueueSettings]]
+    #: the keys of the topics, in no order; they differ from the names in crafted input only
     keys: Collection[str]
+    #: as sent, or stamped with the current time if the broker sent no timestamp
     data_version: DataVersion
-    mappings: Mapping[str, TopicQueueMappingInfo]
-    filter_servers: Sequence[str] | None
-    count: int
-    max_queues: int
-    longest_name: int
+    mappings: Mapping[str, TopicQueueMappingInfo]  #: static mappings by topic
+    filter_servers: Sequence[str] | None  #: None if the body does not contain the list
+    count: int  #: topics in the body
+    max_queues: int  #: the largest number of read or write queues of a topic in ``topics``
+    longest_name: int  #: length of the longest name in ``topics``, or more
+    #: kept for the broker's next body; None if the body is small or not ordinary
     record: BodyRecord | None = None
-    unchanged: bool = False
-    left_out: int = 0
+    unchanged: bool = False  #: whether the body is the previous one of the broker
+    left_out: int = 0  #: number of topics that were left out of ``topics`` because of a limit
 
 
 def read_registration(

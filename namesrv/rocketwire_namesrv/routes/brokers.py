@@ -34,37 +34,27 @@ LiveKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """The registration of a broker, in whichever form it came.
-
-    Attributes:
-        timeout_ms: silence after which the broker expires; None for the default.
-        enable_acting_master: None if the broker is too old to send it.
-        topics: name and settings of each topic.
-        topic_keys: the keys under which they came; they differ from the names only in crafted
-            input.
-        filter_servers: None leaves the registered ones as they are.
-        connection_id: the connection it came over.
-        record: of its body, kept to compare the next one with it; None if nothing is kept.
-        version: of the protocol, as in the request.
-        left_out: number of topics in the request that are not in ``topics`` because of a limit.
-    """
+    """The registration of a broker, in whichever form it came."""
 
     cluster: str
     address: str
     broker_name: str
     broker_id: int
     data_version: DataVersion
-    connection_id: int
+    connection_id: int  #: the connection it came over
     ha_address: str | None = None
     zone_name: str | None = None
-    timeout_ms: int | None = None
-    enable_acting_master: bool | None = None
-    topics: Collection[tuple[str, QueueSettings]] = ()
+    timeout_ms: int | None = None  #: silence after which the broker expires; None for the default
+    enable_acting_master: bool | None = None  #: None if the broker is too old to send it
+    topics: Collection[tuple[str, QueueSettings]] = ()  #: name and settings of each topic
+    #: the keys under which they came; they differ from the names only in crafted input
     topic_keys: Collection[str] = ()
     mappings: Mapping[str, TopicQueueMappingInfo]
-    filter_servers: Sequence[str] | None = ()
+    filter_servers: Sequence[str] | None = ()  #: None leaves the registered ones as they are
+    #: of its body, kept to compare the next one with it; None if nothing is kept
     record: object = None
-    version: int | None = None
+    version: int | None = None  #: of the protocol, as in the request
+    #: number of topics in the request that are not in ``topics`` because of a limit
     left_out: int = 0
 
     @property
@@ -87,19 +77,12 @@ class Registered(NamedTuple):
 
 
 class RegisteredBody(NamedTuple):
-    """The body that a broker registered last, and the conditions under which it still holds.
+    """The body that a broker registered last, and the conditions under which it still holds."""
 
-    Attributes:
-        record: of the body.
-        broker_name: under which it was registered.
-        keep: mask of the permissions; None if the broker does not speak for its group.
-        losses: value of ``TopicTable.losses`` with which the broker has every topic of the body.
-    """
-
-    record: object
-    broker_name: str
-    keep: int | None
-    losses: int
+    record: object  #: of the body
+    broker_name: str  #: under which it was registered
+    keep: int | None  #: mask of the permissions; None if the broker does not speak for its group
+    losses: int  #: value of ``TopicTable.losses`` with which the broker has every topic of the body
 
 
 class BrokerGroup:

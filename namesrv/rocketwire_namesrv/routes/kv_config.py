@@ -27,16 +27,12 @@ class KVConfig:
 
     A null value is stored, as in Java: its namespace exists, but no response and no file contains
     the item.
-
-    Attributes:
-        entries: items in all namespaces.
-        length: characters of all namespaces' names, keys and values.
     """
 
     def __init__(self, table: Mapping[str, Mapping[str, str | None]] | None = None) -> None:
         self._table: HashMap[str, HashMap[str, str | None]] = HashMap()
-        self.entries = 0
-        self.length = 0
+        self.entries = 0  #: items in all namespaces
+        self.length = 0  #: characters of all namespaces' names, keys and values
         for namespace, items in (table or {}).items():
             self._namespace(namespace)
             for key, value in items.items():

@@ -12,30 +12,19 @@ from rocketwire_namesrv.routes.table_digest import Drift, TableDigest
 
 
 class PeerView(NamedTuple):
-    """The latest comparison with a peer.
+    """The latest comparison with a peer."""
 
-    Attributes:
-        reached: whether it answered.
-        fault: why it could not be compared; empty if it could.
-        drift: lasting differences.
-    """
-
-    reached: bool = False
-    fault: str = ""
-    drift: Drift = Drift()
+    reached: bool = False  #: whether it answered
+    fault: str = ""  #: why it could not be compared; empty if it could
+    drift: Drift = Drift()  #: lasting differences
 
 
 class PeerViews:
-    """The comparisons with all peers.
-
-    Attributes:
-        digest: of this server's table; None before the first one.
-        views: peer -> latest comparison.
-    """
+    """The comparisons with all peers."""
 
     def __init__(self) -> None:
-        self.digest: TableDigest | None = None
-        self.views: dict[str, PeerView] = {}
+        self.digest: TableDigest | None = None  #: of this server's table; None before the first one
+        self.views: dict[str, PeerView] = {}  #: peer -> latest comparison
         self._latest: dict[str, Drift] = {}
 
     def record_comparison(self, peer: str, mine: TableDigest, other: TableDigest) -> PeerView:

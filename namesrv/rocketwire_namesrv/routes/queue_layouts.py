@@ -33,38 +33,28 @@ class QueueSettings(NamedTuple):
 
 
 class EncodedRoute:
-    """An encoded route response.
-
-    Attributes:
-        body: of the response.
-        heads: size of the opaque in bytes -> length of a frame with this body, and the bytes before
-            the opaque; filled by ``RouteResponseTemplate.head``.
-    """
+    """An encoded route response."""
 
     __slots__ = ("body", "heads")
 
     def __init__(self, body: bytes) -> None:
-        self.body = body
+        self.body = body  #: of the response
+        #: size of the opaque in bytes -> length of a frame with this body, and the bytes before the
+        #: opaque; filled by ``RouteResponseTemplate.head``
         self.heads: dict[int, tuple[int, bytes]] = {}
 
 
 class QueueLayout:
-    """The queues of a topic, one ``QueueData`` per broker name.
-
-    Attributes:
-        queues: in the order of Java's ``HashMap`` by broker name.
-        capacity: buckets of Java's map.
-        standard: route response in standard JSON, or None if it is not encoded yet.
-        dialect: the same in fastjson's dialect.
-    """
+    """The queues of a topic, one ``QueueData`` per broker name."""
 
     __slots__ = ("__weakref__", "capacity", "dialect", "queues", "standard")
 
     def __init__(self, queues: tuple[QueueData, ...], capacity: int) -> None:
-        self.queues = queues
-        self.capacity = capacity
+        self.queues = queues  #: in the order of Java's ``HashMap`` by broker name
+        self.capacity = capacity  #: buckets of Java's map
+        #: route response in standard JSON, or None if it is not encoded yet
         self.standard: EncodedRoute | None = None
-        self.dialect: EncodedRoute | None = None
+        self.dialect: EncodedRoute | None = None  #: the same in fastjson's dialect
 
     def queue_of(self, broker_name: str) -> QueueData | None:
         return next((queue for queue in self.queues if queue.broker_name == broker_name), None)

@@ -49,23 +49,18 @@ if TYPE_CHECKING:
 
 
 class RouteTable:
-    """The routes.  Read it freely; change it only through its methods.
-
-    Attributes:
-        groups: broker name -> group.
-        clusters: cluster name -> broker names.
-        live: cluster and address -> live entry.
-        filter_servers: cluster and address -> filter servers, never empty.
-        revision: grows whenever groups or clusters change.
-    """
+    """The routes.  Read it freely; change it only through its methods."""
 
     def __init__(self) -> None:
         self.topics = TopicTable()
+        #: broker name -> group
         self.groups: ConcurrentHashMap[BrokerGroup] = ConcurrentHashMap(256)
+        #: cluster name -> broker names
         self.clusters: ConcurrentHashMap[HashMap[str, None]] = ConcurrentHashMap(64)
-        self.live: dict[LiveKey, LiveEntry] = {}
+        self.live: dict[LiveKey, LiveEntry] = {}  #: cluster and address -> live entry
+        #: cluster and address -> filter servers, never empty
         self.filter_servers: dict[LiveKey, tuple[str, ...]] = {}
-        self.revision = 0
+        self.revision = 0  #: grows whenever groups or clusters change
         self._bound: dict[int, dict[LiveKey, None]] = {}
         self._came_over: dict[int, set[LiveKey]] = {}
 

@@ -37,17 +37,12 @@ class InvalidDigestError(ValueError):
 
 
 class Drift(NamedTuple):
-    """The differences of two tables.
+    """The differences of two tables."""
 
-    Attributes:
-        brokers: brokers that only one of them has.
-        versions: brokers that have registered different versions of their topics.
-        topics: groups of topics that differ, as numbers.
-    """
-
-    brokers: frozenset[str] = frozenset()
+    brokers: frozenset[str] = frozenset()  #: brokers that only one of them has
+    #: brokers that have registered different versions of their topics
     versions: frozenset[str] = frozenset()
-    topics: frozenset[int] = frozenset()
+    topics: frozenset[int] = frozenset()  #: groups of topics that differ, as numbers
 
     def keep_lasting(self, before: Drift) -> Drift:
         """Return what was different before, too: a change reaches one server after the other."""
@@ -72,15 +67,11 @@ class Drift(NamedTuple):
 
 
 class TableDigest(NamedTuple):
-    """The digest of a table.
+    """The digest of a table."""
 
-    Attributes:
-        brokers: cluster, name, id and address of a broker -> version of its topics.
-        topics: sum of the hashes of each group of topics.
-    """
-
+    #: cluster, name, id and address of a broker -> version of its topics
     brokers: Mapping[str, str]
-    topics: tuple[int, ...]
+    topics: tuple[int, ...]  #: sum of the hashes of each group of topics
 
     def drift(self, other: TableDigest) -> Drift:
         return Drift(

@@ -153,25 +153,17 @@ class _Application:
 
 
 class TopicTable:
-    """The topics and their queues.
-
-    Attributes:
-        entries: topic -> layout.
-        layouts: all layouts in use.
-        mappings: topic -> broker name -> static mapping; stays after the topic is deleted, as in
-            Java.
-        revision: grows whenever ``entries`` changes.
-        losses: broker name -> number of the last event that took a topic from it.
-        mapped: size of ``mappings``, in queues.
-    """
+    """The topics and their queues."""
 
     def __init__(self) -> None:
-        self.entries: ConcurrentHashMap[QueueLayout] = ConcurrentHashMap(2048)
-        self.layouts = QueueLayouts()
+        self.entries: ConcurrentHashMap[QueueLayout] = ConcurrentHashMap(2048)  #: topic -> layout
+        self.layouts = QueueLayouts()  #: all layouts in use
+        #: topic -> broker name -> static mapping; stays after the topic is deleted, as in Java
         self.mappings: dict[str, HashMap[str, TopicQueueMappingInfo]] = {}
-        self.revision = 0
+        self.revision = 0  #: grows whenever ``entries`` changes
+        #: broker name -> number of the last event that took a topic from it
         self.losses: dict[str | None, int] = {}
-        self.mapped = 0
+        self.mapped = 0  #: size of ``mappings``, in queues
         self._last_loss = 0
         self._at_most: dict[str | None, int] = {}
 

@@ -38,15 +38,11 @@ class WarmStart:
     Args:
         awaited: the brokers before the restart.
         seconds: maximum wait after the start.
-
-    Attributes:
-        awaited: brokers that are not back yet; empty when the wait is over.
-        missed: brokers that were not back in time.
     """
 
     def __init__(self, awaited: Iterable[KnownBroker] = (), seconds: float = 0.0) -> None:
-        self.awaited = set(awaited)
-        self.missed: tuple[KnownBroker, ...] = ()
+        self.awaited = set(awaited)  #: brokers that are not back yet; empty when the wait is over
+        self.missed: tuple[KnownBroker, ...] = ()  #: brokers that were not back in time
         self._seconds = seconds
 
     def is_over(self, table: RouteTable, since_start: float) -> bool:

@@ -13,19 +13,12 @@ from rocketwire_namesrv.config.warnings import config_remarks
 
 
 class Configured(NamedTuple):
-    """A configuration.
+    """A configuration."""
 
-    Attributes:
-        config: the values in effect.
-        entries: pairs of the file; empty without one.
-        refusals: errors that prevent the start; one line each.
-        remarks: warnings; one line each.
-    """
-
-    config: Config
-    entries: Mapping[str, str]
-    refusals: tuple[str, ...]
-    remarks: tuple[str, ...]
+    config: Config  #: the values in effect
+    entries: Mapping[str, str]  #: pairs of the file; empty without one
+    refusals: tuple[str, ...]  #: errors that prevent the start; one line each
+    remarks: tuple[str, ...]  #: warnings; one line each
 
 
 def load_configuration(path: str | None, environment: Mapping[str, str]) -> Configured:

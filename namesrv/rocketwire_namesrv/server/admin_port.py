@@ -28,17 +28,12 @@ PAGES: Final = "rocketwire_namesrv.server.admin_pages"
 
 
 class Observation:
-    """The operators' port of a server.
-
-    Attributes:
-        observer: keeps the history.
-        port: accepts connections.
-    """
+    """The operators' port of a server."""
 
     def __init__(self, server: Observed) -> None:
-        self.observer = Observer(time.time)
+        self.observer = Observer(time.time)  #: keeps the history
         self._server = server
-        self.port = HttpPort(self._open_exchange, logger=LOGGER)
+        self.port = HttpPort(self._open_exchange, logger=LOGGER)  #: accepts connections
         self._pages: Pages | None = None
         self._loading = trio.Lock()
 

@@ -27,14 +27,10 @@ class Listener(Protocol):
 
 
 class Journal:
-    """Logs events.
-
-    Attributes:
-        listeners: receive the events, too.
-    """
+    """Logs events."""
 
     def __init__(self) -> None:
-        self.listeners: list[Listener] = []
+        self.listeners: list[Listener] = []  #: receive the events, too
 
     def record(self, events: Iterable[Event], address: str | None) -> None:
         """Log events.

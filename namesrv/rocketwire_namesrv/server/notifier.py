@@ -34,9 +34,6 @@ class Notifier:
         state: the server's.
         tls: secures connections if ``tls.enable`` is set.
         record_events: records the notifications that are not sent.
-
-    Attributes:
-        tasks: runs the attempts; None before and after ``NameServer.run``: nothing is sent then.
     """
 
     def __init__(
@@ -45,6 +42,7 @@ class Notifier:
         tls: TlsContexts,
         record_events: Callable[[Iterable[Event], str | None], None],
     ) -> None:
+        #: runs the attempts; None before and after ``NameServer.run``: nothing is sent then
         self.tasks: trio.Nursery | None = None
         self._state = state
         self._tls = tls

@@ -92,14 +92,7 @@ class Host(Protocol):
 
 
 class EpollConnection(ServerConnection):
-    """A connection of the reactor.
-
-    Attributes:
-        begun: whether its first bytes were a frame.
-        filling: whether the next bytes have their own buffer (``Session.room``).
-        scope: of the task that serves it now; None while the reactor does.
-        unsent: the unsent bytes of the last responses.
-    """
+    """A connection of the reactor."""
 
     __slots__ = ("_reactor", "begun", "filling", "scope", "stream", "unsent")
 
@@ -114,10 +107,11 @@ class EpollConnection(ServerConnection):
     ) -> None:
         super().__init__(stream, session, peer)
         self._reactor = reactor
-        self.begun = False
-        self.filling = False
+        self.begun = False  #: whether its first bytes were a frame
+        self.filling = False  #: whether the next bytes have their own buffer (``Session.room``)
+        #: of the task that serves it now; None while the reactor does
         self.scope: trio.CancelScope | None = None
-        self.unsent: memoryview | None = None
+        self.unsent: memoryview | None = None  #: the unsent bytes of the last responses
 
     def close(self, why: str, reason: Reason = Reason.CLOSED) -> None:
         """Close it at once."""

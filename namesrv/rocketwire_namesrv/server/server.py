@@ -107,31 +107,24 @@ async def serve_until_signal(config: Config, on_boot: Callable[[Listening, str],
 
 
 class NameServer:
-    """A running name server.
-
-    Attributes:
-        connections: the open connections by id.
-        listening: address and port, once it listens.
-        journal: records all events.
-        notifier: sends notifications to brokers.
-        observation: the port for operators.
-        reactor: the driver of its sockets; None if each connection has a task.
-        stopped: set when ``run`` ends.
-    """
+    """A running name server."""
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.connections: dict[int, ServerConnection] = {}
+        self.connections: dict[int, ServerConnection] = {}  #: the open connections by id
+        #: address and port, once it listens
         self.listening = Listening(state.config.bind_address, state.config.listen_port)
+        #: the driver of its sockets; None if each connection has a task
         self.reactor: Reactor | None = None
         self.tls = TlsContexts(state.config.tls, LOGGER)
-        self.journal = Journal()
+        self.journal = Journal()  #: records all events
+        #: sends notifications to brokers
         self.notifier = Notifier(state, self.tls, self.record_events)
         self.acceptor = Acceptor(
             lambda: state.config, self.start_serving, self.record_events, LOGGER
         )
-        self.observation = Observation(self)
-        self.stopped = trio.Event()
+        self.observation = Observation(self)  #: the port for operators
+        self.stopped = trio.Event()  #: set when ``run`` ends
         self._next_id = 1
         self._batches = 0
         self._stopping = trio.Event()

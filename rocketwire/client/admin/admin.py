@@ -38,43 +38,35 @@ class Admin:
     if one of them fails; inside ``leaving_out``, calls that only read skip brokers that do not
     respond. With ``dry_run`` a call reads and compares, and writes nothing; for ``by`` see
     ``Clusters.of_topic``. For errors see ``AdminCalls.ask``.
-
-    Attributes:
-        client: client instance that sends the requests; you can also produce and consume with it.
-        clusters: addresses of brokers.
-        topics: create, change, delete and list topics; their statistics and order.
-        groups: create, change, delete and list consumer groups.
-        offsets: offsets of queues and groups; reset and clone.
-        consumers: connected consumers and producers, and consume progress.
-        messages: find messages and their traces.
-        brokers: configuration, runtime, replication, cleanup.
-        stores: timed messages, and configuration in RocksDB.
-        exports: topics and groups that users created on a broker.
-        name_servers: key-value and own configuration, write permissions.
-        static_topics: topics whose queues stay when brokers are added or removed.
-        users: users of brokers that authenticate.
-        acls: policies of these users.
-        lite: lite topics and pops.
-        controllers: masters and replicas of a controller.
     """
 
     def __init__(self, client: ClientInstance, *, within: float = ADMIN_TIMEOUT) -> None:
         """Send nothing yet; ``within`` is the timeout of a request in seconds."""
+        #: client instance that sends the requests; you can also produce and consume with it
         self.client = client
-        self.clusters: Final = Clusters(client, within)
+        self.clusters: Final = Clusters(client, within)  #: addresses of brokers
+        #: create, change, delete and list topics; their statistics and order
         self.topics: Final = Topics(client, within)
+        #: create, change, delete and list consumer groups
         self.groups: Final = Groups(client, within)
+        #: offsets of queues and groups; reset and clone
         self.offsets: Final = Offsets(client, within)
+        #: connected consumers and producers, and consume progress
         self.consumers: Final = Consumers(client, within)
-        self.messages: Final = Messages(client, within)
+        self.messages: Final = Messages(client, within)  #: find messages and their traces
+        #: configuration, runtime, replication, cleanup
         self.brokers: Final = Brokers(client, within)
-        self.stores: Final = Stores(client, within)
+        self.stores: Final = Stores(client, within)  #: timed messages, and configuration in RocksDB
+        #: topics and groups that users created on a broker
         self.exports: Final = Exports(client, within)
+        #: key-value and own configuration, write permissions
         self.name_servers: Final = NameServerUpkeep(client, within)
+        #: topics whose queues stay when brokers are added or removed
         self.static_topics: Final = StaticTopics(client, within)
-        self.users: Final = Users(client, within)
-        self.acls: Final = Acls(client, within)
-        self.lite: Final = LiteTopics(client, within)
+        self.users: Final = Users(client, within)  #: users of brokers that authenticate
+        self.acls: Final = Acls(client, within)  #: policies of these users
+        self.lite: Final = LiteTopics(client, within)  #: lite topics and pops
+        #: masters and replicas of a controller
         self.controllers: Final = Controllers(client, within)
 
 

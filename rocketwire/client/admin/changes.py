@@ -29,17 +29,11 @@ Edit: TypeAlias = Callable[[T], T]
 
 
 class Target(TypedDict, total=False):
-    """Arguments that all calls with ``**target`` take; most require exactly one of the first two.
+    """Arguments of all calls with ``**target``; most require exactly one of the first two."""
 
-    Attributes:
-        broker: address of a broker.
-        cluster: name of a cluster, for all its masters.
-        dry_run: whether to only read and compare, and to write nothing.
-    """
-
-    broker: str | None
-    cluster: str | None
-    dry_run: bool
+    broker: str | None  #: address of a broker
+    cluster: str | None  #: name of a cluster, for all its masters
+    dry_run: bool  #: whether to only read and compare, and to write nothing
 
 
 def name_target(
@@ -67,19 +61,12 @@ def _target(
 
 
 class Change(NamedTuple, Generic[T]):
-    """What a call changes at one server; nothing if both values are equal.
+    """What a call changes at one server; nothing if both values are equal."""
 
-    Attributes:
-        address: address of the server.
-        name: the topic, group, user or setting.
-        before: the value that was there; None if there was none.
-        after: the new value; None if it is deleted.
-    """
-
-    address: str
-    name: str
-    before: T | None
-    after: T | None
+    address: str  #: address of the server
+    name: str  #: the topic, group, user or setting
+    before: T | None  #: the value that was there; None if there was none
+    after: T | None  #: the new value; None if it is deleted
 
 
 def delete_value(_: object) -> None:

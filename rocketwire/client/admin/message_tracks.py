@@ -36,15 +36,11 @@ class TrackType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MessageTrack:
-    """State of a message in a group (Java: ``MessageTrack``).
-
-    Attributes:
-        exception_desc: why the state is unknown; None if it is known.
-    """
+    """State of a message in a group (Java: ``MessageTrack``)."""
 
     consumer_group: str
     track_type: TrackType
-    exception_desc: str | None = None
+    exception_desc: str | None = None  #: why the state is unknown; None if it is known
 
 
 async def message_tracks(admin: Admin, message: StoredMessage) -> list[MessageTrack]:

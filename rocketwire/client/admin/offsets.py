@@ -38,17 +38,11 @@ _NO_OFFSETS: Final = (ResponseCode.SYSTEM_ERROR, ResponseCode.CONSUMER_NOT_ONLIN
 
 
 class QueueOffsets(NamedTuple):
-    """The range of offsets of a queue.
+    """The range of offsets of a queue."""
 
-    Attributes:
-        min_offset: offset of the oldest message.
-        max_offset: offset of the next message.
-        earliest_store_time: store time of the oldest message in milliseconds; -1 if the queue is
-            empty.
-    """
-
-    min_offset: int
-    max_offset: int
+    min_offset: int  #: offset of the oldest message
+    max_offset: int  #: offset of the next message
+    #: store time of the oldest message in milliseconds; -1 if the queue is empty
     earliest_store_time: int
 
 

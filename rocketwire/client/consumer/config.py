@@ -62,33 +62,23 @@ class ConsumeOrderlyStatus(Enum):
 
 @dataclass(slots=True, kw_only=True)
 class ConsumeConcurrentlyContext:
-    """Context of a concurrent handler call; the handler may change it.
+    """Context of a concurrent handler call; the handler may change it."""
 
-    Attributes:
-        message_queue: queue of the messages.
-        delay_level_when_next_consume: delay of messages that failed: -1 for a dead letter at once,
-            0 to let the broker choose by the number of attempts, else a delay level.
-        ack_index: index of the last message that succeeded, with ``CONSUME_SUCCESS``; None for all.
-    """
-
-    message_queue: MessageQueue
+    message_queue: MessageQueue  #: queue of the messages
+    #: delay of messages that failed: -1 for a dead letter at once, 0 to let the broker choose by
+    #: the number of attempts, else a delay level
     delay_level_when_next_consume: int = 0
+    #: index of the last message that succeeded, with ``CONSUME_SUCCESS``; None for all
     ack_index: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class ConsumeOrderlyContext:
-    """Context of an orderly handler call; the handler may change it.
+    """Context of an orderly handler call; the handler may change it."""
 
-    Attributes:
-        message_queue: queue of the messages.
-        auto_commit: whether ``SUCCESS`` commits; if False, ``COMMIT`` does.
-        suspend_current_queue_time_millis: pause after a suspension in milliseconds; None for the
-            consumer's setting.
-    """
-
-    message_queue: MessageQueue
-    auto_commit: bool = True
+    message_queue: MessageQueue  #: queue of the messages
+    auto_commit: bool = True  #: whether ``SUCCESS`` commits; if False, ``COMMIT`` does
+    #: pause after a suspension in milliseconds; None for the consumer's setting
     suspend_current_queue_time_millis: int | None = None
 
 

@@ -97,16 +97,12 @@ async def join_group(
 
 
 class GroupMember(ABC):
-    """A member of a group, with the parts of ``ConsumerMember`` that all consumers share.
-
-    Attributes:
-        group: consumer group with namespace.
-    """
+    """A member of a group, with the parts of ``ConsumerMember`` that all consumers share."""
 
     _offsets: OffsetStore
 
     def __init__(self, membership: Membership) -> None:
-        self.group: str = membership.group
+        self.group: str = membership.group  #: consumer group with namespace
         self._instance, self._nursery = membership.instance, membership.nursery
         self._subscriptions: dict[str, SubscriptionData] = {}
         self._started_millis = now_millis()

@@ -83,20 +83,7 @@ def _heartbeat_outage(address: str) -> str:
 
 @trio_only()
 class ClientInstance:
-    """A client with its client id; ``open_client`` creates it.
-
-    Attributes:
-        config: settings of the client, with its instance name.
-        client_id: id that brokers use for the client.
-        own_ip: address of this machine, or the configured replacement.
-        name_servers: name servers that the routes come from.
-        brokers: typed requests to brokers.
-        hooks: hooks of ``config``; None without hooks.
-        has_own_name: whether the instance name was generated, so that no other client has the
-            client id.
-        producers: producers by group; changed by ``add_producer`` and ``remove_producer``.
-        consumers: consumers by group; changed by ``add_consumer`` and ``remove_consumer``.
-    """
+    """A client with its client id; ``open_client`` creates it."""
 
     def __init__(
         self,
@@ -110,16 +97,19 @@ class ClientInstance:
         *,
         has_own_name: bool = False,
     ) -> None:
-        self.config = config
-        self.client_id = client_id
-        self.own_ip = own_ip
+        self.config = config  #: settings of the client, with its instance name
+        self.client_id = client_id  #: id that brokers use for the client
+        self.own_ip = own_ip  #: address of this machine, or the configured replacement
+        #: whether the instance name was generated, so that no other client has the client id
         self.has_own_name = has_own_name
         self.pool = pool
-        self.name_servers = name_servers
-        self.brokers: Final = BrokerCalls(pool, config)
+        self.name_servers = name_servers  #: name servers that the routes come from
+        self.brokers: Final = BrokerCalls(pool, config)  #: typed requests to brokers
         self.routes: Final = Routes()
-        self.hooks: HookChain | None = None
+        self.hooks: HookChain | None = None  #: hooks of ``config``; None without hooks
+        #: producers by group; changed by ``add_producer`` and ``remove_producer``
         self.producers: dict[str, ProducerMember] = {}
+        #: consumers by group; changed by ``add_consumer`` and ``remove_consumer``
         self.consumers: dict[str, ConsumerMember] = {}
         self._nursery = nursery
         self._chance = chance

@@ -109,16 +109,7 @@ def _is_async(function: object) -> bool:
 
 @trio_only("request", "request_by")
 class ChannelPool:
-    """Channels by address; ``open_pool`` creates it.
-
-    Attributes:
-        changes_requests: whether ``prepare`` adds fields or a signature to requests.
-        changes: counter that grows when an earlier result of ``direct_requests`` may be out of
-            date, except when a connection ends.
-        remap: returns the address to connect to, for the address of a peer
-            (``ClientConfig.address_remap``).
-        hostnames: expected names in certificates, by address that DNS returned for the name.
-    """
+    """Channels by address; ``open_pool`` creates it."""
 
     def __init__(
         self,
@@ -134,10 +125,16 @@ class ChannelPool:
         self._connections: dict[str, _Connection] = {}
         self._handlers: dict[int, RequestHandler] = {}
         self._listeners: list[Callable[[str], None]] = []
+        #: returns the address to connect to, for the address of a peer
+        #: (``ClientConfig.address_remap``)
         self.remap: Callable[[str], str] = config.address_map(environment)
         self._common = config.common_fields(environment)
+        #: whether ``prepare`` adds fields or a signature to requests
         self.changes_requests: bool = bool(self._common) or config.credentials is not None
+        #: counter that grows when an earlier result of ``direct_requests`` may be out of date,
+        #: except when a connection ends
         self.changes: int = 0
+        #: expected names in certificates, by address that DNS returned for the name
         self.hostnames: Mapping[str, str] = {}
         self._closed = False
 

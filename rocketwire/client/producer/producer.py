@@ -60,11 +60,7 @@ DETECT_INTERVAL = 3.0
 
 @trio_only("send", "send_unhooked")
 class Producer(ProducerMember):
-    """A producer of a group; ``open_producer`` creates it.
-
-    Attributes:
-        trace: records of its transactions and recalls; None without tracing.
-    """
+    """A producer of a group; ``open_producer`` creates it."""
 
     def __init__(
         self,
@@ -79,6 +75,7 @@ class Producer(ProducerMember):
         check_producer_group(group)
         self.instance = instance
         self.config = config
+        #: records of its transactions and recalls; None without tracing
         self.trace: ProducerTrace | None = None
         self._group = with_namespace(instance.config.namespace, group)
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing

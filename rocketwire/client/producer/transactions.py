@@ -46,15 +46,11 @@ class LocalTransactionState(Enum):
 
 
 class TransactionSendResult(NamedTuple):
-    """The result of a transactional send.
+    """The result of a transactional send."""
 
-    Attributes:
-        send_result: result of the half message, with the queue of the real topic.
-        state: state of the local transaction; ``ROLLBACK_MESSAGE`` without executing it if the half
-            message was not stored safely.
-    """
-
-    send_result: SendResult
+    send_result: SendResult  #: result of the half message, with the queue of the real topic
+    #: state of the local transaction; ``ROLLBACK_MESSAGE`` without executing it if the half message
+    #: was not stored safely
     state: LocalTransactionState
 
 

@@ -36,20 +36,13 @@ Header = TypeVar("Header", QueryDataVersionRequestHeader, UnRegisterBrokerReques
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerIdentity:
-    """The identity of a broker.
+    """The identity of a broker."""
 
-    Attributes:
-        cluster_name: name of the cluster.
-        broker_name: name of the broker group.
-        broker_addr: ``host:port`` for clients.
-        broker_id: 0 is the master.
-        ha_server_addr: address for slaves; None for the port after ``broker_addr``'s.
-    """
-
-    cluster_name: str
-    broker_name: str
-    broker_addr: str
-    broker_id: int = 0
+    cluster_name: str  #: name of the cluster
+    broker_name: str  #: name of the broker group
+    broker_addr: str  #: ``host:port`` for clients
+    broker_id: int = 0  #: 0 is the master
+    #: address for slaves; None for the port after ``broker_addr``'s
     ha_server_addr: str | None = None
 
     @property
@@ -62,34 +55,25 @@ class BrokerIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistrationSettings:
-    """Settings of a registration; the defaults are Java's.
+    """Settings of a registration; the defaults are Java's."""
 
-    Attributes:
-        register_interval: seconds between two full registrations; limited to 10 to 60, as in Java.
-        force_register: register without a query whether the name server has the same topics.
-        packed: compress registrations. In Java, this setting is broken: it marks the compressed
-            body as plain, and its own name server rejects it. Here, the mark is right.
-        split_size: topics in each part; 0 to send one registration.
-        enable_acting_master: let a slave act as master; the broker then sends heartbeats.
-        heartbeat_interval: seconds between two heartbeats.
-        heartbeat_timeout: seconds without a heartbeat after which the name server removes the
-            broker.
-        old_name_servers: send heartbeats as data version queries (322), which name servers of 4.x
-            support.
-        register_timeout: timeout of a registration in seconds.
-        call_timeout: timeout of other requests in seconds.
-    """
-
+    #: seconds between two full registrations; limited to 10 to 60, as in Java
     register_interval: float = 30.0
+    #: register without a query whether the name server has the same topics
     force_register: bool = True
+    #: compress registrations. In Java, this setting is broken: it marks the compressed body as
+    #: plain, and its own name server rejects it. Here, the mark is right.
     packed: bool = False
-    split_size: int = 0
+    split_size: int = 0  #: topics in each part; 0 to send one registration
+    #: let a slave act as master; the broker then sends heartbeats
     enable_acting_master: bool = False
-    heartbeat_interval: float = 1.0
+    heartbeat_interval: float = 1.0  #: seconds between two heartbeats
+    #: seconds without a heartbeat after which the name server removes the broker
     heartbeat_timeout: float = 10.0
+    #: send heartbeats as data version queries (322), which name servers of 4.x support
     old_name_servers: bool = True
-    register_timeout: float = 24.0
-    call_timeout: float = 3.0
+    register_timeout: float = 24.0  #: timeout of a registration in seconds
+    call_timeout: float = 3.0  #: timeout of other requests in seconds
 
 
 class BrokerTopics:

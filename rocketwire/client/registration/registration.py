@@ -65,15 +65,7 @@ _MIN_INTERVAL, _MAX_INTERVAL = 10.0, 60.0
 
 @trio_only()
 class Registration:
-    """A broker's registration at the name servers; ``open_registration`` creates it.
-
-    Attributes:
-        settings: intervals, timeouts and format.
-        results: last response by name server address, if the last registration succeeded.
-        failures: error by name server address, if the last registration failed.
-        min_broker: last notification about the lowest broker id of the group (code 905); None
-            before the first.
-    """
+    """A broker's registration at the name servers; ``open_registration`` creates it."""
 
     def __init__(
         self,
@@ -86,10 +78,14 @@ class Registration:
         wall_clock_ms: Callable[[], int],
     ) -> None:
         self.identity = identity
-        self.settings = settings
+        self.settings = settings  #: intervals, timeouts and format
         self.name_servers = name_servers
+        #: last response by name server address, if the last registration succeeded
         self.results: dict[str, RegisterBrokerResult] = {}
+        #: error by name server address, if the last registration failed
         self.failures: dict[str, RocketWireError] = {}
+        #: last notification about the lowest broker id of the group (code 905); None before the
+        #: first
         self.min_broker: NotifyMinBrokerIdChangeRequestHeader | None = None
         self._topics = topics
         self._version_query = identify(QueryDataVersionRequestHeader, identity)

@@ -36,19 +36,12 @@ _GUARDS: Final = (
 
 
 class Document(NamedTuple):
-    """An answer.
+    """An answer."""
 
-    Attributes:
-        status: of HTTP.
-        content_type: of the body.
-        body: sent as it is.
-        encoding: how the body is compressed, as HTTP names it; empty if it is not.
-    """
-
-    status: int
-    content_type: str
-    body: bytes
-    encoding: str = ""
+    status: int  #: of HTTP
+    content_type: str  #: of the body
+    body: bytes  #: sent as it is
+    encoding: str = ""  #: how the body is compressed, as HTTP names it; empty if it is not
 
 
 def plain(status: int, text: str) -> Document:
@@ -64,9 +57,6 @@ class Exchange:
         local_only: refuse requests to a host name other than localhost: a foreign page, open in a
             browser on this machine, could make such a name point here.
         refused: called with the host name of such a request.  It must not raise.
-
-    Attributes:
-        closed: whether the connection has to be closed after the response.
     """
 
     def __init__(
@@ -76,7 +66,7 @@ class Exchange:
         local_only: bool = False,
         refused: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.closed: bool = False
+        self.closed: bool = False  #: whether the connection has to be closed after the response
         self._respond = respond
         self._local_only = local_only
         self._refused = refused

@@ -56,9 +56,6 @@ class HttpPort:
         before_answer: awaited when bytes of a request have arrived, before they are answered.
         exchange_seconds: maximum time from a connection's start, or its last response, until the
             next response is sent; ``before_answer`` has as much time again.
-
-    Attributes:
-        listening: address and port; the port is 0 if it does not listen.
     """
 
     def __init__(
@@ -69,6 +66,7 @@ class HttpPort:
         before_answer: Callable[[], Awaitable[None]] | None = None,
         exchange_seconds: float = EXCHANGE_SECONDS,
     ) -> None:
+        #: address and port; the port is 0 if it does not listen
         self.listening: Listening = Listening("", 0)
         self._open_exchange = open_exchange
         self._logger = logger

@@ -33,17 +33,11 @@ _MODES: Final = {"CBC": "", "GCM": "-GCM", "CCM": "-CCM", "CCM_8": "-CCM8"}
 
 
 class CipherChoice(NamedTuple):
-    """The cipher suites of a list of names.
+    """The cipher suites of a list of names."""
 
-    Attributes:
-        older: for TLS 1.2, by OpenSSL's names.
-        newer: for TLS 1.3.
-        unknown: names that this OpenSSL does not know.
-    """
-
-    older: tuple[str, ...]
-    newer: tuple[str, ...]
-    unknown: tuple[str, ...]
+    older: tuple[str, ...]  #: for TLS 1.2, by OpenSSL's names
+    newer: tuple[str, ...]  #: for TLS 1.3
+    unknown: tuple[str, ...]  #: names that this OpenSSL does not know
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -57,15 +57,13 @@ class TlsContexts:
     Args:
         settings: where the certificates are, and whether TLS is used.
         logger: gets the remarks on the settings, and what becomes of the files.
-
-    Attributes:
-        mode: whether connections may, must or must not begin with TLS; never changes.
-        expiry: expiry of the certificate from a file, in seconds since 1970; NaN without one.
     """
 
     def __init__(self, settings: TlsSettings, logger: logging.Logger = LOGGER) -> None:
         self._logger = logger
+        #: whether connections may, must or must not begin with TLS; never changes
         self.mode: TlsMode = settings.mode
+        #: expiry of the certificate from a file, in seconds since 1970; NaN without one
         self.expiry: float = math.nan
         self._given = settings
         self._settings = settings  # overridden by tls.config.file

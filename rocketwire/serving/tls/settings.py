@@ -58,46 +58,31 @@ class ClientAuth(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsSettings:
-    """Every ``tls.*`` setting as written; empty if it is not set.
+    """Every ``tls.*`` setting as written; empty if it is not set."""
 
-    Attributes:
-        server_mode: see ``mode``.
-        config_file: an optional properties file with more of these.
-        test_mode: use a self-signed certificate and verify no peer; all other settings except
-            ``server_mode`` are ignored then.
-        cert_path: PEM chain of the server.
-        key_path: PEM private key of the server.
-        key_password: password of that file.
-        auth_client: whether certificates of clients are verified.
-        trust_cert_path: PEM file of the authorities of clients' certificates; those of the system
-            if it is empty.
-        need_client_auth: see ``client_auth``.
-        auth_server: whether the certificates of brokers that are notified (905) are verified.
-        client_cert_path: PEM chain shown to them; ``client_key_path`` and ``client_key_password``
-            go with it.
-        client_trust_cert_path: as ``trust_cert_path``.
-        protocols: ``TLSv1.2``, ``TLSv1.3`` or both, comma-separated.
-        ciphers: comma-separated names of cipher suites (``ciphers``); empty for OpenSSL's default.
-        misplaced: keys in a place where they are ignored.
-    """
-
-    server_mode: str = "permissive"
-    config_file: str = ""
+    server_mode: str = "permissive"  #: see ``mode``
+    config_file: str = ""  #: an optional properties file with more of these
+    #: use a self-signed certificate and verify no peer; all other settings except ``server_mode``
+    #: are ignored then
     test_mode: bool = True
-    cert_path: str = ""
-    key_path: str = ""
-    key_password: str = field(default="", repr=False)
-    auth_client: bool = False
+    cert_path: str = ""  #: PEM chain of the server
+    key_path: str = ""  #: PEM private key of the server
+    key_password: str = field(default="", repr=False)  #: password of that file
+    auth_client: bool = False  #: whether certificates of clients are verified
+    #: PEM file of the authorities of clients' certificates; those of the system if it is empty
     trust_cert_path: str = ""
-    need_client_auth: str = ""
+    need_client_auth: str = ""  #: see ``client_auth``
+    #: whether the certificates of brokers that are notified (905) are verified
     auth_server: bool = False
+    #: PEM chain shown to them; ``client_key_path`` and ``client_key_password`` go with it
     client_cert_path: str = ""
     client_key_path: str = ""
     client_key_password: str = field(default="", repr=False)
-    client_trust_cert_path: str = ""
-    protocols: str = ""
+    client_trust_cert_path: str = ""  #: as ``trust_cert_path``
+    protocols: str = ""  #: ``TLSv1.2``, ``TLSv1.3`` or both, comma-separated
+    #: comma-separated names of cipher suites (``ciphers``); empty for OpenSSL's default
     ciphers: str = ""
-    misplaced: tuple[str, ...] = ()
+    misplaced: tuple[str, ...] = ()  #: keys in a place where they are ignored
 
     @classmethod
     def load(cls, system: Mapping[str, str], entries: Mapping[str, str] | None = None) -> Self:

@@ -33,19 +33,12 @@ VERSION_KEY: Final = b"kvDataVersionKey"
 
 
 class RocksUnit(NamedTuple):
-    """A unit of a queue in RocksDB.
+    """A unit of a queue in RocksDB."""
 
-    Attributes:
-        physical_offset: of the message in the commit log.
-        size: of the message there.
-        tags_code: as in ``QueueUnit``.
-        store_timestamp: of the message, milliseconds since 1970.
-    """
-
-    physical_offset: int
-    size: int
-    tags_code: int
-    store_timestamp: int
+    physical_offset: int  #: of the message in the commit log
+    size: int  #: of the message there
+    tags_code: int  #: as in ``QueueUnit``
+    store_timestamp: int  #: of the message, milliseconds since 1970
 
 
 # ---------------------------------------------------------------------------- queues

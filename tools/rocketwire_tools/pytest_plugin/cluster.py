@@ -50,17 +50,12 @@ _MAX_NAMED: Final = 10
 
 
 class BrokerOfTest:
-    """One broker of the cluster.
-
-    Attributes:
-        name: its name.
-        address: ``host:port``; it stays the same when the broker is started again.
-        failures: exceptions of functions that were given to ``on``; they fail the test at its end.
-    """
+    """One broker of the cluster."""
 
     def __init__(self, backstage: Backstage, config: Config) -> None:
-        self.name = config.broker_name
-        self.address = ""
+        self.name = config.broker_name  #: its name
+        self.address = ""  #: ``host:port``; it stays the same when the broker is started again
+        #: exceptions of functions that were given to ``on``; they fail the test at its end
         self.failures: list[Exception] = []
         self._backstage = backstage
         self._config = config
@@ -223,10 +218,6 @@ class RocketMQ:
     """A name server and brokers; a context manager, created by the fixture ``rocketmq``.
 
     Everything listens on free ports of loopback. Messages are kept in memory.
-
-    Attributes:
-        address: address of the name server, for ``namesrv_addr`` or ``setNamesrvAddr``.
-        brokers: the brokers, in the order of their creation.
     """
 
     def __init__(
@@ -252,8 +243,8 @@ class RocketMQ:
         config, unknown = read_settings(Config(listen_port=0), settings or {})
         if unknown:
             raise ValueError(f"no setting of a broker for development: {', '.join(unknown)}")
-        self.address = ""
-        self.brokers: list[BrokerOfTest] = []
+        self.address = ""  #: address of the name server, for ``namesrv_addr`` or ``setNamesrvAddr``
+        self.brokers: list[BrokerOfTest] = []  #: the brokers, in the order of their creation
         self._backstage = backstage
         self._config = config
         self._count = brokers

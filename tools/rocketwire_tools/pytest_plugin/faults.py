@@ -35,11 +35,7 @@ def _check_count(name: str, value: object, minimum: int, maximum: float = math.i
 
 
 class Direction:
-    """The faults of one direction, for all connections.
-
-    Attributes:
-        passed: bytes forwarded so far.
-    """
+    """The faults of one direction, for all connections."""
 
     __slots__ = (
         *("passed", "_backstage", "_delay", "_masks", "_reset_at", "_resumed", "_slice_size"),
@@ -49,7 +45,7 @@ class Direction:
     def __init__(self, backstage: Backstage) -> None:
         self._delay = 0.0
         self._slice_size: int | None = None
-        self.passed = 0
+        self.passed = 0  #: bytes forwarded so far
         self._backstage = backstage
         self._stalled = False
         self._resumed: trio.Event | None = None
@@ -185,20 +181,13 @@ class _Connection:
 class FaultProxy:
     """A proxy between clients and a server; a context manager, created by the fixture
     ``fault_proxy``.
-
-    Attributes:
-        address: address for clients, ``host:port``.
-        to_server: faults of bytes from clients.
-        to_client: faults of bytes from the server.
-        refusing: whether new connections are reset at once.
-        accepted: number of connections so far.
     """
 
     __slots__ = (
         *("accepted", "address", "refusing", "to_client", "to_server"),
         *("_backstage", "_connections", "_scope", "_target"),
     )
-    address: str
+    address: str  #: address for clients, ``host:port``
 
     def __init__(self, backstage: Backstage, target: str) -> None:
         """Create a proxy to ``target``, ``host:port``, which need not exist yet.
@@ -208,10 +197,10 @@ class FaultProxy:
         """
         self._backstage = backstage
         self._target = host_and_port(target)
-        self.to_server = Direction(backstage)
-        self.to_client = Direction(backstage)
-        self.refusing = False
-        self.accepted = 0
+        self.to_server = Direction(backstage)  #: faults of bytes from clients
+        self.to_client = Direction(backstage)  #: faults of bytes from the server
+        self.refusing = False  #: whether new connections are reset at once
+        self.accepted = 0  #: number of connections so far
         self._connections: set[_Connection] = set()
         self._scope = trio.CancelScope()
 

@@ -38,13 +38,9 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 class Backstage:
-    """A trio loop in a thread; a context manager.
+    """A trio loop in a thread; a context manager."""
 
-    Attributes:
-        nursery: for tasks in that loop; they are cancelled at the end.
-    """
-
-    nursery: trio.Nursery
+    nursery: trio.Nursery  #: for tasks in that loop; they are cancelled at the end
     _token: trio.lowlevel.TrioToken
 
     def __init__(self) -> None:

@@ -70,32 +70,25 @@ class InitMode(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopResult:
-    """The result of a pop.
-
-    Attributes:
-        messages: messages with their handles (property ``POP_CK``). Those of an inner batch have
-            the same handle: the broker hides them together, and acknowledging one acknowledges all.
-        pop_time: when they were hidden, milliseconds since 1970 of the broker's clock.
-        invisible_time: milliseconds for which they are hidden.
-        rest: number of remaining messages, as far as the broker knows.
-        filtered: messages whose tags have the hash code of a subscribed tag but differ. They are
-            hidden too, and are redelivered unless acknowledged. Messages of an inner batch are in
-            no list if others of it are selected.
-        unreadable: unreadable messages; ``stored`` has the handle if only the body is unreadable.
-        left_out: messages that were not decompressed because of the limit ``stopped_by``, with
-            handle and stored body.
-        stopped_by: the limit; None if all messages were read.
-    """
+    """The result of a pop."""
 
     status: PopStatus
+    #: messages with their handles (property ``POP_CK``). Those of an inner batch have the same
+    #: handle: the broker hides them together, and acknowledging one acknowledges all.
     messages: tuple[StoredMessage, ...] = ()
-    pop_time: int = 0
-    invisible_time: int = 0
-    rest: int = 0
+    pop_time: int = 0  #: when they were hidden, milliseconds since 1970 of the broker's clock
+    invisible_time: int = 0  #: milliseconds for which they are hidden
+    rest: int = 0  #: number of remaining messages, as far as the broker knows
+    #: messages whose tags have the hash code of a subscribed tag but differ. They are hidden too,
+    #: and are redelivered unless acknowledged. Messages of an inner batch are in no list if others
+    #: of it are selected.
     filtered: tuple[StoredMessage, ...] = ()
+    #: unreadable messages; ``stored`` has the handle if only the body is unreadable
     unreadable: tuple[UnreadableMessage, ...] = ()
+    #: messages that were not decompressed because of the limit ``stopped_by``, with handle and
+    #: stored body
     left_out: tuple[StoredMessage, ...] = ()
-    stopped_by: LimitExceededError | None = None
+    stopped_by: LimitExceededError | None = None  #: the limit; None if all messages were read
 
 
 @trio_only()

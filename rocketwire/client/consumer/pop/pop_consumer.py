@@ -204,11 +204,7 @@ _RULES: Final[Mapping[str, Rule]] = {
 
 @trio_only()
 class PopConsumer(GroupMember):
-    """A pop consumer of a group.
-
-    Attributes:
-        calls: pop requests, also for direct use.
-    """
+    """A pop consumer of a group."""
 
     def __init__(
         self,
@@ -220,6 +216,7 @@ class PopConsumer(GroupMember):
         instance, group, nursery, hooks = membership
         self.config = config
         limits = build_limits(config.max_body_size, config.max_inflated_size)
+        #: pop requests, also for direct use
         self.calls: PopCalls = PopCalls(instance, group, limits)
         self._report = ReadReport(group)
         self._acknowledgements = Acknowledgements(self.calls)

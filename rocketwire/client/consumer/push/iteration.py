@@ -26,18 +26,13 @@ if TYPE_CHECKING:
 
 
 class Delivery:
-    """A message that the application handles.
-
-    Attributes:
-        message: the message.
-        message_queue: queue of the message.
-    """
+    """A message that the application handles."""
 
     __slots__ = ("_retry_level", "_settled", "message", "message_queue")
 
     def __init__(self, message: StoredMessage, message_queue: MessageQueue) -> None:
-        self.message: StoredMessage = message
-        self.message_queue: MessageQueue = message_queue
+        self.message: StoredMessage = message  #: the message
+        self.message_queue: MessageQueue = message_queue  #: queue of the message
         self._settled = trio.Event()
         self._retry_level: int | None = None
 

@@ -66,13 +66,10 @@ Settled: TypeAlias = Sequence[tuple[LentMessages, Sequence[Failure]]]
 
 
 class Borrower(Protocol):
-    """Handles messages outside of trio.
+    """Handles messages outside of trio."""
 
-    Attributes:
-        handles: whether it handles every message that it gets. If not, an application takes them
-            when it wants: parts are large, and the end of the consumer does not wait for them.
-    """
-
+    #: whether it handles every message that it gets. If not, an application takes them when it
+    #: wants: parts are large, and the end of the consumer does not wait for them.
     handles: bool
 
     def receive(self, parts: Sequence[LentMessages]) -> None:
