@@ -152,7 +152,7 @@ class _ConsumerSettings(ClientSettings, total=False):
 class _PullSettings(_ConsumerSettings, total=False):
     consume_from_where: ConsumeFromWhere
     consume_timestamp_millis: int | None
-    begin_as_told: bool
+    exact_start: bool
     allocate_message_queue_strategy: AllocateMessageQueueStrategy
     pull_batch_size: int
     thresholds: Thresholds

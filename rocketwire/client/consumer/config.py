@@ -189,7 +189,7 @@ class PushConsumerConfig(Settings):
         consume_from_where: where to start in a queue without a stored offset.
         consume_timestamp_millis: time for ``CONSUME_FROM_TIMESTAMP``; None for half an hour before
             the consumer starts.
-        begin_as_told: apply ``consume_from_where`` also to young topics, where Java's brokers start
+        exact_start: apply ``consume_from_where`` also to young topics, where Java's brokers start
             groups without offsets at the first message (docs/guide/client.md, "Where a group
             begins"), and to the exact millisecond; brokers before 5.0 are then queried for all
             their offsets.
@@ -201,7 +201,7 @@ class PushConsumerConfig(Settings):
         pull_batch_size_in_bytes: maximum number of bytes of a pull; Java's brokers ignore it.
         max_body_size: largest decompressed body in bytes; a larger message is skipped with a
             WARNING.
-        max_inflated_size: maximum bytes of decompressed bodies of a pull; the consumer continues
+        max_inflated_size: maximum bytes of decompressed bodies of a pull; the consumer goes on with
             the first message that does not fit.
         pull_interval: seconds between a response and the next pull.
         max_reconsume_times: attempts before a message becomes a dead letter; -1 for 16, or no limit
@@ -225,7 +225,7 @@ class PushConsumerConfig(Settings):
     message_model: MessageModel = MessageModel.CLUSTERING
     consume_from_where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
     consume_timestamp_millis: int | None = None
-    begin_as_told: bool = False
+    exact_start: bool = False
     allocate_message_queue_strategy: AllocateMessageQueueStrategy = field(
         default_factory=AllocateMessageQueueAveragely
     )

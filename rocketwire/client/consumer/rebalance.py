@@ -211,7 +211,7 @@ async def find_start_offset(
         queue,
         config.consume_from_where,
         config.consume_timestamp_millis,
-        exact_for=group if config.begin_as_told else None,
+        exact_for=group if config.exact_start else None,
     )
 
 

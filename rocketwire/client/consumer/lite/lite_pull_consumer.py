@@ -92,7 +92,7 @@ class LitePullConsumer(GroupMember):
         )
         self._report = ReadReport(group)
         self._offsets = self._broker_offsets = RemoteBrokerOffsetStore(
-            instance, group, never_zero=config.begin_as_told
+            instance, group, never_zero=config.exact_start
         )
         self._rebalance = Rebalance(
             instance, group, MessageModel.CLUSTERING, config.allocate_message_queue_strategy

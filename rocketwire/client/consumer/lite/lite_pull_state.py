@@ -52,7 +52,7 @@ class LitePullConsumerConfig(Settings):
         auto_commit_interval: shortest time between two such commits.
         consume_from_where: where to start in a queue without a stored offset.
         consume_timestamp_millis: time for ``CONSUME_FROM_TIMESTAMP``.
-        begin_as_told: apply ``consume_from_where`` also to young topics, where Java's brokers start
+        exact_start: apply ``consume_from_where`` also to young topics, where Java's brokers start
             groups without offsets at the first message (docs/guide/client.md, "Where a group
             begins"), and to the exact millisecond; brokers before 5.0 are then queried for all
             their offsets.
@@ -75,7 +75,7 @@ class LitePullConsumerConfig(Settings):
     auto_commit_interval: float = 5.0
     consume_from_where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
     consume_timestamp_millis: int | None = None
-    begin_as_told: bool = False
+    exact_start: bool = False
     allocate_message_queue_strategy: AllocateMessageQueueStrategy = field(
         default_factory=AllocateMessageQueueAveragely
     )

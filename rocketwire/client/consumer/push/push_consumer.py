@@ -100,9 +100,7 @@ class PushConsumer(GroupMember):
                 instance.client_id, group, config.local_offset_store_dir
             )
         else:
-            self._offsets = RemoteBrokerOffsetStore(
-                instance, group, never_zero=config.begin_as_told
-            )
+            self._offsets = RemoteBrokerOffsetStore(instance, group, never_zero=config.exact_start)
         deliveries = DeliveryChannel()
         self._is_iterated = borrower is not None and not borrower.handles
         self._deliveries = None if listener or orderly_listener else deliveries

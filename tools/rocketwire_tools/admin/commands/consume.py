@@ -124,7 +124,7 @@ def _start(start: str | None) -> dict[str, Any]:
     return {
         "consume_from_where": FROM.get(start or "last", ConsumeFromWhere.CONSUME_FROM_TIMESTAMP),
         "consume_timestamp_millis": int(start) if start is not None and is_time else None,
-        "begin_as_told": start is not None,
+        "exact_start": start is not None,
     }
 
 
