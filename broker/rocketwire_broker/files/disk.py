@@ -35,6 +35,12 @@ class Disk:
         self._open: OrderedDict[str, int] = OrderedDict()
         self._unsynced: set[str] = set()
 
+    def _path(self, name: str) -> Path:
+        path = self.root / name
+        if self.root not in path.parents or ".." in name.split("/"):
+            raise ValueError(f"{name!r} is not below {self.root}")
+        return path
+
     # ------------------------------------------------------------------ writing
 
     def write(self, name: str, position: int, data: Data, size: int) -> None:
@@ -50,7 +56,7 @@ class Disk:
         self._unsynced.add(name)
 
     def _create(self, name: str, size: int) -> int:
-        path = self.root / name
+        path = self._path(name)
         try:
             descriptor = os.open(path, _FLAGS, 0o644)
         except FileNotFoundError:
@@ -100,22 +106,22 @@ class Disk:
     def set_time(self, name: str, milliseconds: int) -> None:
         """Set when a file was changed last, in milliseconds since 1970."""
         time = max(milliseconds, 0) * 1_000_000
-        os.utime(self.root / name, ns=(time, time), follow_symlinks=False)
+        os.utime(self._path(name), ns=(time, time), follow_symlinks=False)
 
     def remove(self, name: str) -> None:
         self._forget(name)
-        (self.root / name).unlink(missing_ok=True)
+        self._path(name).unlink(missing_ok=True)
 
     def remove_folder(self, name: str) -> None:
         for opened in [opened for opened in self._open if opened.startswith(f"{name}/")]:
             self._forget(opened)
-        shutil.rmtree(self.root / name, ignore_errors=True)
+        shutil.rmtree(self._path(name), ignore_errors=True)
 
     def move(self, name: str, other: str) -> None:
         self._forget(name)
-        target = self.root / other
+        target = self._path(other)
         target.parent.mkdir(parents=True, exist_ok=True)
-        (self.root / name).replace(target)
+        self._path(name).replace(target)
 
     def replace(self, name: str, data: bytes) -> None:
         """Replace a small file, whole or not at all. The old one stays as ``.bak``.
@@ -123,7 +129,7 @@ class Disk:
         Raises:
             OSError: the disk is full, or fails.
         """
-        path = self.root / name
+        path = self._path(name)
         make_folder(path.parent)
         replace_file(path, data, keeps_backup=True, is_synced=self.is_synced)
 
@@ -133,7 +139,7 @@ class Disk:
         """Return bytes of a file; fewer at its end, none if it does not exist."""
         descriptor = self._open.get(name)
         if descriptor is None:
-            if not (self.root / name).exists():
+            if not self._path(name).exists():
                 return b""
             descriptor = self._create(name, 0)
         return os.pread(descriptor, size, position)
