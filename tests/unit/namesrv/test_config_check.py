@@ -57,10 +57,7 @@ KNOWN = "rocketwire.knownBrokersPath={0}/known.json\n"
             "error: tls.config.file: {0}/tls.properties, line 1: malformed",
         ),
         ("kvConfigPath={0}/kv.json\n", "error: {0}/kv.json: there is no object named configTable"),
-        (
-            "kvConfigPath={0}\n",
-            "warning: the KV configuration starts empty: {0}: is a directory",
-        ),
+        ("kvConfigPath={0}\n", "warning: the KV configuration starts empty: {0}: is a directory"),
         ("kvConfigPath=\n", ""),
         (
             KNOWN + "rocketwire.warmStartSeconds=5\n",

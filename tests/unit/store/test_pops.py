@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.store.pops import (
-    Acks,
-    CheckPoint,
-    Pop,
-    decode_acks,
-    decode_check_point,
-)
+from rocketwire.store.pops import Acks, CheckPoint, Pop, decode_acks, decode_check_point
 
 POP = Pop("tasks", "poppers", 0, 1795529406790, 0)
 # read from a store of 5.5.0

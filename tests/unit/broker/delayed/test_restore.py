@@ -297,10 +297,7 @@ FORGED = {"UNIQ_KEY": "K", "REAL_TOPIC": "orders", "REAL_QID": "0"}
     ids=["timed", "delayed"],
 )
 def test_a_copy_of_a_waiting_message_does_not_deliver_it(
-    home: BrokerWithFolder,
-    client: Client,
-    waits: dict[str, str],
-    copy: dict[str, str],
+    home: BrokerWithFolder, client: Client, waits: dict[str, str], copy: dict[str, str]
 ) -> None:
     client.send(body=b"waits", properties={"UNIQ_KEY": "K", **waits})
     batch = encode_batch([BatchMessage(body=b"copy", properties={**FORGED, **copy})])

@@ -12,10 +12,7 @@ from rocketwire.messages.allocation import (
     QueryAssignmentResponseBody,
     SetMessageRequestModeRequestBody,
 )
-from rocketwire.messages.enums import (
-    MessageModel,
-    MessageRequestMode,
-)
+from rocketwire.messages.enums import MessageModel, MessageRequestMode
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker import BrokerAtHand, Client
 from tests.unit.broker.groups import join_readers

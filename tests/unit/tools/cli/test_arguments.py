@@ -8,12 +8,7 @@ import pytest
 
 from rocketwire_tools.admin.commands.consume import subscription
 from rocketwire_tools.admin.commands.produce import BATCH_BYTES, batches, describe_failures
-from rocketwire_tools.cli.arguments import (
-    host_and_port,
-    hosts_and_ports,
-    property_pair,
-    seconds,
-)
+from rocketwire_tools.cli.arguments import host_and_port, hosts_and_ports, property_pair, seconds
 from tests.support.admin_in_process import run
 
 PRODUCE = ("produce", "-t", "T")

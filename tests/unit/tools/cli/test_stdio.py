@@ -8,13 +8,7 @@ import pytest
 import trio
 
 from rocketwire_tools.cli.command import RefusedError
-from rocketwire_tools.cli.stdio import (
-    CHECK_SECONDS,
-    MAX_LINE,
-    MAX_WRITE,
-    JsonLines,
-    read_lines,
-)
+from rocketwire_tools.cli.stdio import CHECK_SECONDS, MAX_LINE, MAX_WRITE, JsonLines, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,9 +35,7 @@ def pipe() -> Iterator[Pipe]:
     made.close(made.reader, made.writer)
 
 
-async def test_lines_come_as_they_are_written_and_the_last_one_needs_no_end(
-    pipe: Pipe,
-) -> None:
+async def test_lines_come_as_they_are_written_and_the_last_one_needs_no_end(pipe: Pipe) -> None:
     reader, writer = pipe.reader, pipe.writer
     os.write(writer, b"one\ntwo\nth")
     lines = read_lines(reader)
@@ -66,9 +58,7 @@ async def test_a_line_without_end_is_refused(tmp_path: Path) -> None:
             await anext(lines)
 
 
-async def test_a_long_line_waits_for_its_reader_and_lets_others_go_on(
-    pipe: Pipe,
-) -> None:
+async def test_a_long_line_waits_for_its_reader_and_lets_others_go_on(pipe: Pipe) -> None:
     reader, writer = pipe.reader, pipe.writer
     text = "é" * (1 << 18)
     read = bytearray()

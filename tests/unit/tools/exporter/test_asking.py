@@ -6,12 +6,7 @@ import pytest
 import trio
 
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import (
-    ConnectFailedError,
-    DecodeError,
-    RequestTimeoutError,
-    RocketWireError,
-)
+from rocketwire.errors import ConnectFailedError, DecodeError, RequestTimeoutError, RocketWireError
 from rocketwire_tools.exporter.asking import (
     MOST_CHANNEL_ERRORS,
     Asking,

@@ -96,10 +96,7 @@ async def test_before_the_first_result_only_the_exporter_has_metrics(
 
 
 async def test_a_failed_collection_is_logged_and_counted(
-    source: Source,
-    nursery: trio.Nursery,
-    autojump_clock: object,
-    caplog: pytest.LogCaptureFixture,
+    source: Source, nursery: trio.Nursery, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     collector = Collector(source.collect, min_interval=0)
     nursery.start_soon(collector.serve)

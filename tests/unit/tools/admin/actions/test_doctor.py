@@ -295,11 +295,7 @@ def test_name_servers_that_fail_or_disagree_are_problems() -> None:
     problems = [(one.subject, one.name, one.text) for one in found if one.status == PROBLEM]
     assert [
         ("nameServer", "10.0.0.7:9876", "does not respond: refused"),
-        (
-            "topic",
-            "T",
-            'topic differs: 10.0.0.9:9876 has "known", 10.0.0.8:9876 has nothing',
-        ),
+        ("topic", "T", 'topic differs: 10.0.0.9:9876 has "known", 10.0.0.8:9876 has nothing'),
     ] == problems
 
 
