@@ -84,9 +84,7 @@ def test_options_go_before_the_file(tmp_path: Path) -> None:
     assert (config.bind_address, config.broker_ip) == ("127.0.0.2", "127.0.0.2")
 
 
-def test_name_servers_may_come_from_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_name_servers_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NAMESRV_ADDR", "a:1")
     (tmp_path / "broker.conf").write_text("namesrvAddr=b:1\n")
     words = ["-c", str(tmp_path / "broker.conf")]
@@ -114,9 +112,7 @@ def test_an_invalid_property_is_named_with_its_file(tmp_path: Path, line: str, r
     assert str(raised.value) == f"{file}: {reason}"
 
 
-def test_tls_is_set_by_option_file_and_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tls_of_file_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "broker.conf"
     file.write_text("tls.server.certPath=c.pem\ntls.test.mode.enable=false\ntls.enable=true\n")
     monkeypatch.setenv("JAVA_OPT", "-Dtls.server.mode=disabled -Dtls.server.keyPath=k.pem")
@@ -145,9 +141,7 @@ def test_tls_is_set_by_option_file_and_environment(
         ("x:0,x:1", [("x", 0, 10911), ("x", 1, 10921)]),
     ],
 )
-def test_several_brokers_have_names_ids_and_ports(
-    text: str | None, brokers: list[tuple[str, int, int]]
-) -> None:
+def test_several_brokers(text: str | None, brokers: list[tuple[str, int, int]]) -> None:
     configs = broker_configs(Config(), text)
     free = broker_configs(Config(listen_port=0, broker_name="mine"), "2")
 

@@ -51,10 +51,8 @@ def route(brokers: int, queues: int = 4) -> RemotingCommand:
 
 
 @asynccontextmanager
-async def open_producer_client(
-    brokers: int,
-) -> AsyncGenerator[tuple[MemoryNetwork, ClientInstance]]:
-    """A client with a producer for a topic that all these brokers have."""
+async def open_cluster_client(brokers: int) -> AsyncGenerator[tuple[MemoryNetwork, ClientInstance]]:
+    """A client that knows the route of a topic that all these brokers have."""
     async with open_network() as network:
         network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, route(brokers))
         for number in range(brokers):
@@ -89,7 +87,7 @@ async def test_brokers_that_answer_no_heartbeat_keep_none_from_the_others(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     count = 2 * MAX_HEARTBEATS_AT_ONCE
-    async with open_producer_client(count) as (network, client):
+    async with open_cluster_client(count) as (network, client):
         for hanging in range(MAX_HEARTBEATS_AT_ONCE):
             network.peer(address(hanging)).on(Code.HEART_BEAT, None)
             network.peer(address(hanging)).on(Code.UNREGISTER_CLIENT, None)
@@ -103,7 +101,7 @@ async def test_brokers_that_answer_no_heartbeat_keep_none_from_the_others(
 async def test_all_brokers_of_a_large_cluster_hear_that_a_client_leaves(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    async with open_producer_client(200) as (network, client):
+    async with open_cluster_client(200) as (network, client):
         client.add_producer(cast("Any", Producer()))
         await trio.sleep(1)
         started = trio.current_time()

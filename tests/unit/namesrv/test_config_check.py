@@ -94,9 +94,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["no.such.host", "a..b"])
-def test_a_host_that_is_not_there_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_missing_host_is_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     without_hosts(monkeypatch)
     findings = check(tmp_path, "rocketwire.observePort=-1\n", address=name)
 
@@ -117,9 +115,7 @@ def without_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
 
 
-def test_the_port_for_operators_is_an_error_if_it_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chosen_operators_port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     without_hosts(monkeypatch)
     findings = check(tmp_path, "rocketwire.observeAddress=no.such.host\n")
 
@@ -129,9 +125,7 @@ def test_the_port_for_operators_is_an_error_if_it_is_asked_for(
     )
 
 
-def test_a_library_that_is_missing_is_a_warning_unless_it_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_library_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_port, "LIBRARIES", ("no_such_library",))
     missing = (
         "no port for operators (rocketwire.observePort): no_such_library not installed (pip install"
@@ -172,9 +166,7 @@ def test_a_certificate_is_loaded(tmp_path: Path) -> None:
     assert check(tmp_path, text).warnings[0].endswith(f"with key {key}: no such file or directory")
 
 
-def test_the_certificate_of_the_test_mode_is_tried_where_tls_is_required(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_certificate_of_test_mode_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enforcing = "-Dtls.server.mode=enforcing"
     assert check(tmp_path, "", enforcing) == NOTHING
     monkeypatch.setitem(sys.modules, "cryptography", None)

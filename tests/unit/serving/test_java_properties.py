@@ -91,9 +91,7 @@ def test_a_malformed_unicode_escape_is_an_error(text: str) -> None:
         ("a=1\na=2", [Entry("a", "1", 1, "a=1"), Entry("a", "2", 2, "a=2")]),
     ],
 )
-def test_an_entry_knows_where_it_stands_and_how_it_is_written(
-    text: str, expected: list[Entry]
-) -> None:
+def test_entry_has_its_line_and_its_text(text: str, expected: list[Entry]) -> None:
     assert load_entries(text.encode()) == expected
 
 

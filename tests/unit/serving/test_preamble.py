@@ -85,7 +85,7 @@ PLAIN = "a RocketMQ client that does not use TLS"
         (b"", "nothing"),
     ],
 )
-def test_a_client_that_should_use_tls_and_does_not_is_named(data: bytes, expected: str) -> None:
+def test_client_without_tls_is_named(data: bytes, expected: str) -> None:
     assert describe_plain(data) == expected
 
 
@@ -104,9 +104,7 @@ def test_any_bytes_give_one_short_printable_line(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("rest", "expected"), [(FRAME, NextProtocol.PLAIN), (HELLO, NextProtocol.TLS)]
 )
-def test_what_follows_is_known_at_its_first_byte_wherever_the_bytes_are_cut(
-    header: bytes, rest: bytes, expected: NextProtocol
-) -> None:
+def test_protocol_after_a_header(header: bytes, rest: bytes, expected: NextProtocol) -> None:
     for cut in range(len(header) + 1):
         preamble = Preamble()
         first = preamble.feed(header[:cut])

@@ -18,9 +18,7 @@ from rocketwire.serving.process_tuning import (
 )
 
 
-def test_the_limit_of_file_descriptors_is_raised_where_that_is_allowed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_limit_of_file_descriptors_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     import resource
 
     asked: list[tuple[int, int]] = []

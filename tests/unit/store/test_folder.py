@@ -135,9 +135,7 @@ def test_a_rocksdb_in_a_link_is_none_and_files_beside_current_are_of_it(tmp_path
     assert folder.ignored == ["consumequeue/2.sst", "kvStore"]
 
 
-def test_a_file_that_a_broker_deletes_meanwhile_is_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_deleted_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}")
 
     def delete_first(name: str) -> int | None:  # after the list, before the status of a file
@@ -167,9 +165,7 @@ def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, int], None]:
     return deny
 
 
-def test_a_root_that_cannot_be_listed_is_an_error(
-    tmp_path: Path, deny: Callable[[Path, int], None]
-) -> None:
+def test_unreadable_root_is_an_error(tmp_path: Path, deny: Callable[[Path, int], None]) -> None:
     deny(tmp_path, errno.EACCES)
 
     with pytest.raises(PermissionError):
@@ -183,7 +179,7 @@ def test_a_root_that_cannot_be_listed_is_an_error(
         (errno.EIO, {f"commitlog/{name}": "Input/output error" for name in (FIRST, SECOND)}),
     ],
 )
-def test_files_without_a_status_are_named_or_their_folder_is(
+def test_unreadable_files_are_named(
     number: int, unreadable: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}", "checkpoint")

@@ -64,9 +64,7 @@ def read_messages(data: bytes) -> Iterator[StoredMessage]:
         position += size
 
 
-def test_a_write_goes_on_where_the_system_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_write_continues_after_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = os.pwrite
 
     def write_a_part(file: int, data: bytes, position: int) -> int:
@@ -167,9 +165,7 @@ def test_queues_have_the_folders_of_java() -> None:
         queue_folder("orders", -1)
 
 
-def test_a_full_index_file_is_followed_by_another_whose_first_entry_counts_from_its_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_index_file_and_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Shanghai")
     time.tzset()
     begin = 1_700_000_000_123
@@ -202,9 +198,7 @@ def test_a_full_index_file_is_followed_by_another_whose_first_entry_counts_from_
     ] == [300]
 
 
-def test_an_entry_counts_no_seconds_if_the_clock_went_back_and_no_more_than_java_can(
-    tmp_path: Path,
-) -> None:
+def test_seconds_of_an_index_entry_are_bounded(tmp_path: Path) -> None:
     index = IndexWriter(DiskFiles(tmp_path), index_file.Geometry(3, 9))
 
     for timestamp in (9000, 3000, 9000 + (1 << 50)):

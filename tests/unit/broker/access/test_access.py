@@ -43,7 +43,7 @@ def refusal(code: int, key: str = "rocket", word: str = "wire1234", **fields: st
     return ask(sign(request(code, **fields), key, word))
 
 
-def test_a_request_without_a_right_signature_is_refused() -> None:
+def test_request_with_another_signature_is_refused() -> None:
     unsigned = request(Code.GET_BROKER_CONFIG, AccessKey="rocket")
 
     assert ask(request(Code.GET_BROKER_CONFIG)) == "username cannot be null."
@@ -101,7 +101,7 @@ def test_a_body_that_cannot_be_read_is_refused() -> None:
     assert ask(sign(beat, "rocket", "wire1234")) is not None
 
 
-def test_a_session_answers_16_to_what_is_refused() -> None:
+def test_session_refuses_with_no_permission() -> None:
     home = BrokerAtHand()
     home.broker.access = ACCESS
     client = home.connect()
@@ -128,7 +128,7 @@ def test_a_session_answers_16_to_what_is_refused() -> None:
         ),
     ],
 )
-def test_the_message_found_needs_the_permission_of_its_topic(
+def test_message_needs_permission_of_its_topic(
     code: int, properties: dict[str, str | None], fields: dict[str, str]
 ) -> None:
     home = BrokerAtHand()

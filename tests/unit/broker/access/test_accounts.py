@@ -101,7 +101,5 @@ def test_other_documents_are_errors(document: Any, text: str) -> None:
         ("10.0.0.{1,3}", ("10.0.0.1", "10.0.0.3"), ("10.0.0.2",)),
     ],
 )
-def test_trusted_addresses_have_patterns(
-    pattern: str, trusted: tuple[str, ...], others: tuple[str, ...]
-) -> None:
+def test_address_patterns(pattern: str, trusted: tuple[str, ...], others: tuple[str, ...]) -> None:
     assert [host for host in (*trusted, *others) if is_trusted(host, pattern)] == [*trusted]

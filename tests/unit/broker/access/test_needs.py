@@ -95,14 +95,14 @@ def needs(
         (Code.PULL_MESSAGE, {}, []),
     ],
 )
-def test_fields_name_topics_and_groups(
+def test_needs_of_fields(
     code: int, fields: dict[str, str], expected: list[tuple[str, str, Permission | None]]
 ) -> None:
     assert needs(code, **fields) == expected
 
 
 @pytest.mark.parametrize("code", BODIES)
-def test_bodies_name_groups_and_topics(code: int) -> None:
+def test_needs_of_bodies(code: int) -> None:
     assert needs(code, BODIES[code]) == [("Group", "g", SUB), ("Topic", "t", SUB)]
     assert needs(code) == []
 

@@ -23,7 +23,7 @@ def body(found: Documents, path: str, **query: str) -> str:
     return document.body.decode()
 
 
-def test_readiness_tells_what_is_missing() -> None:
+def test_readiness_has_a_reason() -> None:
     result = documents(reason="the brokers are not registered yet").respond("/readyz", {})
 
     assert result is not None
@@ -77,9 +77,7 @@ def test_an_exchange_answers_to_local_names_only() -> None:
 
 
 @pytest.mark.parametrize("born", [253_402_300_800_000, -62_135_596_801_000, 2**63 - 1])
-def test_a_message_of_a_time_that_no_calendar_has_is_shown(
-    home: BrokerAtHand, client: Client, born: int
-) -> None:
+def test_impossible_date_is_shown(home: BrokerAtHand, client: Client, born: int) -> None:
     client.send(g=born)
     document = documents(home).respond("/message", {"id": home.broker.message_id(0)})
 

@@ -35,9 +35,7 @@ def test_a_topic_has_its_queues_messages_and_readers(client: Client, home: Broke
     assert (line.kept, line.stored, line.groups) == (3, 3, 1)
 
 
-def test_a_group_counts_once_and_topics_of_retries_come_last(
-    client: Client, home: BrokerAtHand
-) -> None:
+def test_group_counts_once_and_retry_topics_come_last(client: Client, home: BrokerAtHand) -> None:
     client.send(topic="%RETRY%readers")
     client.send()
     commit(client, 1)

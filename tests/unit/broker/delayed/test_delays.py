@@ -14,7 +14,7 @@ from tests.support.broker import BrokerAtHand, Client, bodies
 SECOND = 1_000
 
 
-def test_the_first_copy_lies_in_the_delay_topic_in_the_queue_of_its_level(client: Client) -> None:
+def test_first_copy_is_in_the_queue_of_its_level(client: Client) -> None:
     client.send(properties={"DELAY": "18"})
     client.send(properties={"DELAY": "99"}, body=b"beyond the last level")
 
@@ -48,7 +48,7 @@ def test_delayed_messages_that_were_evicted_do_not_stop_the_others() -> None:
 
 
 @pytest.mark.parametrize("properties", [{"DELAY": "1"}, {"TIMER_DELAY_MS": "1000"}])
-def test_many_messages_that_are_due_leave_time_for_requests(
+def test_many_due_messages_leave_time_for_requests(
     home: BrokerAtHand, client: Client, properties: dict[str, str | None]
 ) -> None:
     for _ in range(AT_ONCE + 1):

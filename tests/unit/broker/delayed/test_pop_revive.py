@@ -90,9 +90,7 @@ def test_a_reset_offset_begins_anew(home: BrokerAtHand, popper: Popper) -> None:
     assert [message.body for message in popper.pop()] == [b"1", b"2"]
 
 
-def test_a_message_with_a_delay_waits_once_more_as_in_java(
-    home: BrokerAtHand, popper: Popper
-) -> None:
+def test_delayed_message_waits_once_more_as_in_java(home: BrokerAtHand, popper: Popper) -> None:
     popper.client.send(properties={"DELAY": "1"})
     home.pass_time(1_000)
     popper.pop(invisible=10_000)
@@ -104,9 +102,7 @@ def test_a_message_with_a_delay_waits_once_more_as_in_java(
     assert [message.reconsume_times for message in popper.pop(queue=-1)] == [1]
 
 
-def test_redelivery_too_large_with_its_new_properties_is_lost_alone(
-    home: BrokerAtHand, popper: Popper
-) -> None:
+def test_redelivery_too_large_to_store_is_lost_alone(home: BrokerAtHand, popper: Popper) -> None:
     size = next(
         size
         for size in range(32_760, 32_000, -10)

@@ -72,9 +72,7 @@ def test_lite_topics_go_on_as_before(home: BrokerWithFolder) -> None:
     assert home.broker.store.max_offset(light("b"), 0) == 1
 
 
-def test_offsets_are_those_of_the_newer_file_of_a_java_broker(
-    home: BrokerWithFolder, tmp_path: Path
-) -> None:
+def test_newer_file_of_a_java_broker_has_offsets(home: BrokerWithFolder, tmp_path: Path) -> None:
     put_parent(home)
     home.broker.offsets.commit("readers", "orders", 0, 1, home.now)
     home = home.restart()
@@ -90,9 +88,7 @@ def test_offsets_are_those_of_the_newer_file_of_a_java_broker(
     assert home.broker.offsets.get("readers", "orders", 0) == 2
 
 
-def test_lite_topics_of_a_deleted_topic_and_strange_ones_do_not_come_back(
-    home: BrokerWithFolder,
-) -> None:
+def test_lite_topics_of_a_deleted_topic_stay_deleted(home: BrokerWithFolder) -> None:
     put_parent(home)
     put_parent(home, "gone")
     client = home.connect()
@@ -103,9 +99,7 @@ def test_lite_topics_of_a_deleted_topic_and_strange_ones_do_not_come_back(
     assert list(home.restart_after_kill().broker.store.lmqs) == [light("a")]
 
 
-def test_delayed_messages_come_at_their_time_and_once(
-    home: BrokerWithFolder, client: Client
-) -> None:
+def test_delayed_messages_come_in_time_and_once(home: BrokerWithFolder, client: Client) -> None:
     for level in ("1", "2", "3"):
         client.send(body=level.encode(), properties={"DELAY": level})
     home.pass_time(1_500)
@@ -119,9 +113,7 @@ def test_delayed_messages_come_at_their_time_and_once(
     assert bodies(home.connect().pull_now(0)) == [b"1", b"2", b"3"]
 
 
-def test_message_delivered_before_a_kill_is_not_delivered_again(
-    home: BrokerWithFolder, client: Client
-) -> None:
+def test_kill_does_not_repeat_a_delivery(home: BrokerWithFolder, client: Client) -> None:
     for number in range(3):
         client.send(body=b"%d" % number, properties={"DELAY": "1", "UNIQ_KEY": f"K{number}"})
         home.pass_time(400)
@@ -136,7 +128,7 @@ def test_message_delivered_before_a_kill_is_not_delivered_again(
 # ---------------------------------------------------------------------------- times of delivery
 
 
-def test_timed_messages_come_at_their_time_and_once(home: BrokerWithFolder, client: Client) -> None:
+def test_timed_messages_come_in_time_and_once(home: BrokerWithFolder, client: Client) -> None:
     for number, delay in enumerate((3_700, 500, 1_500)):
         properties = {"TIMER_DELAY_MS": str(delay), "UNIQ_KEY": f"K{number}"}
         client.send(body=b"%d" % delay, properties=properties)
@@ -153,9 +145,7 @@ def test_timed_messages_come_at_their_time_and_once(home: BrokerWithFolder, clie
     assert bodies(home.connect().pull_now(0)) == [b"500", b"1500", b"3700"]
 
 
-def test_a_recalled_message_does_not_come_after_a_restart(
-    home: BrokerWithFolder, client: Client
-) -> None:
+def test_recalled_message_stays_away(home: BrokerWithFolder, client: Client) -> None:
     properties = {"TIMER_DELAY_MS": "5000", "UNIQ_KEY": "K"}
     sent = client.send(properties=properties).ext_fields or {}
     fields = {"producerGroup": "p", "topic": "orders", "recallHandle": sent["recallHandle"]}
@@ -180,9 +170,7 @@ def commit(client: Client, sent: RemotingCommand) -> int:
     return end_transaction(client, int(fields["queueOffset"]), int(fields["msgId"][-16:], 16))
 
 
-def test_decided_transactions_stay_decided_and_open_ones_open(
-    home: BrokerWithFolder, client: Client
-) -> None:
+def test_transactions_stay_decided_or_open(home: BrokerWithFolder, client: Client) -> None:
     sent = [send_half_of(client, f"K{number}") for number in range(4)]
     commit(client, sent[1])
     home.pass_time(4_000)  # the decision is in its topic
@@ -198,9 +186,7 @@ def test_decided_transactions_stay_decided_and_open_ones_open(
     assert home.restart_after_kill().broker.half_messages.open_transactions() == []
 
 
-def test_a_producer_that_was_not_asked_names_the_first_half_message(
-    home: BrokerWithFolder, client: Client
-) -> None:
+def test_first_half_message_may_be_committed(home: BrokerWithFolder, client: Client) -> None:
     sent = send_half_of(client, "K")
     home.pass_time(100_000)  # checked three times, so it was stored three times more
     assert home.broker.store.max_offset("RMQ_SYS_TRANS_HALF_TOPIC", 0) == 4
@@ -222,9 +208,7 @@ def popper(home: BrokerWithFolder) -> Popper:
 
 
 @pytest.mark.parametrize("is_killed", [False, True], ids=["ended", "killed"])
-def test_popped_messages_stay_hidden_and_come_again(
-    home: BrokerWithFolder, is_killed: bool
-) -> None:
+def test_popped_messages_stay_hidden_for_a_time(home: BrokerWithFolder, is_killed: bool) -> None:
     home.broker.topics.put(new_topic("orders", 1), home.now)
     first = popper(home)
     for number in range(4):

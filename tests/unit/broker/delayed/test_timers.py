@@ -44,9 +44,7 @@ def test_without_timers_a_time_of_delivery_is_refused() -> None:
     assert answer.remark == "accurate timer message is not enabled, timerWheelEnable is false"
 
 
-def test_timed_message_sent_back_waits_for_the_delay_of_the_retry(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_sent_back_message_has_the_delay_of_a_retry(home: BrokerAtHand, client: Client) -> None:
     client.send(properties={"TIMER_DELAY_SEC": "1"})
     home.pass_time(1_000)
     [message] = messages(client.pull_now())
@@ -57,9 +55,7 @@ def test_timed_message_sent_back_waits_for_the_delay_of_the_retry(
     assert bodies(client.pull_now(topic="%RETRY%g")) == [b"body"]
 
 
-def test_what_is_too_large_with_its_new_properties_is_refused_or_lost(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_timed_message_too_large_is_refused_or_lost(home: BrokerAtHand, client: Client) -> None:
     codes = [
         client.send(properties={"TIMER_DELAY_SEC": "1", "x": "x" * size}).code
         for size in (32_760, 32_650, 32_500)

@@ -42,18 +42,14 @@ def test_transactions_may_be_refused() -> None:
     assert send_half(client).code == 16
 
 
-def test_a_retry_of_a_consumer_with_the_mark_of_a_transaction_is_none(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_retry_is_no_transaction(home: BrokerAtHand, client: Client) -> None:
     client.send("%RETRY%g", properties={"TRAN_MSG": "true", "PGROUP": "p", "DELAY": "1"}, j=1)
     home.pass_time(1_000)
 
     assert bodies(client.pull_now(topic="%RETRY%g")) == [b"body"]
 
 
-def test_producer_is_asked_at_each_interval_after_the_immunity_time(
-    client: Client, home: BrokerAtHand
-) -> None:
+def test_producer_is_asked_after_the_immunity_time(client: Client, home: BrokerAtHand) -> None:
     home.pass_time(25_000)
     send_half(client, born=home.now)
 
@@ -144,9 +140,7 @@ def test_half_message_is_given_up_after_the_most_checks_without_a_producer() -> 
     assert home.broker.store.max_offset(GIVEN_UP, 0) == 1
 
 
-def test_half_message_of_a_distant_past_is_given_up_at_the_first_check(
-    client: Client, home: BrokerAtHand
-) -> None:
+def test_half_message_of_1970_is_given_up_at_once(client: Client, home: BrokerAtHand) -> None:
     client.send(properties={"TRAN_MSG": "true", "PGROUP": "p"}, g=0)
 
     home.pass_time(30_000)
@@ -156,9 +150,7 @@ def test_half_message_of_a_distant_past_is_given_up_at_the_first_check(
 
 
 @pytest.mark.parametrize("checks", [0, 2])
-def test_decisions_are_written_with_the_offsets_up_to_which_they_go(
-    client: Client, home: BrokerAtHand, checks: int
-) -> None:
+def test_decisions_are_written(client: Client, home: BrokerAtHand, checks: int) -> None:
     send_half(client)
     open_ = send_half(client, body=b"open")
     assert open_.code == 0
@@ -187,9 +179,7 @@ def test_evicted_half_messages_end_their_transactions() -> None:
     assert len(home.broker.half_messages) < 20
 
 
-def test_half_message_too_large_to_store_again_ends_its_transaction(
-    client: Client, home: BrokerAtHand
-) -> None:
+def test_large_half_message_ends_its_transaction(client: Client, home: BrokerAtHand) -> None:
     sizes = range(32_700, 32_000, -10)
     size = next(size for size in sizes if send_half(client, properties={"x": "x" * size}).code == 0)
     assert size > 32_000

@@ -44,9 +44,7 @@ def test_the_rest_of_a_file_is_blank_when_the_next_one_begins(tmp_path: Path) ->
     )
 
 
-def test_a_log_that_cannot_be_written_is_as_before(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_log_on_a_full_disk_is_unchanged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log = LogFiles(Disk(tmp_path), 100, [])
     log.append(0, b"abc")
     with VirtualDisk(tmp_path) as disk:

@@ -63,9 +63,7 @@ def test_queue_stays_blocked_over_a_restart_until_acknowledged(home: BrokerWithF
     assert [message.body for message in popper.pop(order=True)] == [b"2", b"3"]
 
 
-def test_pop_after_a_restart_waits_until_visible_and_counts_deliveries(
-    home: BrokerWithFolder,
-) -> None:
+def test_pop_after_a_restart_waits_and_counts_deliveries(home: BrokerWithFolder) -> None:
     home.connect().send()
     Popper(home, home.connect()).pop(order=True, invisible=10_000)
     home = home.restart(after=1_000)

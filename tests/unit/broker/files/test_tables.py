@@ -31,9 +31,7 @@ def home(disk: VirtualDisk) -> BrokerWithFolder:
     return home
 
 
-def test_the_copy_is_read_if_a_file_is_missing_or_broken(
-    home: BrokerWithFolder, tmp_path: Path
-) -> None:
+def test_copy_of_a_missing_or_broken_file_is_read(home: BrokerWithFolder, tmp_path: Path) -> None:
     home.connect().send("another")
     home = home.restart()
     for content in (None, b"", bytes(100), b"{"):
@@ -47,9 +45,7 @@ def test_the_copy_is_read_if_a_file_is_missing_or_broken(
         assert "orders" in home.broker.topics
 
 
-def test_numbers_without_quotes_are_read_as_java_writes_them(
-    home: BrokerWithFolder, tmp_path: Path
-) -> None:
+def test_numbers_without_quotes_are_read_as_java(home: BrokerWithFolder, tmp_path: Path) -> None:
     home.folder.close(home.now)
     (tmp_path / OFFSETS).write_text('{"offsetTable":{"orders@g":{0:1,1:4}, "odd":{0:1}}}')
 
@@ -58,9 +54,7 @@ def test_numbers_without_quotes_are_read_as_java_writes_them(
     assert dict(home.broker.offsets.of("g", "orders")) == {0: 1, 1: 4}
 
 
-def test_a_table_that_did_not_change_is_not_written(
-    home: BrokerWithFolder, disk: VirtualDisk
-) -> None:
+def test_unchanged_table_is_not_written(home: BrokerWithFolder, disk: VirtualDisk) -> None:
     home.folder.persist(home.now)
     disk.calls.clear()
 
@@ -83,9 +77,7 @@ def test_a_table_is_written_later_if_the_disk_is_full(
     assert '"orders@g":{0:1}' in (disk.root / OFFSETS).read_text()
 
 
-def test_a_topic_that_cannot_be_written_does_not_exist(
-    home: BrokerWithFolder, disk: VirtualDisk
-) -> None:
+def test_topic_on_a_full_disk_does_not_exist(home: BrokerWithFolder, disk: VirtualDisk) -> None:
     version = home.broker.topics.version
     disk.is_full = True
 

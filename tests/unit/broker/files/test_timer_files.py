@@ -28,9 +28,7 @@ def pending(root: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[Any, .
     return sorted(tuple(row[name] for name in names) for row in rows if row["what"] == "timer")
 
 
-def test_they_have_what_those_of_java_have(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_timer_files_are_like_javas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = unpack(CURRENT, "timers", tmp_path)
     java = pending(source.root, capsys)
     home = BrokerWithFolder(source.root, now=min(due for due, _, _ in java) - 60_000)
@@ -41,9 +39,7 @@ def test_they_have_what_those_of_java_have(
     assert pending(source.root, capsys) == java
 
 
-def test_a_message_that_was_delivered_does_not_wait(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_delivered_message_is_absent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = BrokerWithFolder(tmp_path, timer_log_file_size=300)
     client = home.connect()
     for number, delay in enumerate((60, 1, 120, 2, 60, 60, 60)):

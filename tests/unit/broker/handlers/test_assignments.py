@@ -61,9 +61,7 @@ def read_queues(answer: RemotingCommand) -> list[tuple[str, int]] | None:
     "changes",
     [{"topic": "nothing"}, {"consumer_group": "nobody"}, {"strategy_name": "MACHINE_ROOM"}],
 )
-def test_assignment_of_something_unknown_has_no_list(
-    clients: list[Client], changes: dict[str, object]
-) -> None:
+def test_unknown_assignment_has_no_list(clients: list[Client], changes: dict[str, object]) -> None:
     assert read_queues(clients[0].call(400, {}, question("c0", **changes))) is None
 
 
@@ -86,9 +84,7 @@ def test_assignment_for_pops_shares_queues_with_few_neighbours(clients: list[Cli
     assert queues == [[0, 1, 2], [2, 3], [0, 1, 3]]
 
 
-def test_assignment_for_pops_has_queues_of_all_brokers(
-    home: BrokerAtHand, clients: list[Client]
-) -> None:
+def test_assignment_for_pops_has_all_brokers(home: BrokerAtHand, clients: list[Client]) -> None:
     set_pop_mode(clients[0])
     routes = home.broker.routes
     routes.on_asked = lambda: None

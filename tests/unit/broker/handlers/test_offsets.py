@@ -50,9 +50,7 @@ def test_reset_is_pushed_to_the_consumers(client: Client, home: BrokerAtHand) ->
     assert client.call(14, OF_GROUP).ext_fields == {"offset": "2"}
 
 
-def test_correction_has_the_lowest_offset_without_filtered_groups(
-    client: Client, home: BrokerAtHand
-) -> None:
+def test_correction_has_the_lowest_offset(client: Client, home: BrokerAtHand) -> None:
     for group, committed in (("a", 5), ("b", 3), ("left-out", 1), ("behind", 2)):
         home.broker.offsets.commit(group, "orders", 0, committed, home.now)
 

@@ -46,17 +46,13 @@ def client(home: BrokerAtHand) -> Client:
         ({NAME: "2", "__SHARDINGKEY": "key"}, "0"),
     ],
 )
-def test_a_priority_is_a_queue(
-    client: Client, properties: dict[str, str | None], queue: str
-) -> None:
+def test_queue_of_a_priority(client: Client, properties: dict[str, str | None], queue: str) -> None:
     answer = client.send(properties=properties)
 
     assert fields_of(answer)["queueId"] == queue
 
 
-def test_pops_begin_with_the_highest_priority_and_end_with_redeliveries(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_pops_are_ordered_by_priority(home: BrokerAtHand, client: Client) -> None:
     popper = Popper(home, client)
     client.send(body=b"again", properties={NAME: "3"})
     popper.pop(queue=-1, invisible=1_000)
@@ -67,9 +63,7 @@ def test_pops_begin_with_the_highest_priority_and_end_with_redeliveries(
     assert [message.body for message in popper.pop(queue=-1)] == [b"3", b"2", b"1", b"0", b"again"]
 
 
-def test_a_share_of_the_pops_of_a_group_goes_by_priority(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_share_of_the_pops_goes_by_priority(home: BrokerAtHand, client: Client) -> None:
     config = SubscriptionGroupConfig(group_name=GROUP, attributes={"priority.factor": "30"})
     home.broker.groups.put(config, home.now)
 

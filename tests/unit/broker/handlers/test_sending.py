@@ -121,9 +121,7 @@ def test_reply_need_not_be_stored(home: BrokerAtHand, asker: Client, client: Cli
     assert home.broker.store.put_count == 0
 
 
-def test_reply_without_confirmation_is_not_answered(
-    home: BrokerAtHand, asker: Client, client: Client
-) -> None:
+def test_oneway_reply_is_not_answered(home: BrokerAtHand, asker: Client, client: Client) -> None:
     reply(client, flag=2)
     asker.respond(asker.requests()[0])
 
@@ -170,9 +168,7 @@ def test_recall_is_refused_if_it_is_disabled() -> None:
     assert (answer.code, answer.remark) == (16, "recall failed, operation is forbidden")
 
 
-def test_recall_of_a_missing_message_succeeds_as_in_java(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_recall_of_a_missing_message_succeeds(home: BrokerAtHand, client: Client) -> None:
     client.send()
 
     assert client.call(370, {"topic": "orders", "recallHandle": handle()}).code == 0
@@ -198,9 +194,7 @@ def end(client: Client, offset: int = 0, **changes: Any) -> int:
     return end_transaction(client, half.queue_offset, half.commit_log_offset, **ids, **changes)
 
 
-def test_commit_of_a_message_that_was_given_up_counts_once(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_commit_of_an_abandoned_message_counts(home: BrokerAtHand, client: Client) -> None:
     send_half(client, TRANSACTION_CHECK_TIMES="2147483647")
     home.pass_time(60_000)
     assert home.broker.store.max_offset(HALF_TOPIC, 0) == 1
@@ -211,9 +205,7 @@ def test_commit_of_a_message_that_was_given_up_counts_once(
     assert bodies(client.pull_now(queue=3)) == [b"body"]
 
 
-def test_decision_after_the_own_immunity_time_waits_for_the_check(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_decision_may_wait_for_the_check(home: BrokerAtHand, client: Client) -> None:
     send_half(client, CHECK_IMMUNITY_TIME_IN_SECONDS="10")
     home.pass_time(10_001)
 
@@ -221,7 +213,7 @@ def test_decision_after_the_own_immunity_time_waits_for_the_check(
     assert end(client, fromTransactionCheck=True) == 0
 
 
-def test_checks_of_a_message_that_was_given_up_begin_anew() -> None:
+def test_checks_of_an_abandoned_message_begin_anew() -> None:
     home = BrokerAtHand(transaction_check_max=1)
     client = home.connect()
     send_half(client)

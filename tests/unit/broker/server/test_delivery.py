@@ -164,9 +164,7 @@ async def test_the_end_of_another_connection_sends_nothing_early(
     assert (await peers[0].answer()).code == 0
 
 
-async def test_one_sync_serves_all_that_wait(
-    peers: list[Peer], syncs: HeldSyncs, disk: VirtualDisk
-) -> None:
+async def test_one_sync_serves_all(peers: list[Peer], syncs: HeldSyncs, disk: VirtualDisk) -> None:
     peers[0].send(b"1")
     await syncs.wait_for_start()
     for peer in peers[1:]:

@@ -126,9 +126,7 @@ A_PULL = {
 }
 
 
-async def test_by_default_a_connection_may_be_encrypted(
-    certificate: Path, clients: Clients
-) -> None:
+async def test_connection_may_be_encrypted(certificate: Path, clients: Clients) -> None:
     async with running(certificate) as server:
         for stream in (await clients.plain(server), await clients.connect_with_tls(server)):
             answer = await exchange(stream)
@@ -228,9 +226,7 @@ async def test_a_malformed_header_ends_its_connection_only(
     assert "PROXY" in caplog.text
 
 
-async def test_brokers_register_over_tls_at_a_name_server_that_enforces_it(
-    certificate: Path, clients: Clients
-) -> None:
+async def test_broker_registers_over_tls(certificate: Path, clients: Clients) -> None:
     settings = tls(certificate, "enforcing")
     async with open_name_server(0, "127.0.0.1", settings) as address:
         config = Config(listen_port=0, namesrv_addr=address, tls=settings, use_tls=True)

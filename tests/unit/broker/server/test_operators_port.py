@@ -60,9 +60,7 @@ async def test_a_configured_port_in_use_is_an_error() -> None:
             await OperatorsPort().start(config)
 
 
-async def test_the_default_port_gives_way_to_a_free_one(
-    monkeypatch: pytest.MonkeyPatch, nursery: trio.Nursery
-) -> None:
+async def test_default_port_in_use(monkeypatch: pytest.MonkeyPatch, nursery: trio.Nursery) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         number = taken.getsockname()[1]
         monkeypatch.setattr(operators_port, "STATUS_PORT", number)

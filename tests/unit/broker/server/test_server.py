@@ -101,9 +101,7 @@ async def test_connections_that_send_at_once_are_all_answered(server: BrokerServ
     assert offsets == list(range(160))
 
 
-async def test_end_of_a_connection_during_a_registration_leaves_others_alone(
-    server: BrokerServer,
-) -> None:
+async def test_end_of_a_connection_during_a_registration(server: BrokerServer) -> None:
     registering = trio.Event()
 
     async def announce(broker: Broker) -> None:
@@ -130,7 +128,7 @@ async def test_a_broker_stops_at_once_with_requests_that_wait() -> None:
         await answers(stream, 1)
 
 
-async def test_a_fault_of_something_that_is_due_is_logged_and_the_rest_goes_on(
+async def test_failed_action_is_logged(
     server: BrokerServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     done: list[int] = []

@@ -74,9 +74,7 @@ def test_no_more_requests_wait_than_the_limit() -> None:
     assert second.code == 2
 
 
-def test_frames_to_a_connection_that_has_ended_are_dropped(
-    client: Client, home: BrokerAtHand
-) -> None:
+def test_frames_to_an_ended_connection_are_dropped(client: Client, home: BrokerAtHand) -> None:
     client.close()
 
     home.broker.notify(client.peer, 40, {})

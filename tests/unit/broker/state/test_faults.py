@@ -56,9 +56,7 @@ def test_a_refused_request_takes_no_effect(home: BrokerAtHand, client: Client) -
     assert count_stored(home) == 1
 
 
-def test_a_late_answer_belongs_to_a_request_that_took_effect(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_late_answer_is_that_of_an_effective_request(home: BrokerAtHand, client: Client) -> None:
     home.broker.faults.add(Fault(frozenset({34}), 1, delay_ms=500))
 
     number = client.ask(34, {}, b'{"clientID":"c"}')
@@ -70,9 +68,7 @@ def test_a_late_answer_belongs_to_a_request_that_took_effect(
     assert answer.code == 0
 
 
-def test_a_lost_answer_belongs_to_a_request_that_took_effect(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_request_of_a_lost_answer_took_effect(home: BrokerAtHand, client: Client) -> None:
     home.broker.faults.add(Fault(SENDS, 1, is_lost=True))
 
     with pytest.raises(AssertionError, match="no answer to 310"):
@@ -81,9 +77,7 @@ def test_a_lost_answer_belongs_to_a_request_that_took_effect(
     assert count_stored(home) == 1
 
 
-def test_a_cut_connection_is_to_be_closed_and_its_request_takes_no_effect(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_request_of_a_cut_connection_has_no_effect(home: BrokerAtHand, client: Client) -> None:
     home.broker.faults.add(Fault(SENDS, 1, is_cut=True))
 
     with pytest.raises(AssertionError, match="no answer to 310"):

@@ -43,9 +43,7 @@ def send_each(client: Client, names: Iterable[str]) -> None:
         send(client, name, name)
 
 
-def test_message_goes_to_one_client_of_each_group(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
+def test_each_group_gets_a_message_once(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     put_group(home, "others")
     readers = [reader, Reader(home, client, "second"), Reader(home, client, "third", "others")]
     for item in readers:
@@ -156,9 +154,7 @@ def test_wildcard_stands_for_every_lite_topic(home: BrokerAtHand, client: Client
     assert reader.ack("before", 0).code == 0
 
 
-def test_wildcard_gets_the_rest_when_its_clients_have_room(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_wildcard_gets_the_others_when_it_has_room(home: BrokerAtHand, client: Client) -> None:
     put_group(home, "all", lite_sub_wildcard="true", lite_sub_client_max_event_cnt="10")
     reader = Reader(home, client, group="all")
     reader.change(Action.COMPLETE_ADD)
@@ -241,9 +237,7 @@ def test_subscription_may_begin_anew_after_its_end(home: BrokerAtHand, client: C
 # ---------------------------------------------------------------------------- ends
 
 
-def test_client_is_forgotten_after_three_minutes(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
+def test_silent_client_is_forgotten(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     other = Reader(home, client, "other")
     reader.subscribe("a")
     other.subscribe("a")
@@ -255,9 +249,7 @@ def test_client_is_forgotten_after_three_minutes(
     assert home.broker.lite.subscriptions.get("other") is not None
 
 
-def test_lite_topic_ends_after_its_time_without_messages(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
+def test_lite_topic_expires(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     put_parent(home, minutes=20)
     put_parent(home, "kept")
     send(client, "a", "1")

@@ -71,9 +71,7 @@ def test_nothing_changes_if_the_log_is_full(log: LogAtHand) -> None:
     assert store.put_count == 1
 
 
-def test_a_position_without_a_message_has_none(
-    log: LogAtHand, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_position_of_no_message(log: LogAtHand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_store, "RECENT_BYTES", 0)
     store = store_of(log)
     store.put(make(body=b"one"), 5)

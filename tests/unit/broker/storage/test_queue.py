@@ -53,9 +53,7 @@ def test_a_message_is_read_from_the_log(queue: UnitQueue, log: LogAtHand) -> Non
     assert (queue.physical(2), queue.tag_code(2), queue.size) == (2 * size, 7, len(log.data))
 
 
-def test_messages_that_follow_each_other_are_read_together(
-    queue: UnitQueue, log: LogAtHand
-) -> None:
+def test_adjacent_messages_are_read_together(queue: UnitQueue, log: LogAtHand) -> None:
     records = queue.records(1, 9)
 
     assert b"".join(records) == log.data[len(log.data) // 4 :]
@@ -63,9 +61,7 @@ def test_messages_that_follow_each_other_are_read_together(
 
 
 @pytest.mark.parametrize(("others", "reads"), [(1, 1), (20, 3)])
-def test_messages_with_few_others_between_them_are_read_together(
-    log: LogAtHand, others: int, reads: int
-) -> None:
+def test_close_messages_are_read_together(log: LogAtHand, others: int, reads: int) -> None:
     queue, other = UnitQueue("t", 0, log.read), UnitQueue("t", 1, log.read)
     for number in range(3):
         log.add(queue, b"%d" % number, 0)
@@ -89,9 +85,7 @@ def test_messages_in_memory_are_not_read() -> None:
 @pytest.mark.parametrize(
     ("time", "lower", "upper"), [(5, 0, 0), (10, 0, 1), (15, 1, 1), (20, 1, 3), (40, 4, 4)]
 )
-def test_offsets_are_those_of_store_times(
-    queue: UnitQueue, time: int, lower: int, upper: int
-) -> None:
+def test_offsets_of_store_times(queue: UnitQueue, time: int, lower: int, upper: int) -> None:
     assert (queue.offset_at(time), queue.offset_until(time)) == (lower, upper)
 
 

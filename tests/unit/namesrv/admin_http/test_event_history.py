@@ -90,7 +90,7 @@ def test_the_latest_change_of_a_permission_is_kept_for_each_broker(observer: Obs
     }
 
 
-def test_permissions_are_kept_of_so_many_brokers_only(observer: Observer) -> None:
+def test_permissions_have_a_limit(observer: Observer) -> None:
     for number in range(BROKERS + 1):
         observer.record_event(wipe_event(f"b{number}"), None)
 
@@ -111,7 +111,7 @@ TOLD_OTHERWISE = {
 
 
 @pytest.mark.parametrize("ending", sorted({*ENDINGS.values()} - TOLD_OTHERWISE))
-def test_an_end_that_is_not_everyday_is_an_event(observer: Observer, ending: str) -> None:
+def test_unusual_end_is_an_event(observer: Observer, ending: str) -> None:
     why = next(begin for begin, name in ENDINGS.items() if name == ending)
     observer.record_end(Ended(f"{why} and more"))
 
@@ -122,16 +122,14 @@ def test_an_end_that_is_not_everyday_is_an_event(observer: Observer, ending: str
 
 
 @pytest.mark.parametrize("ending", sorted(TOLD_OTHERWISE))
-def test_ends_that_are_everyday_or_told_of_otherwise_are_counted_only(
-    observer: Observer, ending: str
-) -> None:
+def test_ordinary_end_is_counted_only(observer: Observer, ending: str) -> None:
     observer.record_end(Ended(next(begin for begin, name in ENDINGS.items() if name == ending)))
 
     assert observer.endings == {ending: 1}
     assert not observer.troubles
 
 
-def test_what_the_log_is_not_troubled_with_is_counted_only(observer: Observer) -> None:
+def test_repeated_excess_is_counted_only(observer: Observer) -> None:
     observer.record_event(ExceededAgain(limit="connections", allowed=1, what="two"), None)
 
     assert observer.limits == {"connections": 1}

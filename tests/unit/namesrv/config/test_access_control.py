@@ -52,7 +52,7 @@ def test_a_list_has_addresses_and_networks(address: str, inside: bool) -> None:
     assert (missing_roles(address, read_addresses=OTHERS) == frozenset()) is inside
 
 
-def test_without_a_list_everybody_may() -> None:
+def test_without_a_list_all_are_permitted() -> None:
     assert missing_roles("1.2.3.4:5") == frozenset()
     assert missing_roles("unknown", broker_addresses="none") == {Role.BROKER}
     assert missing_roles("1.2.3.4:5", admin_addresses=" none ") == {Role.ADMIN}
@@ -72,9 +72,7 @@ def test_a_list_that_is_none_is_no_start() -> None:
         ({"admin_addresses": OWN, "broker_addresses": OWN, "read_addresses": OWN}, set[int]()),
     ],
 )
-def test_each_code_is_for_readers_brokers_or_administrators(
-    lists: dict[str, Any], codes: set[int]
-) -> None:
+def test_codes_of_readers_brokers_and_operators(lists: dict[str, Any], codes: set[int]) -> None:
     server = Server(Config(**lists))
     every = (*range(100, 107), 205, 206, 216, 217, 219, 224, 304, 311, 312, 313, 318, 319, 322)
     refused: set[int] = set()
@@ -87,7 +85,7 @@ def test_each_code_is_for_readers_brokers_or_administrators(
     assert refused == codes
 
 
-def test_who_may_not_register_has_not_registered() -> None:
+def test_refused_broker_is_not_registered() -> None:
     server = Server(Config(broker_addresses=OTHERS))
     (happened,) = server.receive(request(103, FIELDS, registration_body(("TA", "TB")))).events
 
@@ -98,7 +96,7 @@ def test_who_may_not_register_has_not_registered() -> None:
     assert not server.state.table.live
 
 
-def test_who_may_not_read_gets_no_route_by_the_short_way_either() -> None:
+def test_refused_reader_gets_no_fast_route() -> None:
     server = Server(Config(read_addresses=OTHERS))
     server.register()
     asked = request(105, {"topic": "TA"})
@@ -130,9 +128,7 @@ def test_who_may_not_read_gets_no_route_by_the_short_way_either() -> None:
         (Config(tls=replace(CERTIFICATES, need_client_auth="optional")), "10.0.0.1", True),
     ],
 )
-def test_a_server_that_everybody_reaches_says_so(
-    config: Config, address: str, is_exposed: bool
-) -> None:
+def test_exposure_of_a_server(config: Config, address: str, is_exposed: bool) -> None:
     result = find_exposure(config, address)
 
     assert [type(each) for each in result] == [Exposed] * is_exposed

@@ -186,7 +186,7 @@ def test_our_own_limits_come_from_the_file_or_from_the_jvm_options() -> None:
     assert config.max_connections == 10
 
 
-def test_tls_towards_brokers_follows_the_server_mode_unless_told() -> None:
+def test_tls_towards_brokers_follows_the_server_mode() -> None:
     enforcing = "-Dtls.server.mode=enforcing"
 
     assert Config.load(home=HOME, environment={"JAVA_OPT_EXT": enforcing}).use_tls is True
@@ -209,9 +209,7 @@ def test_tls_towards_brokers_follows_the_server_mode_unless_told() -> None:
         ),
     ],
 )
-def test_the_serialize_type_comes_from_the_environment(
-    environment: dict[str, str], expected: SerializeType
-) -> None:
+def test_serialize_type(environment: dict[str, str], expected: SerializeType) -> None:
     assert Config.load(home=HOME, environment=environment).serialize_type is expected
 
 

@@ -87,9 +87,7 @@ def remarks(text: str, **system: str) -> list[str]:
         ),
     ],
 )
-def test_what_may_have_been_meant_otherwise_is_named_with_its_line(
-    text: str, expected: str
-) -> None:
+def test_doubtful_line_is_named(text: str, expected: str) -> None:
     assert remarks(f"# a comment\n\n{text}\n") == [f"a.properties, line 3: {expected}"]
 
 

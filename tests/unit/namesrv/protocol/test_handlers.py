@@ -17,9 +17,7 @@ PACKED = bytes.fromhex(
 
 
 @pytest.mark.parametrize("missing", ["brokerName", "brokerAddr", "clusterName", "brokerId"])
-def test_a_broker_without_a_name_address_cluster_or_id_is_refused(
-    server: Server, missing: str
-) -> None:
+def test_broker_without_an_identity_is_refused(server: Server, missing: str) -> None:
     fields = {key: value for key, value in identity().items() if key != missing}
     reply = server.ask(103, fields, registration_body(("TA", "TB")))
 
@@ -29,9 +27,7 @@ def test_a_broker_without_a_name_address_cluster_or_id_is_refused(
 
 
 @pytest.mark.parametrize("label", ["true", "TRUE", "false"])
-def test_a_packed_body_is_known_by_its_zlib_stream_whatever_the_label(
-    server: Server, label: str
-) -> None:
+def test_packed_body_is_known_by_its_zlib_stream(server: Server, label: str) -> None:
     fields = {**identity(), "compressed": label, "bodyCrc32": "799000593"}
 
     assert server.ask(103, fields, PACKED).code == 0

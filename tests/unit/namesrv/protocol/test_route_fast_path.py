@@ -85,7 +85,7 @@ def general(server: Server, data: bytes, monkeypatch: pytest.MonkeyPatch) -> Eff
 
 @pytest.mark.parametrize("topic", ["TA", "TB", "TC"])
 @pytest.mark.parametrize("version", [0, 513])
-def test_ordinary_binary_requests_take_it_too(
+def test_fast_path_of_binary_requests(
     server: Server, topic: str, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for opaque in (0, 1, -1, 7, 7, 2**31 - 1, -(2**31)):
@@ -95,7 +95,7 @@ def test_ordinary_binary_requests_take_it_too(
 
 
 @pytest.mark.parametrize("version", [0, 513])
-def test_a_request_like_an_earlier_one_takes_the_shortest_way(server: Server, version: int) -> None:
+def test_similar_request_is_answered_from_its_header(server: Server, version: int) -> None:
     session = server.session
     assert shortest(session, route("TA", 5, version=version), server.now) is None
     for opaque in (5, 1, 123456789):
@@ -114,9 +114,7 @@ def test_a_request_like_an_earlier_one_takes_the_shortest_way(server: Server, ve
     assert shortest(session, data, server.now) is None
 
 
-def test_the_shortest_way_gives_no_answer_that_is_too_large(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cached_answer_fits_a_frame(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = short(server, route("TA"))
     assert answer is not None
     for spare, expected in ((0, answer), (-1, None)):
@@ -156,7 +154,7 @@ def test_the_shortest_way_gives_no_answer_that_is_too_large(
         pack(">II", 1 << 24, 5) + bytes(8),
     ],
 )
-def test_whatever_is_not_ordinary_is_left_alone(
+def test_other_requests_are_left_alone(
     server: Server, data: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert short(server, data) is None
@@ -172,7 +170,7 @@ def frame_of(header: bytes) -> bytes:
 @pytest.mark.parametrize(
     "opaque", [b"007", b"01", b"", b"-1", b"1.0", b"1e3", b"+1", b"null", b'"1"', b"12345678901"]
 )
-def test_an_opaque_that_is_no_short_integer_is_left_alone(
+def test_other_opaques_are_left_alone(
     server: Server, opaque: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pattern = b'{"code":105,"extFields":{"topic":"TA"},"flag":0,"opaque":%b,"version":513}'
@@ -193,7 +191,7 @@ def test_an_opaque_that_is_no_short_integer_is_left_alone(
         b'\0"opaque":5,',
     ],
 )
-def test_what_is_learnt_says_where_the_opaque_stands(
+def test_learnt_header_knows_its_opaque(
     server: Server, header: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pattern = b'{"code":105,"extFields":{"topic":"TA"},"flag":0,"opaque":7,"version":513}'
@@ -214,7 +212,7 @@ def test_a_request_with_a_body_is_answered_like_one_without(server: Server) -> N
     assert server.receive(data).send == short(server, route("TA"))
 
 
-def test_what_is_learnt_says_nothing_of_the_tables(server: Server) -> None:
+def test_learnt_header_has_no_route(server: Server) -> None:
     assert short(server, route()) is not None
     server.ask(216, {"topic": "TA"})
 
@@ -235,7 +233,7 @@ def test_what_is_learnt_says_nothing_of_the_tables(server: Server) -> None:
         Config(serialize_type=SerializeType.ROCKETMQ),
     ],
 )
-def test_where_answers_depend_on_more_than_the_routes_nothing_is_short(config: Config) -> None:
+def test_settings_turn_the_fast_path_off(config: Config) -> None:
     server = Server(config, started=999.0)
     server.receive(registration("TA", "TB"))
 
@@ -245,7 +243,7 @@ def test_where_answers_depend_on_more_than_the_routes_nothing_is_short(config: C
     assert (short(server, route()) is not None) == waited
 
 
-def test_routes_that_depend_on_more_after_an_update_are_short_no_longer(server: Server) -> None:
+def test_update_turns_the_fast_path_off_and_on(server: Server) -> None:
     config = server.state.config
     for changed, expected in (
         (config, True),
@@ -260,13 +258,13 @@ def test_routes_that_depend_on_more_after_an_update_are_short_no_longer(server: 
         assert (shortest(server.session, route(), server.now) is not None) == expected
 
 
-def test_who_shuts_down_answers_nothing_in_the_short_way(server: Server) -> None:
+def test_shutdown_turns_the_fast_path_off(server: Server) -> None:
     server.state.shutting_down = True
 
     assert short(server, route()) is None
 
 
-def test_an_acting_master_is_shown_in_the_short_way_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fast_route_has_an_acting_master(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server(Config(support_acting_master=True))
     server.register("a:1", 1, enableActingMaster="true")
     answer = short(server, route())
@@ -287,15 +285,13 @@ def test_what_is_learnt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             assert 1 <= sum(map(len, learnt.values())) <= 2
 
 
-def test_an_answer_that_fits_no_frame_is_not_short(
-    server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answer_beyond_a_frame_is_not_fast(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(route_fast_path, "MAX_FRAME_LENGTH", 100)
 
     assert short(server, route()) is None
 
 
-def test_after_a_megabyte_of_answers_the_rest_waits() -> None:
+def test_many_answers_come_in_rounds() -> None:
     server = serving(Config(max_unsent_bytes=1000))
     data = b"".join(route(opaque=opaque) for opaque in range(20))
     outcome = server.session.receive(data, server.now)
@@ -338,7 +334,7 @@ SHARED = serving()
     st.lists(st.tuples(HEADERS, st.booleans(), st.binary(max_size=3)), min_size=1, max_size=6),
     st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=2),
 )
-def test_any_requests_have_the_outcome_of_the_general_way(
+def test_any_requests_have_the_general_outcome(
     commands: list[tuple[dict[str, Any], bool, bytes]], changes: list[tuple[int, int]]
 ) -> None:
     data = bytearray()

@@ -75,7 +75,7 @@ def test_a_started_frame_is_known_to_be_one(server: Server) -> None:
         raw(b'{"code":106,"opaque":1,,}'),
     ],
 )
-def test_what_is_no_command_closes_the_connection(data: bytes) -> None:
+def test_invalid_command_closes_the_connection(data: bytes) -> None:
     outcome = Server().receive(data)
 
     assert isinstance(outcome.close, DecodeError)
@@ -96,7 +96,7 @@ def test_what_is_no_command_closes_the_connection(data: bytes) -> None:
         (b'{"code":106,"unknown":{"a":[1]},"opaque":1}', 0),
     ],
 )
-def test_what_java_understands_is_answered(header: bytes, code: int) -> None:
+def test_lenient_json_is_answered_as_by_java(header: bytes, code: int) -> None:
     outcome = Server().receive(raw(header))
     (reply,) = replies(outcome.send)
 
@@ -139,14 +139,14 @@ def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
     assert outcome.send == pack(">I", 25 + len(EMPTY)) + plain + EMPTY
 
 
-def test_clients_that_can_go_are_sent_away_from_routes_too(server: Server) -> None:
+def test_shutdown_sends_clients_away(server: Server) -> None:
     server.state.shutting_down = server.state.sends_away = True
 
     assert server.ask(105, {"topic": "TA"}, version=479).code == 1500
     assert server.ask(105, {"topic": "TA"}, version=475).remark == "name server not ready"
 
 
-def test_requests_that_wait_when_the_shutdown_begins_get_no_route_either(server: Server) -> None:
+def test_shutdown_refuses_waiting_requests(server: Server) -> None:
     server.register("a:1")
     topics = request(224, {"cluster": "C"})  # looks at the whole table: what is behind it waits
     outcome = server.session.receive(topics + request(105, {"topic": "TA"}), server.now)
@@ -157,9 +157,7 @@ def test_requests_that_wait_when_the_shutdown_begins_get_no_route_either(server:
     assert [reply.code for reply in (*replies(outcome.send), *replies(later.send))] == [0, 1]
 
 
-def test_a_handler_that_breaks_is_code_1_and_breaks_nothing_else(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_broken_handler_is_a_system_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail_handler(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
         raise ZeroDivisionError("secret")
 
@@ -182,7 +180,7 @@ def test_an_answer_too_large_for_a_frame_is_code_1(monkeypatch: pytest.MonkeyPat
     assert reply.body == b""
 
 
-def test_who_expires_is_removed_and_its_connection_named(server: Server) -> None:
+def test_expired_broker_and_its_connection_are_named(server: Server) -> None:
     server.register(heartbeatTimeoutMillis="10000")
     happened, connections = server.state.expire(server.now + 10.1)
 
@@ -198,7 +196,7 @@ def test_who_expires_is_removed_and_its_connection_named(server: Server) -> None
     ]
 
 
-def test_what_happened_is_one_line_whatever_was_sent(server: Server) -> None:
+def test_event_is_one_line(server: Server) -> None:
     evil = "b\n1\x1b[31m\u2028" + "x" * 600
     topics = {"T\r\n1": topic("T\r\n1"), "T2": topic("T2")}
     outcome = server.receive(
@@ -311,7 +309,7 @@ def test_commands_are_counted_answered_or_not(server: Server) -> None:
 @pytest.mark.parametrize(
     "data", [b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\x18\0\0\0\x14" + b'{"code":105,"flag":]']
 )
-def test_an_error_that_ends_a_connection_does_not_hold_on_to_what_it_was(data: bytes) -> None:
+def test_error_keeps_no_traceback(data: bytes) -> None:
     error: BaseException | None = Server().receive(data).close
 
     assert error is not None

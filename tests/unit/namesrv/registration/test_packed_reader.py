@@ -94,9 +94,7 @@ def test_topics_that_occur_twice_are_one() -> None:
 
 
 @given(TABLES, st.binary(max_size=8), st.integers(0, 400), st.integers(1, 400))
-def test_any_packed_body_is_read_or_refused_the_same_in_chunks(
-    topics: dict[str, int], damage: bytes, at: int, size: int
-) -> None:
+def test_any_body_in_chunks(topics: dict[str, int], damage: bytes, at: int, size: int) -> None:
     plain = bytearray(inflate(pack(topics), max_size=1 << 20))
     plain[at : at + len(damage)] = damage
     body = deflate(bytes(plain))

@@ -243,9 +243,7 @@ TABLE_ENDS = BODY.index(b"}}", 300) + 1
         body_of({}) + PADDING,
     ],
 )
-def test_a_body_that_is_no_ordinary_one_is_read_as_a_whole(
-    body: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unusual_body_is_read_as_a_whole(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     light = read(body)
     monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
     complete = read(body)
@@ -277,9 +275,7 @@ TABLES = st.dictionaries(TEXTS.map(lambda name: name.replace(" ", "")), st.integ
 
 
 @given(TABLES, st.booleans(), st.integers(1, 400))
-def test_any_names_in_json_are_read_the_same_in_chunks(
-    topics: dict[str, int], escaped: bool, size: int
-) -> None:
+def test_any_names_in_chunks(topics: dict[str, int], escaped: bool, size: int) -> None:
     body = body_of(topics)
     if not escaped:
         text = json.loads(body)

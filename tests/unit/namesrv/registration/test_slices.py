@@ -77,9 +77,7 @@ def register(server: Server, body: bytes, steps: list[Step]) -> None:
 
 @pytest.mark.parametrize("make", [body_of, pack])
 @pytest.mark.parametrize("count", [FEW, len(TOPICS)])
-def test_no_step_of_a_registration_does_much(
-    make: Callable[..., bytes], count: int, steps: list[Step]
-) -> None:
+def test_steps_are_small(make: Callable[..., bytes], count: int, steps: list[Step]) -> None:
     topics = dict.fromkeys(TOPICS[:count], 8)
     one = topics | {TOPICS[count // 3]: 4}
     server = Server()

@@ -64,9 +64,7 @@ def test_a_broker_is_seen_with_all_its_topics_or_not_at_all(server: Server) -> N
         ((FIRST, SECOND), split.NEXT_PART_SECONDS),
     ],
 )
-def test_parts_are_seen_at_the_last_one_or_after_a_while(
-    server: Server, parts: tuple[tuple[str, ...], ...], seconds: float
-) -> None:
+def test_parts_together(server: Server, parts: tuple[tuple[str, ...], ...], seconds: float) -> None:
     for part in parts:
         assert list_topics(server) == []
         server.register(topics=part)
@@ -228,7 +226,7 @@ def test_a_java_broker_is_not_seen_before_the_topics_that_each_of_them_has() -> 
         ((("T1", JAVAS[-1]),), split.MISSING_PART_SECONDS),
     ],
 )
-def test_a_java_broker_is_seen_with_all_topics_or_again_or_after_a_while(
+def test_parts_of_a_java_broker_appear_together(
     server: Server, parts: tuple[tuple[str, ...], ...], seconds: float
 ) -> None:
     for part in parts:
@@ -243,7 +241,7 @@ def test_a_java_broker_is_seen_with_all_topics_or_again_or_after_a_while(
 # ---------------------------------------- parts that do not come
 
 
-def test_who_has_as_many_topics_as_a_part_waits_once_per_connection(server: Server) -> None:
+def test_broker_of_one_full_part_waits_once(server: Server) -> None:
     server.register(topics=FIRST)
     server.now += split.FIRST_PART_SECONDS
     happened = [event.text for event in server.state.complete_parts(server.now)]

@@ -106,9 +106,7 @@ def test_the_place_of_a_dead_broker_is_free(table: RouteTable) -> None:
 
 
 @pytest.mark.parametrize(("state_version", "address"), [(1, A), (2, B)])
-def test_a_place_is_taken_with_at_least_the_state_version(
-    table: RouteTable, state_version: int, address: str
-) -> None:
+def test_newer_state_takes_a_place(table: RouteTable, state_version: int, address: str) -> None:
     register(table, registration(state_version=2))
     register(table, registration(B, state_version=state_version))
 
@@ -119,7 +117,7 @@ def test_a_place_is_taken_with_at_least_the_state_version(
     ("acting", "broker_id", "expected"),
     [(None, 1, {}), (False, 1, {"b1": 6}), (True, 1, {"b1": 4}), (True, 0, {"b1": 6})],
 )
-def test_who_may_register_topics_and_with_what_permission(
+def test_permission_of_registered_topics(
     table: RouteTable, acting: bool | None, broker_id: int, expected: dict[str, int]
 ) -> None:
     register(table, registration(A, broker_id, acting=acting))

@@ -165,9 +165,7 @@ def test_without_the_setting_nothing_is_waited_for(tmp_path: Path) -> None:
     assert load_state(Config(warm_start_seconds=30)).warm_start.awaited == set()
 
 
-def test_a_file_that_is_not_there_or_makes_no_sense_is_no_reason_to_wait(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_broken_file_is_no_reason_to_wait(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "knownBrokers.json"
     config = Config(warm_start_seconds=30, known_brokers_path=str(path))
     assert load_state(config).warm_start.awaited == set()

@@ -47,7 +47,7 @@ def test_without_content_the_kv_table_is_empty(tmp_path: Path, content: bytes | 
         ),
     ],
 )
-def test_a_kv_file_gives_its_table(
+def test_table_of_a_kv_file(
     tmp_path: Path, content: bytes, expected: dict[str, dict[str, str | None]]
 ) -> None:
     path = tmp_path / "kvConfig.json"
@@ -84,9 +84,7 @@ def test_a_kv_file_gives_its_table(
         ('{"$ref":"$","a":1.10}', '{"$ref":"$","a":1.10}'),
     ],
 )
-def test_a_value_that_is_no_text_becomes_the_text_that_java_makes_of_it(
-    tmp_path: Path, value: str, text: str | None
-) -> None:
+def test_text_of_another_value(tmp_path: Path, value: str, text: str | None) -> None:
     path = tmp_path / "kvConfig.json"
     path.write_text(f'{{"configTable":{{"ns":{{"k":{value}}}}}}}')
 
@@ -182,9 +180,7 @@ def test_the_next_save_keeps_the_text_before_it(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_name_without_a_folder_is_saved_where_the_process_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_name_without_a_folder_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     save("kv.json", b"one")
@@ -214,9 +210,7 @@ def test_the_remains_of_a_save_that_was_cut_short_are_not_in_the_way(tmp_path: P
     assert os.listdir(tmp_path) == ["kv.json"]
 
 
-def test_a_file_that_cannot_be_replaced_is_overwritten(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mount_point_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "kv.json"
     path.write_bytes(b"a longer text")
 
@@ -231,9 +225,7 @@ def test_a_file_that_cannot_be_replaced_is_overwritten(
 
 
 @pytest.mark.parametrize("step", ["write", "rename"])
-def test_a_save_that_fails_leaves_the_file_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def test_failed_save_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     path = tmp_path / "kv.json"
     path.write_bytes(b"one")
 

@@ -78,7 +78,7 @@ def test_head_says_how_long_the_body_would_be_and_no_more() -> None:
         (get("http://[x/"), 400),
     ],
 )
-def test_what_is_not_there_ends_no_connection(data: bytes, status: int) -> None:
+def test_missing_document_ends_no_connection(data: bytes, status: int) -> None:
     one = exchange()
 
     assert status_of(one.receive(data)) == status
@@ -99,7 +99,7 @@ def test_what_is_not_there_ends_no_connection(data: bytes, status: int) -> None:
         (b"GET /" + b"x" * MAX_HEAD, 431),
     ],
 )
-def test_what_is_not_served_ends_the_connection(data: bytes, status: int) -> None:
+def test_refused_request_ends_the_connection(data: bytes, status: int) -> None:
     one = exchange()
     sent = one.receive(data)
 
@@ -110,7 +110,7 @@ def test_what_is_not_served_ends_the_connection(data: bytes, status: int) -> Non
 
 
 @pytest.mark.parametrize("more", [b"Connection: close\r\n", b""])
-def test_a_client_that_wants_no_more_is_let_go(more: bytes) -> None:
+def test_client_may_end_the_connection(more: bytes) -> None:
     one = exchange()
     sent = one.receive(get("/", version="1.1" if more else "1.0", more=more))
 
@@ -134,14 +134,14 @@ def test_an_end_within_a_request_is_answered_and_is_the_end() -> None:
     assert one.closed
 
 
-def test_nothing_is_sent_behind_what_ended_the_connection() -> None:
+def test_nothing_is_sent_after_the_end() -> None:
     one = exchange()
     one.receive(get("/", version="1.0"))
 
     assert one.receive(get("/")) == b""
 
 
-def test_a_connection_is_good_for_so_many_requests() -> None:
+def test_connection_has_a_limit_of_requests() -> None:
     one = exchange()
     answers = [one.receive(get("/")) for _ in range(MAX_REQUESTS)]
 
@@ -150,7 +150,7 @@ def test_a_connection_is_good_for_so_many_requests() -> None:
     assert one.closed
 
 
-def test_a_foreign_name_is_told_of() -> None:
+def test_foreign_host_is_reported() -> None:
     hosts: list[str] = []
     one = Exchange(respond, local_only=True, refused=hosts.append)
     for host in ("rebound.example:5558", "localhost", "127.0.0.1:5558", "a.example"):
@@ -159,7 +159,7 @@ def test_a_foreign_name_is_told_of() -> None:
     assert hosts == ["rebound.example:5558", "a.example"]
 
 
-def test_a_foreign_name_that_points_here_is_refused_where_only_this_machine_is_served() -> None:
+def test_foreign_host_is_refused_by_a_local_server() -> None:
     data = b"GET / HTTP/1.1\r\nHost: rebound.example:5558\r\n\r\n"
 
     assert status_of(exchange(local_only=True).receive(data)) == 421
@@ -182,7 +182,7 @@ def test_a_foreign_name_that_points_here_is_refused_where_only_this_machine_is_s
         ("x", False),
     ],
 )
-def test_names_that_nobody_else_can_point_here(host: str, local: bool) -> None:
+def test_local_names(host: str, local: bool) -> None:
     assert is_local_name(host) is local
 
 
@@ -211,9 +211,7 @@ def test_a_document_may_depend_on_the_accept_header() -> None:
         ("", False),
     ],
 )
-def test_a_document_may_be_compressed_for_a_client_that_reads_it(
-    accepted: str, *, is_gzip: bool
-) -> None:
+def test_compression_follows_accept_encoding(accepted: str, *, is_gzip: bool) -> None:
     def respond(path: str, query: Mapping[str, str]) -> Document:
         return Document(200, "text/plain", b"", encoding="gzip" if http.accepts_gzip else "")
 

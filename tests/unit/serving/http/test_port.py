@@ -47,9 +47,7 @@ async def test_a_fault_in_a_document_ends_its_connection_only(
     assert (await get(port, "/one")).endswith(b"\r\n\r\n/one\n")
 
 
-async def test_a_crowd_of_clients_is_served(
-    nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_many_clients(nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
     monkeypatch.setattr(http_port, "OWN_SECONDS", 1e6)
     port = HttpPort(open_exchange)
@@ -67,9 +65,7 @@ async def test_a_crowd_of_clients_is_served(
     assert sorted(answers) == sorted(b"/%d\n" % number for number in range(50))
 
 
-async def test_connections_without_a_request_make_room(
-    nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_idle_connections(nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
     port = HttpPort(open_exchange)
     await port.start("127.0.0.1", 0)
@@ -90,7 +86,7 @@ async def test_connections_without_a_request_make_room(
             assert await silent.receive_some() == b""
 
 
-async def test_who_takes_too_long_is_closed(nursery: trio.Nursery) -> None:
+async def test_slow_client_is_closed(nursery: trio.Nursery) -> None:
     port = HttpPort(open_exchange, exchange_seconds=0.05)
     await port.start("127.0.0.1", 0)
     nursery.start_soon(port.serve)
@@ -100,9 +96,7 @@ async def test_who_takes_too_long_is_closed(nursery: trio.Nursery) -> None:
         assert await stream.receive_some() == b""
 
 
-async def test_a_port_that_ends_closes_a_connection_that_waits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_end_of_a_port_closes_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 1)
     monkeypatch.setattr(http_port, "OWN_SECONDS", 1e6)
     port = HttpPort(open_exchange)

@@ -51,7 +51,7 @@ def test_a_list_is_sorted_into_what_is_known_for_each_version() -> None:
     )
 
 
-def test_the_log_says_what_comes_otherwise_than_it_was_meant() -> None:
+def test_remarks_on_a_list() -> None:
     remarks = choose("TLS_AES_128_GCM_SHA256,TLS_X").remarks
 
     assert remarks[0] == "tls.ciphers contains unknown names: TLS_X"
@@ -85,9 +85,7 @@ async def negotiate(names: str, client: ssl.SSLContext | None = None) -> tuple[s
         (f"TLS_AES_128_GCM_SHA256,{OLDER}", ("TLSv1.2", "ECDHE-RSA-AES128-GCM-SHA256")),
     ],
 )
-async def test_nothing_but_what_is_named_is_negotiated(
-    names: str, expected: tuple[str, str]
-) -> None:
+async def test_only_named_suites_are_negotiated(names: str, expected: tuple[str, str]) -> None:
     if (
         expected[0] == "TLSv1.2"
         and "TLS_AES" in names

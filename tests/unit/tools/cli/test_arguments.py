@@ -86,7 +86,7 @@ def test_seconds_are_more_than_nothing(text: str) -> None:
     assert 0.5 == seconds("0.5")
 
 
-def test_a_command_that_is_none_is_told_from_those_that_are() -> None:
+def test_unknown_command_is_an_error() -> None:
     meant, nothing = run("topicstats"), run("help", "xyz")
     assert "latest store time: now, 2h ago, " in " ".join(
         run("queryMsgByKey", "--help").out.split()
@@ -125,9 +125,7 @@ def test_properties_are_pairs() -> None:
         ([3, 4, 5, 7, 9, 10], 11, "; also not acknowledged: 3-5, 7, 9-10; not sent: 11 and later"),
     ],
 )  # fmt: skip
-def test_one_line_tells_what_became_of_all_messages_behind_the_first_that_failed(
-    lost: list[int], following: int | None, text: str
-) -> None:
+def test_failures_are_described(lost: list[int], following: int | None, text: str) -> None:
     assert text == describe_failures(lost, following)
 
 

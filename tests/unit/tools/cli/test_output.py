@@ -143,7 +143,7 @@ def test_what_waits_is_printed_before_an_error(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == "a\n5\n"
 
 
-def test_a_terminal_shows_how_many_rows_have_gone_elsewhere(
+def test_terminal_shows_the_number_of_rows(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def rows() -> AsyncGenerator[Sequence[Value]]:

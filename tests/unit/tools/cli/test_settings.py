@@ -44,7 +44,7 @@ def context(*options: str, **environment: str) -> Context:
     return context_of(parser.parse_args(options), environment)
 
 
-def test_without_any_setting_nobody_is_connected_to() -> None:
+def test_defaults_name_no_server() -> None:
     config = context().config
 
     assert () == config.namesrv_addr
@@ -52,9 +52,7 @@ def test_without_any_setting_nobody_is_connected_to() -> None:
     assert config.tls is None
 
 
-def test_an_option_counts_before_the_environment_and_that_before_the_profile(
-    profiles: Path,
-) -> None:
+def test_option_precedes_environment_and_profile(profiles: Path) -> None:
     file = str(profiles)
 
     assert ("default:1",) == context("--profile-file", file).config.namesrv_addr
@@ -95,7 +93,7 @@ def test_a_profile_has_every_setting(profiles: Path) -> None:
         ([], {"ROCKETWIRE_PROFILE_FILE": "nofile.toml"}, "nofile.toml"),
     ],
 )
-def test_a_setting_that_makes_no_sense_is_named(
+def test_invalid_setting_is_named(
     profiles: Path, options: list[str], environment: dict[str, str], said: str
 ) -> None:
     environment = {"ROCKETWIRE_PROFILE_FILE": str(profiles)} | environment
@@ -106,7 +104,7 @@ def test_a_setting_that_makes_no_sense_is_named(
     assert said in str(caught.value)
 
 
-def test_certificates_are_checked_unless_told_otherwise() -> None:
+def test_certificates_are_checked_by_default() -> None:
     checked, believed = context("--tls").config.tls, context("--insecure").config.tls
 
     assert checked is not None
@@ -129,9 +127,7 @@ def test_certificates_are_checked_unless_told_otherwise() -> None:
         ('[default]\nsecret-key = "hush-hush"', "access-key is missing"),
     ],
 )
-def test_what_is_wrong_with_a_file_of_profiles_is_told_without_its_secrets(
-    tmp_path: Path, written: str, said: str
-) -> None:
+def test_error_of_a_profile_has_no_secret(tmp_path: Path, written: str, said: str) -> None:
     path = tmp_path / "admin.toml"
     path.write_text(written)
 
@@ -151,7 +147,7 @@ def test_the_usual_file_of_profiles_is_read_and_need_not_be_there(tmp_path: Path
     assert () == context(XDG_CONFIG_HOME=str(folder)).config.namesrv_addr
 
 
-def test_nobody_needs_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_home_may_be_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As in a container with a user that it does not know."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("HOME")
@@ -160,9 +156,7 @@ def test_nobody_needs_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert () == context(XDG_CONFIG_HOME="").config.namesrv_addr
 
 
-def test_a_certificate_of_ones_own_may_be_in_one_file_with_its_key_or_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_certificate_and_key_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cert, key = authority().issue("operator").write(tmp_path, "operator")
     both = tmp_path / "both.pem"
     both.write_bytes(Path(cert).read_bytes() + Path(key).read_bytes())

@@ -35,7 +35,7 @@ def pipe() -> Iterator[Pipe]:
     made.close(made.reader, made.writer)
 
 
-async def test_lines_come_as_they_are_written_and_the_last_one_needs_no_end(pipe: Pipe) -> None:
+async def test_lines_come_as_they_are_written(pipe: Pipe) -> None:
     reader, writer = pipe.reader, pipe.writer
     os.write(writer, b"one\ntwo\nth")
     lines = read_lines(reader)
@@ -58,7 +58,7 @@ async def test_a_line_without_end_is_refused(tmp_path: Path) -> None:
             await anext(lines)
 
 
-async def test_a_long_line_waits_for_its_reader_and_lets_others_go_on(pipe: Pipe) -> None:
+async def test_long_line_waits_for_its_reader(pipe: Pipe) -> None:
     reader, writer = pipe.reader, pipe.writer
     text = "é" * (1 << 18)
     read = bytearray()
@@ -82,9 +82,7 @@ async def test_a_file_takes_everything(tmp_path: Path) -> None:
     assert '{"a":1}\n{"a":null}\n' == (tmp_path / "out").read_text()
 
 
-async def test_a_reader_that_has_gone_is_noticed_without_writing(
-    pipe: Pipe, autojump_clock: trio.testing.MockClock
-) -> None:
+async def test_lost_reader_is_noticed(pipe: Pipe, autojump_clock: trio.testing.MockClock) -> None:
     reader, writer = pipe.reader, pipe.writer
     lines = JsonLines(writer)
 

@@ -64,7 +64,7 @@ def examples() -> list[tuple[str, str]]:
 
 
 @pytest.mark.process
-def test_the_examples_of_the_guide_print_what_stands_under_them(tmp_path: Path) -> None:
+def test_examples_of_the_guide_print_their_output(tmp_path: Path) -> None:
     shown = examples()
     assert len(shown) >= 5
     for command, output in shown:
@@ -73,7 +73,7 @@ def test_the_examples_of_the_guide_print_what_stands_under_them(tmp_path: Path) 
 
 
 @pytest.mark.process
-def test_who_stops_reading_ends_the_program_silently() -> None:
+def test_reader_may_end_early() -> None:
     done = shell("rocketwire-codec decode | head -1", stdin=f"{FRAME.hex()}\n".encode() * 20_000)
 
     assert (0, b"") == (done.returncode, done.stderr)

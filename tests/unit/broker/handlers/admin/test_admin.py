@@ -116,9 +116,7 @@ def test_groups_of_a_list_are_deleted_or_none(client: Client, home: BrokerAtHand
         (b"transactionTimeOut=soon\n", 1),
     ],
 )
-def test_settings_change_together_or_not_at_all(
-    client: Client, home: BrokerAtHand, body: bytes, code: int
-) -> None:
+def test_changes_of_settings(client: Client, home: BrokerAtHand, body: bytes, code: int) -> None:
     assert client.call(25, {}, body).code == code
     changed = home.broker.config.transaction_timeout_ms == 2000
     assert changed == body.startswith(b"transactionTimeOut=2000")
@@ -149,9 +147,7 @@ def test_fixed_setting_is_refused(client: Client, home: BrokerAtHand, name: str)
 
 
 @pytest.mark.parametrize("name", [name for name in SETTINGS if not SETTINGS[name].is_fixed])
-def test_setting_is_shown_and_used_by_all_tables(
-    client: Client, home: BrokerAtHand, name: str
-) -> None:
+def test_setting_is_used_by_all_tables(client: Client, home: BrokerAtHand, name: str) -> None:
     value = change_text(write_settings(home.broker.config)[name])
     broker = home.broker
 
@@ -220,9 +216,7 @@ def consumer(home: BrokerAtHand) -> Client:
     return client
 
 
-def test_relay_to_a_silent_client_times_out(
-    home: BrokerAtHand, client: Client, consumer: Client
-) -> None:
+def test_relay_to_silent_client_ends(home: BrokerAtHand, client: Client, consumer: Client) -> None:
     opaque = client.ask(307, WHO)
     home.pass_time(10_000)
 

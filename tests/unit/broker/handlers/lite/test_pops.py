@@ -26,9 +26,7 @@ def test_pops_beyond_the_limit_do_not_wait() -> None:
     assert reader.answer(poll=30_000).code == 209
 
 
-def test_pop_of_a_deleted_lite_topic_is_empty(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
+def test_pop_of_deleted_topic_is_empty(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     send(client, "a", "1")
     reader.subscribe("a")
     home.broker.store.delete_topic(light("a"))

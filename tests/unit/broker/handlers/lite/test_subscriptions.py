@@ -43,9 +43,7 @@ def test_subscriptions_and_clients_beyond_the_limit_are_refused(
     ] * 4
 
 
-def test_subscription_counts_at_the_broker_of_its_lite_topic(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
+def test_subscription_has_one_broker(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     routes = home.broker.routes
     topics: list[str] = []
     routes.on_asked = lambda: topics.extend(routes.pending())
@@ -70,9 +68,7 @@ def test_subscription_counts_at_the_broker_of_its_lite_topic(
     assert light(missing) in list_queues(home)
 
 
-def test_subscription_without_answer_asks_no_name_server(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
+def test_oneway_subscription_counts(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     home.broker.routes.on_asked = lambda: None
 
     client.ask(200071, {}, reader.body(Action.PARTIAL_ADD, "a"), flag=2)

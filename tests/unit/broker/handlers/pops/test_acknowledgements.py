@@ -28,9 +28,7 @@ def read_offset(client: Client) -> str:
     return fields_of(answer)["offset"]
 
 
-def test_ack_in_order_with_an_earlier_handle_does_nothing(
-    home: BrokerAtHand, client: Client, popper: Popper
-) -> None:
+def test_ack_of_old_handle_is_ignored(home: BrokerAtHand, client: Client, popper: Popper) -> None:
     old = popper.pop(order=True)[0]
     home.pass_time(10_000)
     popper.pop(order=True)

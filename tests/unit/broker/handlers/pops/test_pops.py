@@ -17,9 +17,7 @@ def test_pop_without_permission_or_timers_is_refused(home: BrokerAtHand, popper:
     assert Popper(without_timers, without_timers.connect()).answer().code == 1
 
 
-def test_pop_is_not_late_after_a_test_moved_the_clock(
-    home: BrokerAtHand, client: Client, popper: Popper
-) -> None:
+def test_pop_is_in_time_after_a_jump(home: BrokerAtHand, client: Client, popper: Popper) -> None:
     client.send()
     home.pass_time(3_600_000)
     home.broker.clock_advance = 3_600_000
@@ -39,7 +37,7 @@ def test_pop_hides_no_more_messages_than_the_limit() -> None:
     assert client.pull_now(0).code == 0
 
 
-def test_pop_goes_on_behind_messages_that_were_filtered() -> None:
+def test_pop_continues_after_filtered_messages() -> None:
     home = BrokerAtHand(orders=1, max_filtered=10)
     client = home.connect()
     popper = Popper(home, client)
@@ -64,9 +62,7 @@ def notify(home: BrokerAtHand, client: Client, poll: int, **changes: object) -> 
     return client.ask(200054, {**fields, **changes})
 
 
-def test_notification_in_order_sees_what_its_own_attempt_hides(
-    home: BrokerAtHand, client: Client, popper: Popper
-) -> None:
+def test_notification_knows_its_attempt(home: BrokerAtHand, client: Client, popper: Popper) -> None:
     client.send()
     popper.pop(order=True, attemptId="a")
 

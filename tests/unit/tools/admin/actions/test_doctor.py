@@ -173,9 +173,7 @@ def test_a_broker_that_is_somebody_else_or_somewhere_else_is_found() -> None:
         (0.9, [(PROBLEM, "broker-disk-full", "b")]),
     ],
 )
-def test_a_disk_that_is_nearly_full_is_found(
-    disk: float | None, rows: list[tuple[str, str, str]]
-) -> None:
+def test_full_disk_is_found(disk: float | None, rows: list[tuple[str, str, str]]) -> None:
     assert rows == ids(probes=GOOD | {MASTER: Probe(version="V5_5_0", disk=disk)})
 
 

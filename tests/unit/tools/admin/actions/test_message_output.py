@@ -60,7 +60,7 @@ def stop() -> Stop:
     return Stop()
 
 
-async def test_after_so_many_messages_no_more_are_printed(tmp_path: Path, stop: Stop) -> None:
+async def test_limit_of_messages_ends_the_output(tmp_path: Path, stop: Stop) -> None:
     with (tmp_path / "out").open("wb") as file:
         printing = MessagePrinter(JsonLines(file.fileno()), "T", 2, stop)
 
@@ -71,7 +71,7 @@ async def test_after_so_many_messages_no_more_are_printed(tmp_path: Path, stop: 
     assert 2 == len((tmp_path / "out").read_text().splitlines())
 
 
-async def test_what_nobody_reads_is_not_printed(stop: Stop) -> None:
+async def test_message_without_a_reader_is_not_printed(stop: Stop) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     printing = MessagePrinter(JsonLines(writer), "T", None, stop)
@@ -82,7 +82,7 @@ async def test_what_nobody_reads_is_not_printed(stop: Stop) -> None:
     assert (False, 0, True) == (shown, printing.printed, stop.is_requested)
 
 
-async def test_waiting_ends_so_long_after_the_last_message(
+async def test_wait_ends_after_the_last_message(
     tmp_path: Path, stop: Stop, autojump_clock: trio.testing.MockClock
 ) -> None:
     with (tmp_path / "out").open("wb") as file:

@@ -74,7 +74,7 @@ async def test_brokers_that_cannot_be_reached_are_an_error() -> None:
         (Code.SEARCH_OFFSET_BY_TIMESTAMP, DENIED, "1000"),
     ],
 )
-async def test_what_a_consumer_needs_and_may_not_is_told(
+async def test_missing_permission_is_an_error(
     code: Code, answer: RemotingCommand, start: str | None
 ) -> None:
     async with broker() as (client, peer):
@@ -94,7 +94,7 @@ async def test_a_group_that_has_an_offset_or_keeps_none_there_asks_for_no_end() 
         await check_permissions(client, consume_arguments("last"), "a", A)
 
 
-async def test_who_has_no_credentials_pulls_nothing() -> None:
+async def test_client_without_credentials_pulls_nothing() -> None:
     async with broker(signs=False) as (client, peer):
         await check_permissions(client, consume_arguments("last"), "a", A)
 

@@ -41,9 +41,7 @@ class Broker:
         return SENT
 
 
-async def test_a_broker_that_does_not_answer_is_sent_nothing_more_and_that_is_said(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_silent_broker_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
     series, good, hung = Series(), Broker(), Broker(SILENT)
     each = [
         await series.send(*one)
@@ -57,9 +55,7 @@ async def test_a_broker_that_does_not_answer_is_sent_nothing_more_and_that_is_sa
     assert caplog.messages == [f"left out: {SILENT}; 2 more not sent"]
 
 
-async def test_tries_that_all_ended_without_an_answer_are_none(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_tries_without_an_answer_are_none(caplog: pytest.LogCaptureFixture) -> None:
     series, error = Series(), SendFailedError("b", ("b", "b", "b"))
     error.__cause__ = SILENT
     gone = Broker(error)
@@ -81,7 +77,7 @@ async def test_a_broker_that_refuses_is_sent_the_rest() -> None:
     assert series.finish(TABLE) == TABLE
 
 
-async def test_nothing_is_left_out_where_no_more_was_to_be_sent() -> None:
+async def test_silence_at_the_end_leaves_nothing_out() -> None:
     series, hung = Series(), Broker(SILENT)
     await series.send("b", hung)
 

@@ -26,9 +26,7 @@ def message(number: int) -> bytes:
     )
 
 
-def test_the_messages_of_a_compacted_topic_s_file_are_listed_up_to_its_empty_end(
-    tmp_path: Path,
-) -> None:
+def test_messages_of_a_compacted_topic_are_listed(tmp_path: Path) -> None:
     file = tmp_path / "00000000000000000000"
     file.write_bytes(message(1) + message(2) + bytes(100))
     done = run("dumpCompactionLog", "-f", str(file), "-o", "json")
@@ -37,7 +35,7 @@ def test_the_messages_of_a_compacted_topic_s_file_are_listed_up_to_its_empty_end
     assert [(one["queueId"], one["keys"]) for one in json.loads(done.out)] == [(1, "k1"), (2, "k2")]
 
 
-def test_a_file_that_is_missing_or_broken_is_told(tmp_path: Path) -> None:
+def test_missing_or_broken_file_is_an_error(tmp_path: Path) -> None:
     missing = run("dumpCompactionLog", "-f", str(tmp_path / "none"))
     assert (missing.status, "none" in missing.complaint) == (2, True)
     broken = tmp_path / "broken"
@@ -46,7 +44,7 @@ def test_a_file_that_is_missing_or_broken_is_told(tmp_path: Path) -> None:
     assert (done.status, str(broken) in done.complaint) == (1, True)
 
 
-def test_files_of_rocksdb_are_not_read_and_the_way_to_what_they_hold_is_told() -> None:
+def test_local_rocksdb_is_not_read() -> None:
     export = run("exportMetadataInRocksDB", "-p", "/store/config", "-t", "topics", "-j", "true")
     local = run("rocksDBConfigToJson", "-n", "127.0.0.1:1", "-p", "/store/config", "-t", "topics")
     nobody = run("rocksDBConfigToJson", "-n", "127.0.0.1:1")

@@ -60,9 +60,7 @@ def describe() -> Mapping[str, Any]:
 
 
 @pytest.mark.parametrize("vector", golden.vectors(), ids=lambda vector: vector.id)
-def test_a_recorded_packet_is_described_as_java_reads_it(
-    describe: Mapping[str, Any], vector: golden.Vector
-) -> None:
+def test_recorded_packet_is_described(describe: Mapping[str, Any], vector: golden.Vector) -> None:
     line = describe[vector.id]
 
     assert KEYS == list(line)
@@ -107,9 +105,7 @@ def test_names_are_null_and_numbers_stay_where_nothing_is_listed() -> None:
     ("flag", "kind"),
     [(0, "request"), (1, "response"), (2, "oneway"), (3, "response"), (6, "oneway")],
 )
-def test_the_kind_follows_from_the_flag_and_the_response_bit_comes_first(
-    flag: int, kind: str
-) -> None:
+def test_kind_follows_from_the_flag(flag: int, kind: str) -> None:
     line = only("decode", line=frame(code=1, flag=flag))
 
     assert (kind, flag) == (line["kind"], line["flag"])
@@ -128,9 +124,7 @@ def test_the_kind_follows_from_the_flag_and_the_response_bit_comes_first(
         (None, "absent"),
     ],
 )
-def test_the_checksum_of_a_registration_is_looked_at_as_java_does(
-    text: str | None, crc: str
-) -> None:
+def test_checksum_of_a_registration(text: str | None, crc: str) -> None:
     ext_fields = {} if text is None else {"bodyCrc32": text}
 
     line = only("decode", "--no-body", line=frame(code=103, ext_fields=ext_fields, body=b"a"))
@@ -181,9 +175,7 @@ def test_hex_is_read_however_it_is_spelt(spell: Callable[[str], str]) -> None:
 
 
 @pytest.mark.parametrize("vector", golden.bad_vectors(), ids=lambda vector: vector.id)
-def test_a_bad_packet_is_refused_on_its_line_and_the_next_one_goes_on(
-    vector: golden.BadVector,
-) -> None:
+def test_bad_packet_is_refused_alone(vector: golden.BadVector) -> None:
     good = frame(code=105)
 
     done = run("decode", stdin=[good, vector.data.hex(), "", good])

@@ -102,9 +102,7 @@ def test_a_registration_is_written_in_the_form_that_its_header_says(compressed: 
         (2002, "group", b"group"),
     ],
 )
-def test_bodies_that_are_no_class_have_values_too(
-    code: int, value: Any, body: bytes | None
-) -> None:
+def test_values_of_other_bodies(code: int, value: Any, body: bytes | None) -> None:
     hexed = only("encode", line={"code": code, "body": {"value": value}})
     shown = only("decode", line=hexed)["body"]
 
@@ -120,7 +118,7 @@ def test_bodies_that_are_no_class_have_values_too(
     ("code", "value"),
     [(60, [1, -1, 2**63 - 1, 0, 0, 0, 5]), (2003, {"a": [1, None, "x"]}), (3005, [])],
 )
-def test_bodies_of_answers_that_are_no_class_have_values_too(code: int, value: Any) -> None:
+def test_values_of_other_answers(code: int, value: Any) -> None:
     source = {"code": 0, "flag": 1, "body": {"value": value}}
 
     line = only("encode", "--request-code", str(code), line=source)

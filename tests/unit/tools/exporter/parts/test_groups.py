@@ -68,9 +68,7 @@ async def test_a_deleted_group_whose_offsets_are_left_is_not_asked() -> None:
         ChannelBrokenError("the frame is too large"),
     ],
 )
-async def test_all_groups_are_asked_if_the_offsets_are_too_many_to_read(
-    error: RocketWireError,
-) -> None:
+async def test_all_groups_are_asked_without_offsets(error: RocketWireError) -> None:
     cluster = ExportedCluster(groups={"g": progress({}), "h": progress({})}, offsets=error)
 
     await collect_groups(GroupMembers(), cluster.asking())
