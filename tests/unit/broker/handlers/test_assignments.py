@@ -15,6 +15,7 @@ from rocketwire.messages.allocation import (
 from rocketwire.messages.enums import MessageModel, MessageRequestMode
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker import BrokerAtHand, Client
+from tests.support.values import require
 from tests.unit.broker.groups import join_readers
 
 if TYPE_CHECKING:
@@ -49,8 +50,7 @@ def question(client_id: str, **changes: Any) -> QueryAssignmentRequestBody:
 def read_queues(answer: RemotingCommand) -> list[tuple[str, int]] | None:
     """Broker and number of each queue that was assigned; None without a list."""
     assert answer.code == 0
-    body = decode_body(QueryAssignmentResponseBody, answer.body)
-    assert body is not None
+    body = require(decode_body(QueryAssignmentResponseBody, answer.body))
     if body.message_queue_assignments is None:
         return None
     queues = [item.message_queue for item in body.message_queue_assignments]
@@ -66,11 +66,9 @@ def test_unknown_assignment_has_no_list(clients: list[Client], changes: dict[str
 
 
 def set_pop_mode(client: Client, share: int = 0) -> None:
+    mode = MessageRequestMode.POP
     body = SetMessageRequestModeRequestBody(
-        topic="orders",
-        consumer_group="readers",
-        mode=MessageRequestMode.POP,
-        pop_share_queue_num=share,
+        topic="orders", consumer_group="readers", mode=mode, pop_share_queue_num=share
     )
     assert client.call(401, {}, body).code == 0
 

@@ -1,4 +1,4 @@
-"""Heartbeats, and who is told of what (broker.md 7)."""
+"""Heartbeats and notices to members of groups (broker.md 7)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.support.broker import BrokerAtHand, Client
 
 
-def beat(client: Client, *topics: str, **members: Any) -> RemotingCommand:
+def send_heartbeat(client: Client, *topics: str, **members: Any) -> RemotingCommand:
     """Send the heartbeat of a consumer; its client id is its number."""
     client_id = f"client-{client.peer.number}"
     return join_readers(client, *(topics or ("orders",)), client_id=client_id, **members)
@@ -32,29 +32,29 @@ def take_notices(client: Client) -> list[str]:
 def test_members_of_a_large_group_are_notified_in_turns(home: BrokerAtHand) -> None:
     clients = [home.connect() for _ in range(MAX_ACTIONS + 44)]
     for client in clients:
-        beat(client)
+        send_heartbeat(client)
     home.pass_time(10)
     for client in clients:
         client.requests()
 
-    counts: list[int] = []
-    for topics in (("payments",), ("orders", "payments")):
-        beat(clients[0], *topics)
-        counts.append(sum(len(take_notices(client)) for client in clients))
-    home.pass_time(1)
+    def count_notices() -> int:
+        return sum(len(take_notices(client)) for client in clients)
 
-    assert counts == [MAX_ACTIONS, MAX_ACTIONS]
-    assert sum(len(take_notices(client)) for client in clients) == 44
+    for topics in (("payments",), ("orders", "payments")):
+        send_heartbeat(clients[0], *topics)
+        assert count_notices() == MAX_ACTIONS
+    home.pass_time(1)
+    assert count_notices() == 44
 
 
 def test_short_heartbeat_is_known_after_the_long_one(client: Client, home: BrokerAtHand) -> None:
-    short = HeartbeatData(client_id="client-1", heartbeat_fingerprint=77, is_without_sub=True)
+    body = HeartbeatData(client_id="client-1", heartbeat_fingerprint=77, is_without_sub=True)
 
     def is_changed() -> str:
-        return fields_of(client.call(34, {}, short))["IS_SUB_CHANGE"]
+        return fields_of(client.call(34, {}, body))["IS_SUB_CHANGE"]
 
     assert is_changed() == "true"
-    beat(client, heartbeat_fingerprint=77)
+    send_heartbeat(client, heartbeat_fingerprint=77)
     assert is_changed() == "false"
     for _ in range(2):
         home.pass_time(100_000)
@@ -69,9 +69,7 @@ def test_heartbeat_with_a_body(home: BrokerAtHand, body: bytes | None, code: int
 
 def test_heartbeat_passes_over_a_group_with_a_bad_name(home: BrokerAtHand) -> None:
     consumer = ConsumerData(group_name="a b", subscription_data_set=())
-    answer = home.connect().call(
-        34, {}, HeartbeatData(client_id="c", consumer_data_set=(consumer,))
-    )
+    body = HeartbeatData(client_id="c", consumer_data_set=(consumer,))
 
-    assert answer.code == 0
+    assert home.connect().call(34, {}, body).code == 0
     assert "a b" not in home.broker.groups

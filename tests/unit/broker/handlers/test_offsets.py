@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_body
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.offsets import QueryCorrectionOffsetBody
 from tests.support.broker import START, BrokerAtHand, Client, fields_of
+from tests.support.values import require
 from tests.unit.broker.groups import join_readers
 
 QUEUE: dict[str, object] = {"topic": "orders", "queueId": 0}
@@ -44,8 +46,13 @@ def test_reset_is_pushed_to_the_consumers(client: Client, home: BrokerAtHand) ->
     pushed = client.call(222, fields)
 
     (request,) = client.requests()
-    assert (offline.code, unread.code, pushed.code) == (206, 1, 0)
-    assert (request.code, request.is_oneway, request.body) == (220, True, pushed.body)
+    assert (offline.code, unread.code) == (
+        ResponseCode.CONSUMER_NOT_ONLINE,
+        ResponseCode.SYSTEM_ERROR,
+    )
+    assert pushed.code == 0
+    assert (request.code, request.is_oneway) == (RequestCode.RESET_CONSUMER_CLIENT_OFFSET, True)
+    assert request.body == pushed.body
     assert b":0}" in (request.body or b"")
     assert client.call(14, OF_GROUP).ext_fields == {"offset": "2"}
 
@@ -56,8 +63,7 @@ def test_correction_has_the_lowest_offset(client: Client, home: BrokerAtHand) ->
 
     def correct(group: str, left_out: str = "") -> dict[int, int]:
         fields = {"topic": "orders", "compareGroup": group, "filterGroups": left_out}
-        body = decode_body(QueryCorrectionOffsetBody, client.call(308, fields).body or b"")
-        assert body is not None
+        body = require(decode_body(QueryCorrectionOffsetBody, client.call(308, fields).body))
         return dict(body.correction_offsets or {})
 
     assert correct("a", "left-out") == {0: 2}
@@ -67,13 +73,20 @@ def test_correction_has_the_lowest_offset(client: Client, home: BrokerAtHand) ->
     assert correct("behind") == {0: 2, 1: 0}
 
 
-@pytest.mark.parametrize("where", ["CONSUME_FROM_LAST_OFFSET", "CONSUME_FROM_FIRST_OFFSET"])
-def test_offset_of_the_end_is_that_of_the_first_question(client: Client, where: str) -> None:
-    join_readers(client, where=ConsumeFromWhere(where))
+@pytest.mark.parametrize(
+    ("where", "offset"),
+    [
+        (ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, "0"),
+        (ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, "1"),
+    ],
+)
+def test_offset_of_the_end_is_that_of_the_first_question(
+    client: Client, where: ConsumeFromWhere, offset: str
+) -> None:
+    join_readers(client, where=where)
     assert client.call(14, {**OF_GROUP, "queueId": 1}).code == 22
 
     client.send(queue=1)
 
     offsets = [fields_of(client.call(30, {**QUEUE, "queueId": 1}))["offset"] for _ in range(2)]
-    asks_for_the_end = where == "CONSUME_FROM_LAST_OFFSET"
-    assert offsets == ["0" if asks_for_the_end else "1", "1"]
+    assert offsets == [offset, "1"]

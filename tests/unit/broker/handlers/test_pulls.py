@@ -17,7 +17,9 @@ def test_pull_without_its_expression_is_refused(client: Client) -> None:
     assert client.pull_now(tags="", expressionType="SQL92").code == 23
 
 
-RESET = {"topic": "orders", "group": "readers", "timestamp": 0, "isForce": True}
+def reset_offsets(client: Client) -> None:
+    fields = {"topic": "orders", "group": "readers", "timestamp": 0, "isForce": True}
+    assert client.call(222, fields).code == 0
 
 
 def test_held_pull_is_answered_once_after_a_reset(client: Client) -> None:
@@ -25,7 +27,7 @@ def test_held_pull_is_answered_once_after_a_reset(client: Client) -> None:
         client.send()
     opaque = client.pull(3, hold=15_000)
 
-    client.call(222, RESET)
+    reset_offsets(client)
 
     answer = client.take_answer(opaque)
     assert (answer.code, answer.remark) == (21, "OFFSET_RESET")
@@ -37,7 +39,7 @@ def test_pull_before_the_news_of_a_reset_commits_nothing(client: Client) -> None
     for _ in range(3):
         client.send()
     client.pull_now(0)
-    client.call(222, RESET)
+    reset_offsets(client)
 
     client.pull_now(3, sysFlag=5, commitOffset=3)
 

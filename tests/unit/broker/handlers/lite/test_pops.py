@@ -1,4 +1,4 @@
-"""Popping messages of lite topics, and what follows."""
+"""Pops of lite topics."""
 
 from __future__ import annotations
 

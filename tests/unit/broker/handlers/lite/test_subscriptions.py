@@ -9,6 +9,7 @@ import pytest
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker_lite import PARENT, Reader, light, send, start_lite_broker
+from tests.support.values import require
 
 if TYPE_CHECKING:
     from tests.support.broker import BrokerAtHand, Client
@@ -20,9 +21,7 @@ def home() -> BrokerAtHand:
 
 
 def list_queues(home: BrokerAtHand) -> list[str]:
-    subscription = home.broker.lite.subscriptions.get("reader")
-    assert subscription is not None
-    return sorted(subscription.queues)
+    return sorted(require(home.broker.lite.subscriptions.get("reader")).queues)
 
 
 def test_subscriptions_and_clients_beyond_the_limit_are_refused(
@@ -50,11 +49,8 @@ def test_subscription_has_one_broker(home: BrokerAtHand, client: Client, reader:
     opaque = client.ask(200071, {}, reader.body(Action.PARTIAL_ADD, "a", "b", "c", "d"))
 
     assert (client.answer_to(opaque), topics) == (None, [PARENT])
-    queues = [
-        MessageQueue(topic=PARENT, broker_name=name, queue_id=number)
-        for name in ("broker-a", "broker-b")
-        for number in range(2)
-    ]
+    places = [("broker-a", 0), ("broker-a", 1), ("broker-b", 0), ("broker-b", 1)]
+    queues = [MessageQueue(topic=PARENT, broker_name=b, queue_id=q) for b, q in places]
     routes.put(PARENT, queues, home.now)
     home.settle()
 
@@ -63,7 +59,7 @@ def test_subscription_has_one_broker(home: BrokerAtHand, client: Client, reader:
     assert 0 < len(subscribed) < 4
     missing = next(name for name in "abcd" if light(name) not in subscribed)
     home.broker.store.has_lmqs = True
-    send(client, missing, "1")  # a message of it makes this broker its own, too
+    send(client, missing, "1")  # a broker that has a message of it has its subscriptions, too
     reader.subscribe(missing)
     assert light(missing) in list_queues(home)
 

@@ -6,8 +6,6 @@ from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import BrokerAtHand, Client, fields_of
 from tests.support.broker_pops import GROUP, Popper
 
-# ---- pop
-
 
 def test_pop_without_permission_or_timers_is_refused(home: BrokerAtHand, popper: Popper) -> None:
     home.broker.topics.put(new_topic("orders", 4, perm=2), home.now)
@@ -46,9 +44,6 @@ def test_pop_continues_after_filtered_messages() -> None:
 
     assert popper.answer(count=8, exp="B", expType="TAG", poll=10_000).code == 210
     assert [message.body for message in popper.pop(count=8, exp="B", expType="TAG")] == [b"11"]
-
-
-# ---- notifications
 
 
 def notify(home: BrokerAtHand, client: Client, poll: int, **changes: object) -> int:
