@@ -1,4 +1,4 @@
-"""Delay levels: where a message waits, when it comes, and what it looks like then."""
+"""Delay levels: the topic and the queue in which a message waits, and its delivery."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire_broker.delayed.delays import AT_ONCE
 from tests.support.broker import BrokerAtHand, Client, bodies
+from tests.support.values import require
 
 SECOND = 1_000
 
@@ -65,11 +66,9 @@ def test_operators_see_how_far_each_level_is(home: BrokerAtHand, client: Client)
         client.send(properties={"DELAY": level})
     home.pass_time(SECOND)
 
-    offsets = decode_body(DelayOffsetSerializeWrapper, client.call(45).body or b"")
-    figures = decode_body(KVTable, client.call(28).body or b"")
+    offsets = require(decode_body(DelayOffsetSerializeWrapper, client.call(45).body))
+    figures = require(decode_body(KVTable, client.call(28).body)).table or {}
 
-    assert offsets is not None
     assert offsets.offset_table == {1: 2, 2: 0}
-    table = (figures and figures.table) or {}
-    assert table["scheduleMessageOffset_1"] == "2,2"
-    assert table["scheduleMessageOffset_2"] == "0,1"
+    assert figures["scheduleMessageOffset_1"] == "2,2"
+    assert figures["scheduleMessageOffset_2"] == "0,1"

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import BrokerAtHand
 from tests.support.broker_pops import GROUP, Popper
 
 
 @pytest.fixture
 def home() -> BrokerAtHand:
-    home = BrokerAtHand()
-    home.broker.topics.put(new_topic("orders", 4), home.now)
-    return home
-
-
-@pytest.fixture
-def popper(home: BrokerAtHand) -> Popper:
-    return Popper(home, home.connect())
+    return BrokerAtHand(orders=4)
 
 
 def test_redeliveries_are_counted_and_never_end(home: BrokerAtHand, popper: Popper) -> None:
@@ -56,8 +48,7 @@ def test_deleted_topics_and_groups_have_no_redeliveries(home: BrokerAtHand, popp
 
 
 def test_an_expired_message_does_not_come_again() -> None:
-    home = BrokerAtHand(retain_hours=0.001)
-    home.broker.topics.put(new_topic("orders", 4), home.now)
+    home = BrokerAtHand(orders=4, retain_hours=0.001)
     popper = Popper(home, home.connect())
     popper.client.send()
     popper.pop(invisible=60_000)

@@ -1,4 +1,4 @@
-"""A broker goes on with what waited when it ended."""
+"""The next broker with a folder restores messages that wait, transactions and pops."""
 
 from __future__ import annotations
 
@@ -13,18 +13,25 @@ from tests.support.broker import bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.broker_lite import Reader, light, put_group, put_parent, send
 from tests.support.broker_pops import Popper
-from tests.unit.broker.groups import end_transaction, send_half
+from tests.support.values import require
+from tests.unit.broker.groups import HALF_TOPIC, end_transaction, send_half
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.broker import Client
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> BrokerWithFolder:
     return BrokerWithFolder(tmp_path)
+
+
+def pull_bodies(home: BrokerWithFolder) -> list[bytes]:
+    """Pull all messages of queue 0 of ``orders`` by a new connection."""
+    return bodies(home.connect().pull_now(0))
 
 
 @pytest.mark.parametrize(
@@ -76,8 +83,7 @@ def test_newer_file_of_a_java_broker_has_offsets(home: BrokerWithFolder, tmp_pat
     put_parent(home)
     home.broker.offsets.commit("readers", "orders", 0, 1, home.now)
     home = home.restart()
-    light_offsets = tmp_path / "config" / "lmqConsumerOffset.json"
-    assert not light_offsets.exists()
+    assert not (tmp_path / "config" / "lmqConsumerOffset.json").exists()
     send(home.connect(), "a", "1")
     home.pass_time(10)
     home.broker.offsets.commit("readers", "orders", 0, 2, home.now)
@@ -105,12 +111,12 @@ def test_delayed_messages_come_in_time_and_once(home: BrokerWithFolder, client: 
     home.pass_time(1_500)
     home = home.restart(1_000)
     home.pass_time(1_000)
-    assert bodies(home.connect().pull_now(0)) == [b"1"]
+    assert pull_bodies(home) == [b"1"]
     home.pass_time(2_000)
     home = home.restart()
     home.pass_time(10_000)
 
-    assert bodies(home.connect().pull_now(0)) == [b"1", b"2", b"3"]
+    assert pull_bodies(home) == [b"1", b"2", b"3"]
 
 
 def test_kill_does_not_repeat_a_delivery(home: BrokerWithFolder, client: Client) -> None:
@@ -122,10 +128,7 @@ def test_kill_does_not_repeat_a_delivery(home: BrokerWithFolder, client: Client)
     home = home.restart_after_kill()
     home.pass_time(5_000)
 
-    assert bodies(home.connect().pull_now(0)) == [b"0", b"1", b"2"]
-
-
-# ---------------------------------------------------------------------------- times of delivery
+    assert pull_bodies(home) == [b"0", b"1", b"2"]
 
 
 def test_timed_messages_come_in_time_and_once(home: BrokerWithFolder, client: Client) -> None:
@@ -136,13 +139,13 @@ def test_timed_messages_come_in_time_and_once(home: BrokerWithFolder, client: Cl
 
     home = home.restart_after_kill()
     home.pass_time(2_699)
-    assert bodies(home.connect().pull_now(0)) == [b"500", b"1500"]
+    assert pull_bodies(home) == [b"500", b"1500"]
     home = home.restart_after_kill()
     home.pass_time(1)
     home = home.restart_after_kill()
     home.pass_time(10_000)
 
-    assert bodies(home.connect().pull_now(0)) == [b"500", b"1500", b"3700"]
+    assert pull_bodies(home) == [b"500", b"1500", b"3700"]
 
 
 def test_recalled_message_stays_away(home: BrokerWithFolder, client: Client) -> None:
@@ -154,14 +157,11 @@ def test_recalled_message_stays_away(home: BrokerWithFolder, client: Client) -> 
     home = home.restart_after_kill()
     home.pass_time(10_000)
 
-    assert bodies(home.connect().pull_now(0)) == []
+    assert pull_bodies(home) == []
     assert len(home.restart_after_kill(1).broker.timers) <= 2
 
 
-# ---------------------------------------------------------------------------- transactions
-
-
-def send_half_of(client: Client, key: str) -> RemotingCommand:
+def begin_transaction(client: Client, key: str) -> RemotingCommand:
     return send_half(client, key, body=key.encode(), f=4)
 
 
@@ -170,8 +170,12 @@ def commit(client: Client, sent: RemotingCommand) -> int:
     return end_transaction(client, int(fields["queueOffset"]), int(fields["msgId"][-16:], 16))
 
 
+def open_offsets(home: BrokerWithFolder) -> list[int]:
+    return [half.offset for half in home.broker.half_messages.open_transactions()]
+
+
 def test_transactions_stay_decided_or_open(home: BrokerWithFolder, client: Client) -> None:
-    sent = [send_half_of(client, f"K{number}") for number in range(4)]
+    sent = [begin_transaction(client, f"K{number}") for number in range(4)]
     commit(client, sent[1])
     home.pass_time(4_000)  # the decision is in its topic
     commit(client, sent[2])
@@ -179,42 +183,43 @@ def test_transactions_stay_decided_or_open(home: BrokerWithFolder, client: Clien
     home = home.restart_after_kill()
     client = home.connect()
 
-    assert [half.offset for half in home.broker.half_messages.open_transactions()] == [0, 3]
-    assert [commit(client, item) for item in sent] == [0, 0, 0, 0]
+    assert open_offsets(home) == [0, 3]
+    assert [commit(client, answer) for answer in sent] == [0, 0, 0, 0]
     assert bodies(client.pull_now(0)) == [b"K1", b"K2", b"K0", b"K3"]
     home.pass_time(4_000)
-    assert home.restart_after_kill().broker.half_messages.open_transactions() == []
+    assert open_offsets(home.restart_after_kill()) == []
 
 
 def test_first_half_message_may_be_committed(home: BrokerWithFolder, client: Client) -> None:
-    sent = send_half_of(client, "K")
+    sent = begin_transaction(client, "K")
     home.pass_time(100_000)  # checked three times, so it was stored three times more
-    assert home.broker.store.max_offset("RMQ_SYS_TRANS_HALF_TOPIC", 0) == 4
+    assert home.broker.store.max_offset(HALF_TOPIC, 0) == 4
 
     home = home.restart()
-    client = home.connect()
 
-    assert [half.offset for half in home.broker.half_messages.open_transactions()] == [3]
-    assert commit(client, sent) == 0
-    assert bodies(client.pull_now(0)) == [b"K"]
-    assert home.restart().broker.half_messages.open_transactions() == []
-
-
-# ---------------------------------------------------------------------------- pops
+    assert open_offsets(home) == [3]
+    assert commit(home.connect(), sent) == 0
+    assert pull_bodies(home) == [b"K"]
+    assert open_offsets(home.restart()) == []
 
 
-def popper(home: BrokerWithFolder) -> Popper:
+def connect_popper(home: BrokerWithFolder) -> Popper:
     return Popper(home, home.connect())
+
+
+def pop_messages(home: BrokerWithFolder, count: int, popped: int) -> list[StoredMessage]:
+    """Send messages to the single queue of ``orders``, and pop the first of them."""
+    home.broker.topics.put(new_topic("orders", 1), home.now)
+    popper = connect_popper(home)
+    for number in range(count):
+        popper.client.send(body=b"%d" % number)
+    return popper.pop(count=popped)
 
 
 @pytest.mark.parametrize("is_killed", [False, True], ids=["ended", "killed"])
 def test_popped_messages_stay_hidden_for_a_time(home: BrokerWithFolder, is_killed: bool) -> None:
-    home.broker.topics.put(new_topic("orders", 1), home.now)
-    first = popper(home)
-    for number in range(4):
-        first.client.send(body=b"%d" % number)
-    messages = first.pop(count=3)
-    assert first.settle(200051, messages[1]).code == 0
+    messages = pop_messages(home, 4, 3)
+    assert connect_popper(home).settle(200051, messages[1]).code == 0
     home.pass_time(1_000)
     if is_killed:
         home.folder.persist(home.now)
@@ -222,24 +227,20 @@ def test_popped_messages_stay_hidden_for_a_time(home: BrokerWithFolder, is_kille
     else:
         home = home.restart()
 
-    second = popper(home)
-    assert [message.body for message in second.pop()] == [b"3"]
+    popper = connect_popper(home)
+    assert [message.body for message in popper.pop()] == [b"3"]
     home.pass_time(8_999)
-    assert second.pop(queue=-1) == []
+    assert popper.pop(queue=-1) == []
     home.pass_time(1)
 
-    assert [message.body for message in second.pop(queue=-1)] == [b"0", b"2"]
+    assert [message.body for message in popper.pop(queue=-1)] == [b"0", b"2"]
 
 
 def test_an_acknowledgement_after_a_restart_ends_a_pop(home: BrokerWithFolder) -> None:
-    home.broker.topics.put(new_topic("orders", 1), home.now)
-    first = popper(home)
-    for number in range(3):
-        first.client.send(body=b"%d" % number)
-    messages = first.pop()
+    messages = pop_messages(home, 3, 32)
     home = home.restart()
     for message in messages[:2]:
-        popper(home).settle(200051, message)
+        connect_popper(home).settle(200051, message)
     home = home.restart()
     assert len(home.broker.pops) == 1
 
@@ -250,9 +251,6 @@ def test_an_acknowledgement_after_a_restart_ends_a_pop(home: BrokerWithFolder) -
     assert home.broker.store.max_offset("%RETRY%poppers_orders", 0) == 1
 
 
-# ---------------------------------------------------------------------------- forged messages
-
-
 @pytest.mark.parametrize("bits", [0, 4, 8, 12, 0x40, 0x4C])
 def test_bits_of_a_client_do_not_matter_at_a_restart(
     home: BrokerWithFolder, client: Client, bits: int
@@ -260,16 +258,13 @@ def test_bits_of_a_client_do_not_matter_at_a_restart(
     client.send(body=b"0", properties={"TRAN_MSG": "true", "UNIQ_KEY": "H"})
     client.send(body=b"1", f=bits)
     client.send(body=b"2", f=bits)
-    before = home.broker.store.queue("orders", 0)
-    assert before is not None
-    records = before.records(0, 9)
+    records = require(home.broker.store.queue("orders", 0)).records(0, 9)
 
     home = home.restart_after_kill()
 
-    after = home.broker.store.queue("orders", 0)
-    assert after is not None
-    assert (len(records), after.records(0, 9)) == (2, records)
-    assert len(list(home.broker.half_messages.open_transactions())) == 1
+    assert len(records) == 2
+    assert require(home.broker.store.queue("orders", 0)).records(0, 9) == records
+    assert len(open_offsets(home)) == 1
 
 
 FORGED = {"UNIQ_KEY": "K", "REAL_TOPIC": "orders", "REAL_QID": "0"}
@@ -290,7 +285,7 @@ def test_a_copy_of_a_waiting_message_does_not_deliver_it(
     home = home.restart_after_kill()
     home.pass_time(10_000)
 
-    assert sorted(bodies(home.connect().pull_now(0))) == [b"copy", b"waits"]
+    assert sorted(pull_bodies(home)) == [b"copy", b"waits"]
 
 
 @pytest.mark.parametrize(
@@ -314,7 +309,7 @@ def test_a_message_in_the_timer_topic_without_a_queue_delays_no_other(
     home.pass_time(10_000)
     home = home.restart()
 
-    assert bodies(home.connect().pull_now(0)) == [b"waits"]
+    assert pull_bodies(home) == [b"waits"]
     for place in (("orders", -1), ("../../x", 0), ("SCHEDULE_TOPIC_XXXX", 0)):
         assert home.broker.store.queue(*place) is None
 

@@ -1,4 +1,4 @@
-"""Times of delivery: who waits for how long, what is refused, and which messages are recalled."""
+"""Times of delivery: delays, refusals and recalls."""
 
 from __future__ import annotations
 
@@ -8,28 +8,13 @@ import pytest
 
 from rocketwire.policy.resource_names import TIMER_TOPIC
 from rocketwire_broker.delayed.timers import parse_handle
-from tests.support.broker import START, BrokerAtHand, bodies, messages
+from tests.support.broker import START, BrokerAtHand, bodies, fields_of, messages
 
 if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
     from tests.support.broker import Client
 
-DAY = 86_400_000
 
-
-def jump(home: BrokerAtHand, milliseconds: int) -> None:
-    """Let time pass in one step."""
-    home.now += milliseconds
-    home.settle()
-
-
-def fields(answer: RemotingCommand) -> dict[str, str]:
-    return dict(answer.ext_fields or {})
-
-
-def test_the_first_copy_lies_in_the_timer_topic() -> None:
-    client = BrokerAtHand().connect()
-
+def test_the_first_copy_lies_in_the_timer_topic(client: Client) -> None:
     client.send(properties={"TIMER_DELAY_SEC": "1"})
 
     assert bodies(client.pull_now(topic=TIMER_TOPIC)) == [b"body"]
@@ -68,33 +53,29 @@ def test_timed_message_too_large_is_refused_or_lost(home: BrokerAtHand, client: 
     assert 1 <= home.broker.store.max_offset("orders", 0) <= accepted
 
 
-# ---------------------------------------------------------------------------- recall
+def send_for_handle(client: Client, delay: str) -> str:
+    properties = {"UNIQ_KEY": "KEY1", "TIMER_DELAY_MS": delay}
+    return fields_of(client.send(properties=properties))["recallHandle"]
 
 
-def send_for_handle(client: Client, **properties: str) -> str:
-    answer = client.send(properties={"UNIQ_KEY": "KEY1", **properties})
-    return fields(answer)["recallHandle"]
-
-
-def test_the_handle_names_topic_broker_time_and_message() -> None:
-    client = BrokerAtHand().connect()
-
-    handle = parse_handle(send_for_handle(client, TIMER_DELAY_MS="3300"))
+def test_the_handle_names_topic_broker_time_and_message(client: Client) -> None:
+    handle = parse_handle(send_for_handle(client, "3300"))
 
     assert handle == ("orders", "broker-a", START + 3_001, "KEY1")
 
 
 @pytest.mark.parametrize("delay", ["2000", "2001", "2999", "3000", "86400000"])
 def test_a_recalled_message_does_not_come(home: BrokerAtHand, client: Client, delay: str) -> None:
-    handle = send_for_handle(client, TIMER_DELAY_MS=delay)
+    fields = {"topic": "orders", "recallHandle": send_for_handle(client, delay)}
     client.send(properties={"TIMER_DELAY_MS": delay}, body=b"another")
 
-    answer = client.call(370, {"topic": "orders", "recallHandle": handle, "producerGroup": "p"})
-    again = client.call(370, {"topic": "orders", "recallHandle": handle})
+    first = client.call(370, {**fields, "producerGroup": "p"})
+    second = client.call(370, fields)
 
-    assert fields(answer) == {"MSG_REGION": "DefaultRegion", "msgId": "KEY1"}
-    assert again.code == 0
-    jump(home, 2 * DAY)
+    assert fields_of(first) == {"MSG_REGION": "DefaultRegion", "msgId": "KEY1"}
+    assert second.code == 0
+    home.now += 2 * 86_400_000
+    home.settle()
     assert bodies(client.pull_now()) == [b"another"]
     assert not home.broker.timers.is_recalled("orders+KEY1")
     assert len(home.broker.timers) == 0
