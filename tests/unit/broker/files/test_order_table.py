@@ -20,8 +20,8 @@ JAVA = (
     '"ot":{9:1700000099999},"popTime":1700000000100},'
     '3:{"cm":0,"i":60000,"l":1700000000000,"o":[7],"popTime":1700000000000}}}}'
 )
-"""Text of ``QueueLevelConsumerManager.encode`` of 5.5.0 after three pops, an acknowledgement of 6
-and a change of the time of 9; its ``l`` is the time of the pop."""
+"""Text of Java's ``QueueLevelConsumerManager.encode`` after three pops, an acknowledgement of 6 and
+a change of the time of 9; its ``l`` is the time of the pop."""
 
 
 @pytest.fixture

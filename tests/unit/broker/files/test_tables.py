@@ -11,17 +11,11 @@ from rocketwire.messages.allocation import SetMessageRequestModeRequestBody
 from rocketwire.messages.enums import MessageRequestMode
 from rocketwire_broker.files.tables import OFFSETS, TOPICS
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.virtual_disk import VirtualDisk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[VirtualDisk]:
-    with VirtualDisk(tmp_path) as disk:
-        yield disk
+    from tests.support.virtual_disk import VirtualDisk
 
 
 @pytest.fixture

@@ -16,14 +16,13 @@ from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.virtual_disk import VirtualDisk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
-    from pathlib import Path
 
     from rocketwire_broker.server.server import BrokerServer
     from rocketwire_broker.state.broker import Broker
+    from tests.support.virtual_disk import VirtualDisk
 
 TIMEOUT = 20.0
 
@@ -97,12 +96,6 @@ class Peer:
             return bool(self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
         except BlockingIOError:
             return False
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[VirtualDisk]:
-    with VirtualDisk(tmp_path) as disk:
-        yield disk
 
 
 @pytest.fixture
