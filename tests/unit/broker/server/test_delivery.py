@@ -1,4 +1,4 @@
-"""Frames leave the broker when what they tell of is on the disk and at the name servers."""
+"""Frames leave the broker when their effects are on the disk and at the name servers."""
 
 from __future__ import annotations
 
@@ -28,23 +28,24 @@ TIMEOUT = 20.0
 
 
 class HeldSyncs:
-    """Lets each ``fsync`` wait until the test lets it go on."""
+    """Makes each ``fsync`` wait until the test releases it.
+
+    Attributes:
+        release: end the wait of this sync and of all later ones.
+    """
 
     def __init__(self, disk: VirtualDisk) -> None:
-        self._begun, self._released = threading.Event(), threading.Event()
+        self._started, self._released = threading.Event(), threading.Event()
+        self.release = self._released.set
         disk.on_sync = self._hold
 
     def _hold(self) -> None:
-        self._begun.set()
+        self._started.set()
         assert self._released.wait(TIMEOUT)
 
     async def wait_for_start(self) -> None:
         """Wait until a sync has begun."""
-        assert await trio.to_thread.run_sync(self._begun.wait, TIMEOUT)
-
-    def release(self) -> None:
-        """Let this sync and all others go on."""
-        self._released.set()
+        assert await trio.to_thread.run_sync(self._started.wait, TIMEOUT)
 
 
 class Peer:
@@ -57,7 +58,7 @@ class Peer:
         self._decoder = CommandDecoder()
 
     def send(self, body: bytes, *topics: str) -> None:
-        """Send a message to each of some topics, in one write."""
+        """Send a message to each topic, in one write."""
         data = b""
         for topic in topics or ("orders",):
             values = (topic, "TBW102", "4", "0", "0", "0", "0", "")
@@ -114,9 +115,9 @@ async def server(disk: VirtualDisk) -> AsyncGenerator[BrokerServer]:
 
 @pytest.fixture
 def syncs(disk: VirtualDisk, server: BrokerServer) -> Iterator[HeldSyncs]:
-    held = HeldSyncs(disk)
-    yield held
-    held.release()
+    syncs = HeldSyncs(disk)
+    yield syncs
+    syncs.release()
 
 
 @pytest.fixture
@@ -202,22 +203,18 @@ async def test_frames_of_others_survive_the_end_of_a_connection(
         await may_go_on.wait()
 
     server.announce = announce
-    sender, reader, other = peers
+    sender, reader, neighbour = peers
     reader.send(b"first")
     await reader.answer()
     reader.pull(1)
     await wait_all_tasks_blocked()
     sender.send(b"wakes the reader", "new", "orders")
     await announcing.wait()
-    server.broker.closing[sender_number(server)] = "a test asks for it"
+    first_connection = min(server.broker.peers)
+    server.broker.closing[first_connection] = "a test asks for it"
     for _ in range(2):
-        other.ask()
-        await other.answer()
+        neighbour.ask()
+        await neighbour.answer()
     may_go_on.set()
 
     assert b"wakes the reader" in ((await reader.answer()).body or b"")
-
-
-def sender_number(server: BrokerServer) -> int:
-    """Return the number of the connection that was opened first."""
-    return min(server.broker.peers)

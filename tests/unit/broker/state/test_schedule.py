@@ -1,4 +1,4 @@
-"""What happens later."""
+"""Actions with a time."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ def times() -> list[int]:
 
 
 def test_actions_run_when_they_are_due_in_the_order_of_their_times(schedule: Schedule) -> None:
-    done = list[tuple[str, int]]()
+    runs = list[tuple[str, int]]()
     for due, name in ((20, "later"), (10, "first"), (10, "second"), (30, "not yet")):
-        schedule.at(due, lambda now, name=name: done.append((name, now)))  # type: ignore[misc]  # a default as argument
+        schedule.at(due, lambda now, name=name: runs.append((name, now)))  # type: ignore[misc]  # a default as argument
 
     assert schedule.next_due == 10
     schedule.run(25)
 
-    assert done == [("first", 25), ("second", 25), ("later", 25)]
+    assert runs == [("first", 25), ("second", 25), ("later", 25)]
     assert (schedule.next_due, len(schedule)) == (30, 1)
 
 
 def test_action_may_add_one_that_is_due_at_once(schedule: Schedule, times: list[int]) -> None:
-    def again(now: int) -> None:
+    def repeat(now: int) -> None:
         times.append(now)
         if len(times) < 3:
-            schedule.at(now, again)
+            schedule.at(now, repeat)
 
-    schedule.at(1, again)
+    schedule.at(1, repeat)
     schedule.run(5)
 
     assert times == [5, 5, 5]
