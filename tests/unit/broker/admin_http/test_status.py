@@ -1,4 +1,4 @@
-"""The content of the status page: topics, groups and their lag, and what waits."""
+"""The content of the status page: topics, groups and their lag, and messages that wait."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def test_messages_that_wait_are_counted_by_their_reason(home: BrokerAtHand, clie
 
 def test_the_systems_topics_and_groups_are_listed_when_asked_for(home: BrokerAtHand) -> None:
     assert status_of(home.broker, home.now).topics == ()
-    every = status_of(home.broker, home.now, system=True)
-    assert "TBW102" in {line.name for line in every.topics}
-    assert "TOOLS_CONSUMER" in {line.name for line in every.groups}
+    status = status_of(home.broker, home.now, system=True)
+    assert "TBW102" in {line.name for line in status.topics}
+    assert "TOOLS_CONSUMER" in {line.name for line in status.groups}
 
 
 def test_lists_are_bounded_and_say_how_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
