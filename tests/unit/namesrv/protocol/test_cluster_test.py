@@ -1,4 +1,4 @@
-"""clusterTest: whatever is asked is answered with a route."""
+"""clusterTest: each request is answered with a route."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.fakes.sansio_server import BROKER, Server
 
 @pytest.fixture
 def server() -> Server:
-    """One with a route, which in this mode nothing on the wire can give it."""
+    """A server with a route, which no request can register in this mode."""
     server = Server(Config(cluster_test=True, need_wait_for_service=True), started=1000.0)
     registration = Registration(
         cluster="C",
@@ -45,7 +45,7 @@ def test_every_code_asks_for_a_route(server: Server, code: int) -> None:
     )
 
 
-def test_the_order_of_a_topic_is_always_told(server: Server) -> None:
+def test_route_always_has_the_order_of_its_topic(server: Server) -> None:
     server.state.kv.put("ORDER_TOPIC_CONFIG", "TA", "b1:8")
 
     assert b'"orderTopicConf":"b1:8"' in server.ask(105, {"topic": "TA"}).body

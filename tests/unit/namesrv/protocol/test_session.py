@@ -1,4 +1,4 @@
-"""The brain of one connection, against literal bytes."""
+"""A connection's requests and answers, as literal bytes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from rocketwire_namesrv.protocol.session import NOTHING
 from tests.support.fakes.sansio_server import (
     BROKER,
     Server,
+    events,
+    identity,
     registration_body,
     replies,
     request,
-    topic,
     version,
 )
 
@@ -42,8 +43,8 @@ ANSWER_106 = (
 BINARY_106 = bytes.fromhex("00000019 01000015 006a 03 0201 00000001 00000000 00000000 00000000")
 
 
-def raw(header: bytes, *, header_type: int = 0, body: bytes = b"") -> bytes:
-    return pack(">II", 4 + len(header) + len(body), header_type << 24 | len(header)) + header + body
+def raw(header: bytes) -> bytes:
+    return pack(">II", 4 + len(header), len(header)) + header
 
 
 def test_a_started_frame_is_known_to_be_one(server: Server) -> None:
@@ -134,9 +135,9 @@ def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
     )
 
     assert server.receive(ask).send == answer
-    plain = bytes.fromhex("01000015 0000 00 0201 fffffffe 00000001 00000000 00000000")
+    header = bytes.fromhex("01000015 0000 00 0201 fffffffe 00000001 00000000 00000000")
     outcome = server.receive(request(106, opaque=-2))
-    assert outcome.send == pack(">I", 25 + len(EMPTY)) + plain + EMPTY
+    assert outcome.send == pack(">I", 25 + len(EMPTY)) + header + EMPTY
 
 
 def test_shutdown_sends_clients_away(server: Server) -> None:
@@ -148,7 +149,7 @@ def test_shutdown_sends_clients_away(server: Server) -> None:
 
 def test_shutdown_refuses_waiting_requests(server: Server) -> None:
     server.register("a:1")
-    topics = request(224, {"cluster": "C"})  # looks at the whole table: what is behind it waits
+    topics = request(224, {"cluster": "C"})  # reads the whole table, so that the next request waits
     outcome = server.session.receive(topics + request(105, {"topic": "TA"}), server.now)
     assert server.session.busy
     server.state.shutting_down = True
@@ -198,79 +199,64 @@ def test_expired_broker_and_its_connection_are_named(server: Server) -> None:
 
 def test_event_is_one_line(server: Server) -> None:
     evil = "b\n1\x1b[31m\u2028" + "x" * 600
-    topics = {"T\r\n1": topic("T\r\n1"), "T2": topic("T2")}
-    outcome = server.receive(
-        request(104, {"brokerName": evil, "brokerAddr": "a", "clusterName": "c"})
-    )
-    (ignored,) = outcome.events
+    (ignored,) = events(server, 104, {"brokerName": evil, "brokerAddr": "a", "clusterName": "c"})
 
     assert "b\\x0a1\\x1b[31m\\u2028xxx" in ignored.text
     assert "(609 characters)" in ignored.text
-    server.register(topics=topics)
-    assert "\r" not in "".join(
-        event.text for event in server.session.connection_lost(0.0, "closed")
-    )
-    deleted = server.receive(request(216, {"topic": "T2"})).events
-    assert deleted == ()
-    server.register(topics=topics)
-    (gone,) = server.receive(request(216, {"topic": "T2"})).events
-    assert gone.text == "deleteTopic, remove the topic T2, cluster: null"
+    server.register(topics=("T\r\n1", "T2"))
+    endings = server.session.connection_lost(0.0, "closed")
+    assert "\r" not in "".join(event.text for event in endings)
+    assert events(server, 216, {"topic": "T2"}) == []
+    server.register(topics=("T\r\n1", "T2"))
+    (deletion,) = events(server, 216, {"topic": "T2"})
+    assert deletion.text == "deleteTopic, remove the topic T2, cluster: null"
 
-
-# ---- requests that take several steps
 
 NAMES = tuple(f"Topic-{number:04}" for number in range(700))
 
 
-def large(address: str = BROKER, opaque: int = 7, *, name: str = "b1", counter: int = 1) -> bytes:
-    fields = {"brokerAddr": address, "brokerId": "0", "brokerName": name, "clusterName": "C"}
-    body = registration_body(NAMES, data_version=version(counter))
-    return request(103, fields, body, opaque=opaque)
-
-
-def small(opaque: int = 8) -> bytes:
-    fields = {"brokerAddr": "s:1", "brokerId": "0", "brokerName": "small", "clusterName": "C"}
-    return request(103, fields, registration_body(("TA", "TB")), opaque=opaque)
+def large(name: str = "b1", address: str = BROKER) -> bytes:
+    """A registration that takes several steps."""
+    body = registration_body(NAMES, data_version=version(1))
+    return request(103, identity(name, address), body)
 
 
 def test_a_large_registration_is_done_in_steps_and_answered_in_order(server: Server) -> None:
-    one = server.session
-    outcome = one.receive(REQUEST_106 + large() + REQUEST_106, server.now)
+    connection = server.session
+    outcome = connection.receive(REQUEST_106 + large() + REQUEST_106, server.now)
 
-    assert outcome.send == ANSWER_106
-    assert outcome.commands == 1
-    assert one.busy
-    assert one.stepping
+    assert (outcome.send, outcome.commands) == (ANSWER_106, 1)
+    assert (connection.busy, connection.stepping) == (True, True)
     steps = 0
-    while (outcome := one.proceed(server.now)) is NOTHING:
+    while (outcome := connection.proceed(server.now)) is NOTHING:
         steps += 1
     assert steps > 3
     assert [reply.code for reply in replies(outcome.send)] == [0, 0]
     assert outcome.commands == 2
-    assert not one.busy
+    assert not connection.busy
     assert server.perms(NAMES[-1]) == {"b1": 6}
 
 
 def test_one_registration_at_a_time_goes_through_its_steps(server: Server) -> None:
-    one, two, three = server.session, server.connect(), server.connect()
-    one.receive(large(), server.now)
-    one.proceed(server.now)
-    two.receive(large("b:2", name="b2"), server.now)
-    three.receive(small(), server.now)
+    first, second, third = server.session, server.connect(), server.connect()
+    first.receive(large(), server.now)
+    first.proceed(server.now)
+    second.receive(large("b2", "b:2"), server.now)
+    third.receive(request(103, identity("small", "s:1"), registration_body(("TA",))), server.now)
 
-    assert (two.stepping, three.stepping) == (True, True)
-    assert two.proceed(server.now) is NOTHING
-    assert three.proceed(server.now) is NOTHING
-    while one.busy:
-        one.proceed(server.now)
-    assert three.proceed(server.now).commands == 1
-    while two.busy:
-        two.proceed(server.now)
+    for waiting in (second, third):
+        assert waiting.stepping
+        assert waiting.proceed(server.now) is NOTHING
+    while first.busy:
+        first.proceed(server.now)
+    assert third.proceed(server.now).commands == 1
+    while second.busy:
+        second.proceed(server.now)
     assert server.perms(NAMES[0]) == {"b1": 6, "b2": 6}
 
 
 def test_a_connection_lost_amid_a_registration_leaves_nothing(server: Server) -> None:
-    other = server.connect()
+    connection = server.connect()
     server.session.receive(large(), server.now)
     while not server.state.table.topics.entries:
         server.session.proceed(server.now)
@@ -280,7 +266,7 @@ def test_a_connection_lost_amid_a_registration_leaves_nothing(server: Server) ->
     assert len(server.state.table.topics.entries) == 0
     assert not server.session.busy
     assert not server.state.stepping
-    assert replies(server.receive(large(), other).send)[0].code == 0
+    assert replies(server.receive(large(), connection).send)[0].code == 0
 
 
 def test_a_registration_that_is_given_up_before_its_first_step_is_none(server: Server) -> None:

@@ -1,7 +1,7 @@
 """No step of a large registration does much: readers are served between any two of them.
 
-The work of a step is counted, not timed: calls, for the work on each topic, and bytes
-that are summed, digested, compared or inflated.
+The test counts the work of a step: calls, and bytes that are summed, digested, compared or
+inflated.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import pytest
 
 from rocketwire.wire.checksum import crc32_of
 from rocketwire_namesrv.registration import digests
-from tests.support.fakes.sansio_server import Server, replies, request
+from tests.support.fakes.sansio_server import Server, identity, replies, request
 from tests.unit.namesrv.registration.test_reader import body_of, pack
 
 TOPICS = tuple(
     f"Topic-{number * 7919 % 10007:05}-of-a-length-that-real-ones-have" for number in range(10_000)
 )
 FEW = 4000
-"""Topics of a broker whose new topics are put in Java's order."""
+"""Topics of a broker whose new topics get Java's order."""
 MOST_CALLS = 2000
-"""Calls in one step; 10,000 topics are several times that wherever each of them is looked at."""
+"""Calls in one step; a loop over 10,000 topics has several times as many."""
 MOST_BYTES = 600_000
-"""Bytes in one step, of some 2 MB; each is looked at twice, for the checksum and the digest."""
+"""Bytes in one step of some 2 MB; the checksum and the digest read each byte."""
 
 
 class Step:
@@ -47,24 +47,23 @@ class Step:
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
     """All steps so far, the one under way last."""
-    done = [Step()]
+    steps = [Step()]
 
-    def weigh_calls(real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(data: bytes, *more: Any) -> Any:
-            done[-1].size += len(data)
-            return real(data, *more)
+    def weigh_calls(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(data: bytes, *arguments: Any) -> Any:
+            steps[-1].size += len(data)
+            return function(data, *arguments)
 
         return call
 
     monkeypatch.setattr(digests, "digest_of", weigh_calls(digests.digest_of))
     monkeypatch.setattr(digests, "crc32_of", weigh_calls(crc32_of))
-    return done
+    return steps
 
 
 def register(server: Server, body: bytes, steps: list[Step]) -> None:
     """Register, and count what each step does."""
-    fields = {"brokerAddr": "b1:1", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
-    outcome = server.session.receive(request(103, fields, body), server.now)
+    outcome = server.session.receive(request(103, identity(), body), server.now)
     while server.session.stepping:
         steps.append(Step())
         sys.setprofile(steps[-1].count)
@@ -79,9 +78,10 @@ def register(server: Server, body: bytes, steps: list[Step]) -> None:
 @pytest.mark.parametrize("count", [FEW, len(TOPICS)])
 def test_steps_are_small(make: Callable[..., bytes], count: int, steps: list[Step]) -> None:
     topics = dict.fromkeys(TOPICS[:count], 8)
-    one = topics | {TOPICS[count // 3]: 4}
+    changed = topics | {TOPICS[count // 3]: 4}
+    tables = (topics, topics, changed, dict.fromkeys(topics, 16), changed)
     server = Server()
-    for counter, table in enumerate((topics, topics, one, dict.fromkeys(topics, 16), one), 1):
+    for counter, table in enumerate(tables, 1):
         register(server, make(table, counter=counter), steps)
 
     assert len(server.state.table.topics.entries) == count
