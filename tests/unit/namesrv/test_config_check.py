@@ -22,9 +22,9 @@ def check(folder: Path, text: str, jvm: str = "", address: str = "127.0.0.1") ->
     """The findings of a file of which ``text`` begins in the second line."""
     path = folder / "ns.properties"
     path.write_text(f"bindAddress={address}\n{text}")
-    before = sorted(folder.rglob("*"))
+    files = sorted(folder.rglob("*"))
     findings = check_config(str(path), {"JAVA_OPT_EXT": f"-Duser.home={folder} {jvm}"})
-    assert sorted(folder.rglob("*")) == before
+    assert sorted(folder.rglob("*")) == files
     return findings
 
 
@@ -72,13 +72,13 @@ KNOWN = "rocketwire.knownBrokersPath={0}/known.json\n"
     ],
 )
 def test_errors_and_warnings_are_found(tmp_path: Path, text: str, expected: str) -> None:
-    """Behind ``-D`` stand options of the JVM, and behind ``@`` the address of the server."""
+    """``-D`` begins the options of the JVM, and ``@`` the address of the server."""
     (tmp_path / "kv.json").write_text("{}")
     (tmp_path / "known.json").write_text("[]")
     (tmp_path / "tls.properties").write_text("a=\\u00zz")
-    text, at, address = text.format(tmp_path).partition("@")
+    text, has_address, address = text.format(tmp_path).partition("@")
     text, option, jvm = text.partition("-D")
-    findings = check(tmp_path, text, option + jvm, address if at else "127.0.0.1")
+    findings = check(tmp_path, text, option + jvm, address if has_address else "127.0.0.1")
 
     shown = [f"error: {error}" for error in findings.errors]
     shown += [f"warning: {warning}" for warning in findings.warnings]
@@ -104,13 +104,13 @@ def test_missing_host_is_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
 
 def without_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No name of a host is known, and none is asked for."""
-    known = socket.getaddrinfo
+    """Let the look-up of ``no.such.host`` fail without a request to a name server."""
+    function = socket.getaddrinfo
 
-    def getaddrinfo(host: str, *words: int, **more: int) -> object:
+    def getaddrinfo(host: str, *arguments: int, **options: int) -> object:
         if host == "no.such.host":
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        return known(host, *words, **more)
+        return function(host, *arguments, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
 

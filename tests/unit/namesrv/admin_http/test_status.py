@@ -7,7 +7,7 @@ from rocketwire_namesrv.admin_http.status import MOST_TOPICS, status_of
 from tests.support.fakes.sansio_server import BROKER, SLAVE, Server
 
 
-def test_a_broker_is_shown_with_what_it_said_and_when() -> None:
+def test_broker_is_shown_with_its_registration() -> None:
     server = Server(epoch_ms=5_000_000)
     server.register(version=479, data_version={"counter": 3, "stateVersion": 0, "timestamp": 1})
     server.ask(RequestCode.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": "b1"})
@@ -60,7 +60,7 @@ def test_topics_are_listed_up_to_a_bound_and_by_what_they_begin_with(server: Ser
     server.register(topics=tuple(f"T{number}" for number in range(MOST_TOPICS + 50)))
 
     status = status_of(server.state, server.now)
-    some = status_of(server.state, server.now, "T24")
+    names = [line.name for line in status_of(server.state, server.now, "T24").topics]
 
     assert (len(status.topics), status.topic_count) == (MOST_TOPICS, MOST_TOPICS + 50)
-    assert sorted(line.name for line in some.topics) == ["T24", *(f"T24{n}" for n in range(10))]
+    assert sorted(names) == ["T24", *(f"T24{n}" for n in range(10))]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rocketwire.codes import ResponseCode
 from rocketwire.serving.addresses import is_loopback
 from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire_namesrv.config.access_control import (
@@ -20,14 +21,21 @@ from rocketwire_namesrv.config.config import Config, ConfigError
 from rocketwire_namesrv.protocol.handlers import Peer
 from rocketwire_namesrv.protocol.session import Session
 from rocketwire_namesrv.protocol.state import State
-from tests.support.fakes.sansio_server import Server, registration_body, replies, request
+from tests.support.fakes.sansio_server import (
+    Server,
+    events,
+    identity,
+    registration_body,
+    replies,
+    request,
+)
+from tests.support.values import require
 
 OWN = "127.0.0.0/8"
 OTHERS = "10.0.0.0/8, 192.168.1.1;fd00::/8"
 CERTIFICATES = TlsSettings(
     server_mode="enforcing", test_mode=False, auth_client=True, need_client_auth="require"
 )
-FIELDS = {"brokerAddr": "a:1", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
 
 
 def missing_roles(address: str, **lists: Any) -> frozenset[Role]:
@@ -63,6 +71,12 @@ def test_a_list_that_is_none_is_no_start() -> None:
         State(Config(broker_addresses="10.0.0.1 10.0.0.300"))
 
 
+ALL_CODES = (
+    *(*range(100, 107), 205, 206, 216, 217, 219, 224, 304, 311, 312, 313, 318, 319, 322),
+    *(327, 901, 904),
+)
+
+
 @pytest.mark.parametrize(
     ("lists", "codes"),
     [
@@ -74,12 +88,11 @@ def test_a_list_that_is_none_is_no_start() -> None:
 )
 def test_codes_of_readers_brokers_and_operators(lists: dict[str, Any], codes: set[int]) -> None:
     server = Server(Config(**lists))
-    every = (*range(100, 107), 205, 206, 216, 217, 219, 224, 304, 311, 312, 313, 318, 319, 322)
     refused: set[int] = set()
-    for code in (*every, 327, 901, 904):
-        outcome = server.receive(request(code, FIELDS, b"{}"))
+    for code in ALL_CODES:
+        outcome = server.receive(request(code, identity(), b"{}"))
         if any(isinstance(event, AccessRefused) for event in outcome.events):
-            assert replies(outcome.send)[0].code == 16
+            assert replies(outcome.send)[0].code == ResponseCode.NO_PERMISSION
             refused.add(code)
 
     assert refused == codes
@@ -87,9 +100,9 @@ def test_codes_of_readers_brokers_and_operators(lists: dict[str, Any], codes: se
 
 def test_refused_broker_is_not_registered() -> None:
     server = Server(Config(broker_addresses=OTHERS))
-    (happened,) = server.receive(request(103, FIELDS, registration_body(("TA", "TB")))).events
+    (refusal,) = events(server, 103, identity(), registration_body(("TA", "TB")))
 
-    assert happened.text == (
+    assert refusal.text == (
         "request REGISTER_BROKER (103) of 127.0.0.1:50001 refused: its address is not in"
         " rocketwire.brokerAddresses"
     )
@@ -99,15 +112,13 @@ def test_refused_broker_is_not_registered() -> None:
 def test_refused_reader_gets_no_fast_route() -> None:
     server = Server(Config(read_addresses=OTHERS))
     server.register()
-    asked = request(105, {"topic": "TA"})
-    assert server.session.answer_routes(asked, server.now) is None
-    assert server.session.answer_one_route(asked, server.now) is None
-    assert replies(server.receive(asked).send)[0].code == 16
-    other = Session(server.state, Peer(9, "10.0.0.1:1"))
-    answer = other.answer_routes(asked, server.now)
+    data = request(105, {"topic": "TA"})
+    assert server.session.answer_routes(data, server.now) is None
+    assert server.session.answer_one_route(data, server.now) is None
+    assert replies(server.receive(data).send)[0].code == ResponseCode.NO_PERMISSION
+    permitted = Session(server.state, Peer(9, "10.0.0.1:1"))
 
-    assert answer is not None
-    assert replies(answer)[0].code == 0
+    assert replies(require(permitted.answer_routes(data, server.now)))[0].code == 0
 
 
 @pytest.mark.parametrize(
@@ -131,7 +142,7 @@ def test_refused_reader_gets_no_fast_route() -> None:
 def test_exposure_of_a_server(config: Config, address: str, is_exposed: bool) -> None:
     result = find_exposure(config, address)
 
-    assert [type(each) for each in result] == [Exposed] * is_exposed
+    assert [type(event) for event in result] == [Exposed] * is_exposed
 
 
 @pytest.mark.parametrize(

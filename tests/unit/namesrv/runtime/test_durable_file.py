@@ -89,11 +89,11 @@ async def test_callers_get_the_result_of_their_write(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(storage, "save", slow)
     value = [0]
     file = DurableFile("it", lambda: "path", lambda: b"%d" % value[0])
-    told: dict[int, bool] = {}
+    results: dict[int, bool] = {}
 
     async def change(number: int) -> None:
         value[0] = number
-        told[number] = await file.save()
+        results[number] = await file.save()
 
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
@@ -106,16 +106,12 @@ async def test_callers_get_the_result_of_their_write(monkeypatch: pytest.MonkeyP
         await change(4)
 
     assert attempts == [b"1", b"3", b"4"]
-    assert told == {1: True, 2: False, 3: False, 4: True}
+    assert results == {1: True, 2: False, 3: False, 4: True}
 
 
 async def test_cancelled_save_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[bytes] = []
-
-    def quick(_: str, content: bytes) -> None:
-        written.append(content)
-
-    monkeypatch.setattr(storage, "save", quick)
+    monkeypatch.setattr(storage, "save", lambda _path, content: written.append(content))
 
     with trio.CancelScope() as scope:
         scope.cancel()
