@@ -95,7 +95,7 @@ def test_entry_has_its_line_and_its_text(text: str, expected: list[Entry]) -> No
     assert load_entries(text.encode()) == expected
 
 
-def test_a_malformed_entry_is_told_with_its_line() -> None:
+def test_malformed_entry_is_named_with_its_line() -> None:
     with pytest.raises(DecodeError, match=r"^line 3: malformed"):
         load_properties(b"a=b\n# \\u00zz\nc=\\u00zz\n")
 

@@ -10,7 +10,7 @@ import trio.testing
 
 from rocketwire.serving.http import port as http_port
 from rocketwire.serving.http.exchange import Document, Exchange, plain
-from rocketwire.serving.http.port import HttpPort
+from rocketwire.serving.http.port import EXCHANGE_SECONDS, HttpPort
 from rocketwire.serving.sockets import BindError, Listening
 
 if TYPE_CHECKING:
@@ -28,6 +28,13 @@ async def open_exchange(address: str) -> Exchange:
     return Exchange(respond)
 
 
+async def start_port(nursery: trio.Nursery, seconds: float = EXCHANGE_SECONDS) -> HttpPort:
+    port = HttpPort(open_exchange, exchange_seconds=seconds)
+    await port.start("127.0.0.1", 0)
+    nursery.start_soon(port.serve)
+    return port
+
+
 async def get(port: HttpPort, path: str) -> bytes:
     async with await trio.open_tcp_stream("127.0.0.1", port.listening.port) as stream:
         head = f"GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
@@ -38,9 +45,7 @@ async def get(port: HttpPort, path: str) -> bytes:
 async def test_a_fault_in_a_document_ends_its_connection_only(
     nursery: trio.Nursery, caplog: pytest.LogCaptureFixture
 ) -> None:
-    port = HttpPort(open_exchange)
-    await port.start("127.0.0.1", 0)
-    nursery.start_soon(port.serve)
+    port = await start_port(nursery)
 
     assert await get(port, "/fault") == b""
     assert "a request for metrics or status failed" in caplog.text
@@ -50,9 +55,7 @@ async def test_a_fault_in_a_document_ends_its_connection_only(
 async def test_many_clients(nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
     monkeypatch.setattr(http_port, "OWN_SECONDS", 1e6)
-    port = HttpPort(open_exchange)
-    await port.start("127.0.0.1", 0)
-    nursery.start_soon(port.serve)
+    port = await start_port(nursery)
     answers: list[bytes] = []
 
     async def ask(number: int) -> None:
@@ -65,11 +68,11 @@ async def test_many_clients(nursery: trio.Nursery, monkeypatch: pytest.MonkeyPat
     assert sorted(answers) == sorted(b"/%d\n" % number for number in range(50))
 
 
-async def test_idle_connections(nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_oldest_idle_connection_makes_room(
+    nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, mock_clock: trio.testing.MockClock
+) -> None:
     monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
-    port = HttpPort(open_exchange)
-    await port.start("127.0.0.1", 0)
-    nursery.start_soon(port.serve)
+    port = await start_port(nursery)
     async with (
         await trio.open_tcp_stream("127.0.0.1", port.listening.port) as answered,
         await trio.open_tcp_stream("127.0.0.1", port.listening.port) as silent,
@@ -80,16 +83,14 @@ async def test_idle_connections(nursery: trio.Nursery, monkeypatch: pytest.Monke
 
         assert (await get(port, "/two")).endswith(b"/two\n")
         assert await answered.receive_some() == b""  # the one that has its answer goes first
-        monkeypatch.setattr(http_port, "OWN_SECONDS", 0)
+        mock_clock.jump(http_port.OWN_SECONDS)
         async with await trio.open_tcp_stream("127.0.0.1", port.listening.port):
             assert (await get(port, "/three")).endswith(b"/three\n")
             assert await silent.receive_some() == b""
 
 
 async def test_slow_client_is_closed(nursery: trio.Nursery) -> None:
-    port = HttpPort(open_exchange, exchange_seconds=0.05)
-    await port.start("127.0.0.1", 0)
-    nursery.start_soon(port.serve)
+    port = await start_port(nursery, seconds=0.05)
 
     async with await trio.open_tcp_stream("127.0.0.1", port.listening.port) as stream:
         await stream.send_all(b"GET / HT")
@@ -99,10 +100,8 @@ async def test_slow_client_is_closed(nursery: trio.Nursery) -> None:
 async def test_end_of_a_port_closes_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 1)
     monkeypatch.setattr(http_port, "OWN_SECONDS", 1e6)
-    port = HttpPort(open_exchange)
-    await port.start("127.0.0.1", 0)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(port.serve)
+        port = await start_port(nursery)
         served = await trio.open_tcp_stream("127.0.0.1", port.listening.port)
         waiting = await trio.open_tcp_stream("127.0.0.1", port.listening.port)
         await trio.testing.wait_all_tasks_blocked(0.05)
