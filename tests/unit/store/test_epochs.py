@@ -1,4 +1,4 @@
-"""Files of brokers in controller mode; the bytes are those of the fixture ``controller-5.5.0``."""
+"""Files of brokers in controller mode, with the bytes of the fixture ``controller-5.5.0``."""
 
 from __future__ import annotations
 

@@ -128,9 +128,9 @@ def test_a_rocksdb_in_a_link_is_none_and_files_beside_current_are_of_it(tmp_path
 
     folder = read_folder([tmp_path / "store"])
 
-    assert {
-        name: sorted(file.base_name for file in files) for name, files in folder.rocksdb.items()
-    } == {"consumequeue": ["1.sst", "CURRENT"]}
+    assert list(folder.rocksdb) == ["consumequeue"]
+    names = sorted(file.base_name for file in folder.rocksdb["consumequeue"])
+    assert names == ["1.sst", "CURRENT"]
     assert list(folder.queues) == [("orders", 0)]
     assert folder.ignored == ["consumequeue/2.sst", "kvStore"]
 
@@ -138,8 +138,8 @@ def test_a_rocksdb_in_a_link_is_none_and_files_beside_current_are_of_it(tmp_path
 def test_file_deleted_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}")
 
-    def delete_first(name: str) -> int | None:  # after the list, before the status of a file
-        if name == FIRST:
+    def delete_first(name: str) -> int | None:
+        if name == FIRST:  # it is in the list of files, and has no status yet
             (tmp_path / "commitlog" / FIRST).unlink()
         return offset_of_name(name)
 
@@ -206,9 +206,9 @@ def test_the_file_of_an_offset_is_the_one_that_reaches_as_far(tmp_path: Path) ->
     files = read_folder([tmp_path / "b", tmp_path / "a"]).commit_log
     assert [(file.offset, file.size) for file in files] == [(0, 8), (8, 0), (8, 8), (24, 8)]
 
-    found = [file_at(files, offset) for offset in (-1, 0, 7, 8, 15, 16, 24, 31, 32)]
+    hits = [file_at(files, offset) for offset in (-1, 0, 7, 8, 15, 16, 24, 31, 32)]
 
-    offsets = [None if file is None else file.offset for file in found]
+    offsets = [None if file is None else file.offset for file in hits]
     assert offsets == [None, 0, 0, 8, 8, None, 24, 24, None]
     assert file_at(list(reversed(files[1:3])), 9) == files[2]
     assert [file.offset for file in files_between(files, 7, 25)] == [0, 8, 24]

@@ -9,17 +9,16 @@ import pytest
 from rocketwire.errors import DecodeError
 from rocketwire.store import timers
 from rocketwire.store.commit_log import BLANK_MAGIC
+from tests.support.values import require
 
 RECORD = timers.TimerRecord(52, -1, 1, 1_700_000_000_000, 5_000, 4096, 300, 77, 0)
 DATA = pack(">iqiqiqiiq", *RECORD)
 
 
 def test_a_record_is_due_at_its_write_time_and_delay() -> None:
-    record = timers.decode_timer_record(b"x" + DATA, 1)
+    record = require(timers.decode_timer_record(b"x" + DATA, 1))
 
-    assert record == RECORD
-    assert record is not None
-    assert record.due == 1_700_000_005_000
+    assert (record, record.due) == (RECORD, 1_700_000_005_000)
 
 
 @pytest.mark.parametrize("position", [-1, 1, 100])
