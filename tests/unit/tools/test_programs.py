@@ -52,7 +52,7 @@ def test_a_program_ends_silently_if_nobody_reads_its_output(command: tuple[str, 
     os.close(reader)
     module = PROGRAMS[program].partition(":")[0]
     try:
-        ended = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", module, *arguments],
             stdout=writer,
             stderr=subprocess.PIPE,
@@ -61,5 +61,5 @@ def test_a_program_ends_silently_if_nobody_reads_its_output(command: tuple[str, 
     finally:
         os.close(writer)
 
-    assert ended.stderr == b""
-    assert ended.returncode in (0, 1)
+    assert result.stderr == b""
+    assert result.returncode in (0, 1)

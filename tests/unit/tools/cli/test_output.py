@@ -117,19 +117,18 @@ def test_rows_are_printed_as_they_arrive_up_to_a_limit(
             printed.append(capsys.readouterr().out)
             yield (number,)
 
-    async def more() -> str:
+    async def describe_total() -> str:
         return "1,000 in all"
 
     def list_rows(limit: int) -> str:
         printed.clear()
-        trio.run(print_rows, Listing(Table("a", ()), rows(), limit, more), form)
+        trio.run(print_rows, Listing(Table("a", ()), rows(), limit, describe_total), form)
         return "".join(printed) + capsys.readouterr().out
 
     assert list_rows(2).replace(" ", "") == text.replace(" ", "")
     assert caplog.messages == ["1,000 in all"]
-    whole = list_rows(0)
-    assert whole == render(Table("a", [(number,) for number in range(1000)]), form)
-    assert [bool(each) for each in printed] == [False] * waits_for + [True] * (1000 - waits_for)
+    assert list_rows(0) == render(Table("a", [(number,) for number in range(1000)]), form)
+    assert [bool(text) for text in printed] == [False] * waits_for + [True] * (1000 - waits_for)
     assert caplog.messages == ["1,000 in all"]
 
 

@@ -30,21 +30,20 @@ class Pipe:
 
 @pytest.fixture
 def pipe() -> Iterator[Pipe]:
-    made = Pipe()
-    yield made
-    made.close(made.reader, made.writer)
+    pipe = Pipe()
+    yield pipe
+    pipe.close(pipe.reader, pipe.writer)
 
 
 async def test_lines_come_as_they_are_written(pipe: Pipe) -> None:
-    reader, writer = pipe.reader, pipe.writer
-    os.write(writer, b"one\ntwo\nth")
-    lines = read_lines(reader)
+    os.write(pipe.writer, b"one\ntwo\nth")
+    lines = read_lines(pipe.reader)
 
     assert [b"one", b"two"] == await anext(lines)
-    os.write(writer, b"ree\n\nfour")
+    os.write(pipe.writer, b"ree\n\nfour")
     assert [b"three", b""] == await anext(lines)
-    pipe.close(writer)
-    assert [[b"four"]] == [rest async for rest in lines]
+    pipe.close(pipe.writer)
+    assert [[b"four"]] == [block async for block in lines]
 
 
 async def test_a_line_without_end_is_refused(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ MESSAGE = StoredMessage(
 )
 
 
-def test_a_message_has_the_members_that_are_promised_in_their_order() -> None:
+def test_members_of_a_message() -> None:
     members = as_members(MESSAGE, "T", "broker-a")
 
     assert {
@@ -49,10 +49,10 @@ def test_a_body_that_is_no_text_is_base64() -> None:
     assert "" == as_members(StoredMessage(topic="T", body=None), "T", "b")["body"]
 
 
-def test_a_message_that_comes_again_has_the_topic_that_was_asked_for() -> None:
-    again = StoredMessage(topic="%RETRY%g_T", body=b"x")
+def test_retry_has_the_topic_of_the_subscription() -> None:
+    retry = StoredMessage(topic="%RETRY%g_T", body=b"x")
 
-    assert "T" == as_members(again, "T", "b")["topic"]
+    assert "T" == as_members(retry, "T", "b")["topic"]
 
 
 @pytest.fixture
@@ -87,13 +87,13 @@ async def test_wait_ends_after_the_last_message(
 ) -> None:
     with (tmp_path / "out").open("wb") as file:
         printing = MessagePrinter(JsonLines(file.fileno()), "T", 5, stop)
-        began = trio.current_time()
+        start = trio.current_time()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(printing.watch, 10.0)
             await trio.sleep(6)
             await printing.show(MESSAGE, "b")
             await stop.requested.wait()
-            waited = trio.current_time() - began
+            waited = trio.current_time() - start
             nursery.cancel_scope.cancel()
 
     assert 16 == pytest.approx(waited)

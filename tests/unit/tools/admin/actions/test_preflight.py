@@ -1,4 +1,4 @@
-"""Questions of ``consume`` before it begins, to brokers that deny some of them."""
+"""Requests of ``consume`` before it begins, some of which the broker refuses."""
 
 from __future__ import annotations
 
@@ -43,10 +43,9 @@ async def broker(*, signs: bool = True) -> AsyncGenerator[tuple[ClientInstance, 
             yield client, peer
 
 
-def consume_arguments(
-    start: str | None = "first", *, pop: bool = False, broadcast: bool = False
-) -> Namespace:
-    return Namespace(topic="T", group="g", start=start, pop=pop, broadcast=broadcast)
+def consume_arguments(start: str | None = "first", **modes: bool) -> Namespace:
+    options = {"pop": False, "broadcast": False} | modes
+    return Namespace(topic="T", group="g", start=start, **options)
 
 
 async def test_a_broker_that_can_be_reached_is_found() -> None:
@@ -88,8 +87,8 @@ async def test_missing_permission_is_an_error(
 async def test_a_group_that_has_an_offset_or_keeps_none_there_asks_for_no_end() -> None:
     async with broker() as (client, peer):
         peer.on(Code.GET_MAX_OFFSET, DENIED)
-        for one in (consume_arguments("last", pop=True), consume_arguments("last", broadcast=True)):
-            await check_permissions(client, one, "a", A)
+        for mode in ("pop", "broadcast"):
+            await check_permissions(client, consume_arguments("last", **{mode: True}), "a", A)
         peer.on(Code.QUERY_CONSUMER_OFFSET, KNOWN)
         await check_permissions(client, consume_arguments("last"), "a", A)
 
@@ -98,7 +97,7 @@ async def test_client_without_credentials_pulls_nothing() -> None:
     async with broker(signs=False) as (client, peer):
         await check_permissions(client, consume_arguments("last"), "a", A)
 
-        assert [one.code for one in peer.requests] == [Code.QUERY_CONSUMER_OFFSET]
+        assert [request.code for request in peer.requests] == [Code.QUERY_CONSUMER_OFFSET]
 
 
 async def test_other_failures_are_left_to_the_consumer() -> None:

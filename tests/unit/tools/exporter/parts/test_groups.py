@@ -50,7 +50,7 @@ async def test_a_group_without_offsets_costs_no_request() -> None:
 
     await collect_groups(GroupMembers(), cluster.asking())
 
-    assert [asked for asked in cluster.asked if "idle" in asked] == []
+    assert [request for request in cluster.asked if "idle" in request] == []
 
 
 async def test_a_deleted_group_whose_offsets_are_left_is_not_asked() -> None:
@@ -58,7 +58,7 @@ async def test_a_deleted_group_whose_offsets_are_left_is_not_asked() -> None:
 
     await collect_groups(GroupMembers(), cluster.asking())
 
-    assert [asked[0] for asked in cluster.asked] == ["groups", "offsets"]
+    assert [request[0] for request in cluster.asked] == ["groups", "offsets"]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ async def test_all_groups_are_asked_without_offsets(error: RocketWireError) -> N
 
     await collect_groups(GroupMembers(), cluster.asking())
 
-    assert {asked[1] for asked in cluster.asked if asked[0] == "progress"} == {"g", "h"}
+    assert {request[1] for request in cluster.asked if request[0] == "progress"} == {"g", "h"}
 
 
 async def test_a_group_that_consumed_everything_is_not_asked_for_ages_or_rates() -> None:
@@ -82,7 +82,8 @@ async def test_a_group_that_consumed_everything_is_not_asked_for_ages_or_rates()
 
     await collect_groups(GroupMembers(), asking)
 
-    assert [asked[0] for asked in cluster.asked] == ["groups", "offsets", "progress", "connection"]
+    requests = [request[0] for request in cluster.asked]
+    assert requests == ["groups", "offsets", "progress", "connection"]
     assert asking.samples.values["rocketmq_message_accumulation"] == {CONSUMED: 0}
     assert asking.samples.values["rocketmq_consumer_tps"] == {CONSUMED: 0}
 
