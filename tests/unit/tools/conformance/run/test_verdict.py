@@ -1,4 +1,4 @@
-"""The evidence of a verdict, in words that are not those of a language."""
+"""The evidence of a verdict has no notation of a programming language."""
 
 from __future__ import annotations
 
