@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire.serving.preamble import NextProtocol, Preamble, describe, describe_plain, is_plain
@@ -58,8 +59,12 @@ def test_first_bytes_are_named(data: bytes, expected: str) -> None:
     assert describe(data) == expected
 
 
-JSON = encode(RemotingCommand(code=105, opaque=1, ext_fields={"topic": "TA"}))
-BINARY = encode(RemotingCommand(code=103, opaque=1, serialize_type=SerializeType.ROCKETMQ))
+JSON = encode(
+    RemotingCommand(code=Code.GET_ROUTEINFO_BY_TOPIC, opaque=1, ext_fields={"topic": "TA"})
+)
+BINARY = encode(
+    RemotingCommand(code=Code.REGISTER_BROKER, opaque=1, serialize_type=SerializeType.ROCKETMQ)
+)
 PLAIN = "a RocketMQ client that does not use TLS"
 
 

@@ -24,12 +24,12 @@ def files_of(store: BrokerStore) -> list[Path]:
     return sorted((store.root / "index").iterdir())
 
 
-def test_the_geometry_of_a_file_is_found_from_its_length_and_entries(plain: BrokerStore) -> None:
-    for path in files_of(plain):
+def test_the_geometry_of_a_file_is_found_from_its_length_and_entries(store: BrokerStore) -> None:
+    for path in files_of(store):
         data = path.read_bytes()
         geometries = index_file.geometries(len(data))
         first = next(geometry for geometry in geometries if index_file.fits(data, geometry))
-        assert first == geometry_of(plain)
+        assert first == geometry_of(store)
         assert first.file_size == len(data)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.messages import decode_body
 from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
@@ -66,8 +67,10 @@ def test_operators_see_how_far_each_level_is(home: BrokerAtHand, client: Client)
         client.send(properties={"DELAY": level})
     home.pass_time(SECOND)
 
-    offsets = require(decode_body(DelayOffsetSerializeWrapper, client.call(45).body))
-    figures = require(decode_body(KVTable, client.call(28).body)).table or {}
+    answer = client.call(Code.GET_ALL_DELAY_OFFSET)
+    offsets = require(decode_body(DelayOffsetSerializeWrapper, answer.body))
+    answer = client.call(Code.GET_BROKER_RUNTIME_INFO)
+    figures = require(decode_body(KVTable, answer.body)).table or {}
 
     assert offsets.offset_table == {1: 2, 2: 0}
     assert figures["scheduleMessageOffset_1"] == "2,2"

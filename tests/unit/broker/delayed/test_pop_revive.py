@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from tests.support.broker import BrokerAtHand
 from tests.support.broker_pops import GROUP, Popper
 
@@ -40,9 +41,9 @@ def test_deleted_topics_and_groups_have_no_redeliveries(home: BrokerAtHand, popp
     popper.pop()
     popper.pop(consumerGroup="others")
 
-    popper.client.call(207, {"groupName": "others", "cleanOffset": True})
+    popper.client.call(Code.DELETE_SUBSCRIPTIONGROUP, {"groupName": "others", "cleanOffset": True})
     assert len(home.broker.pops) == 1
-    popper.client.call(215, {"topic": "orders"})
+    popper.client.call(Code.DELETE_TOPIC_IN_BROKER, {"topic": "orders"})
 
     assert len(home.broker.pops) == 0
 
@@ -75,7 +76,7 @@ def test_a_reset_offset_begins_anew(home: BrokerAtHand, popper: Popper) -> None:
     for number in range(3):
         popper.client.send(body=b"%d" % number)
     for message in popper.pop():
-        popper.settle(200051, message)
+        popper.settle(Code.ACK_MESSAGE, message)
     home.broker.offsets.reset(GROUP, "orders", 0, 1, home.now)
 
     assert [message.body for message in popper.pop()] == [b"1", b"2"]

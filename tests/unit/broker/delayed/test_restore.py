@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire_broker.delayed.restore import value_of
 from rocketwire_broker.tables.topics import new_topic
@@ -100,7 +101,7 @@ def test_lite_topics_of_a_deleted_topic_stay_deleted(home: BrokerWithFolder) -> 
     client = home.connect()
     send(client, "a", "1")
     send(client, "a", "1", topic="gone")
-    client.call(215, {"topic": "gone"})
+    client.call(Code.DELETE_TOPIC_IN_BROKER, {"topic": "gone"})
 
     assert list(home.restart_after_kill().broker.store.lmqs) == [light("a")]
 
@@ -152,7 +153,7 @@ def test_recalled_message_stays_away(home: BrokerWithFolder, client: Client) -> 
     properties = {"TIMER_DELAY_MS": "5000", "UNIQ_KEY": "K"}
     sent = client.send(properties=properties).ext_fields or {}
     fields = {"producerGroup": "p", "topic": "orders", "recallHandle": sent["recallHandle"]}
-    assert client.call(370, fields).code == 0
+    assert client.call(Code.RECALL_MESSAGE, fields).code == 0
 
     home = home.restart_after_kill()
     home.pass_time(10_000)
@@ -219,7 +220,7 @@ def pop_messages(home: BrokerWithFolder, count: int, popped: int) -> list[Stored
 @pytest.mark.parametrize("is_killed", [False, True], ids=["ended", "killed"])
 def test_popped_messages_stay_hidden_for_a_time(home: BrokerWithFolder, is_killed: bool) -> None:
     messages = pop_messages(home, 4, 3)
-    assert connect_popper(home).settle(200051, messages[1]).code == 0
+    assert connect_popper(home).settle(Code.ACK_MESSAGE, messages[1]).code == 0
     home.pass_time(1_000)
     if is_killed:
         home.folder.persist(home.now)
@@ -240,7 +241,7 @@ def test_an_acknowledgement_after_a_restart_ends_a_pop(home: BrokerWithFolder) -
     messages = pop_messages(home, 3, 32)
     home = home.restart()
     for message in messages[:2]:
-        connect_popper(home).settle(200051, message)
+        connect_popper(home).settle(Code.ACK_MESSAGE, message)
     home = home.restart()
     assert len(home.broker.pops) == 1
 
@@ -280,7 +281,7 @@ def test_a_copy_of_a_waiting_message_does_not_deliver_it(
 ) -> None:
     client.send(body=b"waits", properties={"UNIQ_KEY": "K", **waits})
     batch = encode_batch([BatchMessage(body=b"copy", properties={**FORGED, **copy})])
-    assert client.send(body=batch, code=320, m=True).code == 0
+    assert client.send(body=batch, code=Code.SEND_BATCH_MESSAGE, m=True).code == 0
 
     home = home.restart_after_kill()
     home.pass_time(10_000)
@@ -328,7 +329,10 @@ def test_a_batch_is_in_no_light_queue_after_a_restart(home: BrokerWithFolder) ->
     put_parent(home)
     forged = {"__LITE_TOPIC": "a", "INNER_MULTI_DISPATCH": light("a")}
     item = BatchMessage(body=b"x", properties={**forged, "INNER_MULTI_QUEUE_OFFSET": "9" * 18})
-    assert home.connect().send("rooms", encode_batch([item]), code=320, m=True).code == 0
+    client = home.connect()
+    assert (
+        client.send("rooms", encode_batch([item]), code=Code.SEND_BATCH_MESSAGE, m=True).code == 0
+    )
 
     home = home.restart_after_kill()
 

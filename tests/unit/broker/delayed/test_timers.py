@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.policy.resource_names import TIMER_TOPIC
 from rocketwire_broker.delayed.timers import parse_handle
 from tests.support.broker import START, BrokerAtHand, bodies, fields_of, messages
@@ -25,7 +27,7 @@ def test_without_timers_a_time_of_delivery_is_refused() -> None:
 
     answer = client.send(properties={"TIMER_DELAY_SEC": "1"})
 
-    assert answer.code == 1
+    assert answer.code == ResponseCode.SYSTEM_ERROR
     assert answer.remark == "accurate timer message is not enabled, timerWheelEnable is false"
 
 
@@ -34,7 +36,8 @@ def test_sent_back_message_has_the_delay_of_a_retry(home: BrokerAtHand, client: 
     home.pass_time(1_000)
     [message] = messages(client.pull_now())
 
-    client.call(36, {"offset": message.commit_log_offset, "group": "g", "delayLevel": 1})
+    fields = {"offset": message.commit_log_offset, "group": "g", "delayLevel": 1}
+    client.call(Code.CONSUMER_SEND_MSG_BACK, fields)
     home.pass_time(1_000)
 
     assert bodies(client.pull_now(topic="%RETRY%g")) == [b"body"]
@@ -69,8 +72,8 @@ def test_a_recalled_message_does_not_come(home: BrokerAtHand, client: Client, de
     fields = {"topic": "orders", "recallHandle": send_for_handle(client, delay)}
     client.send(properties={"TIMER_DELAY_MS": delay}, body=b"another")
 
-    first = client.call(370, {**fields, "producerGroup": "p"})
-    second = client.call(370, fields)
+    first = client.call(Code.RECALL_MESSAGE, {**fields, "producerGroup": "p"})
+    second = client.call(Code.RECALL_MESSAGE, fields)
 
     assert fields_of(first) == {"MSG_REGION": "DefaultRegion", "msgId": "KEY1"}
     assert second.code == 0

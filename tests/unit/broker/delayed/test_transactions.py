@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire.codes import RequestCode, ResponseCode
 from tests.support.broker import START, BrokerAtHand, bodies, messages
 from tests.unit.broker import groups
 from tests.unit.broker.groups import ABANDONED_TOPIC, HALF_TOPIC, end_transaction, join_producers
@@ -44,7 +45,7 @@ def send_half(
 def test_transactions_may_be_disabled() -> None:
     client = connect_producer(BrokerAtHand(reject_transactions=True))
 
-    assert send_half(client).code == 16
+    assert send_half(client).code == ResponseCode.NO_PERMISSION
 
 
 def test_retry_is_no_transaction(home: BrokerAtHand, client: Client) -> None:
@@ -65,7 +66,7 @@ def test_producer_is_asked_after_the_immunity_time(client: Client, home: BrokerA
     home.pass_time(30_000)
     [second] = client.requests()
 
-    assert first.code == 39
+    assert first.code == RequestCode.CHECK_TRANSACTION_STATE
     assert first.is_oneway
     fields = first.ext_fields or {}
     assert {name: fields[name] for name in fields if name != "commitLogOffset"} == {

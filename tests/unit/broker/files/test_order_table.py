@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire_broker.files.tables import ORDERS, encode_pop_orders, read_pop_orders
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker_folder import BrokerWithFolder
@@ -57,9 +58,9 @@ def test_queue_stays_blocked_over_a_restart_until_acknowledged(home: BrokerWithF
     popper = Popper(home, home.connect())
 
     assert popper.pop(order=True) == []
-    assert popper.settle(200051, first).code == 0
+    assert popper.settle(Code.ACK_MESSAGE, first).code == 0
     assert popper.pop(order=True) == []
-    assert popper.settle(200051, second).code == 0
+    assert popper.settle(Code.ACK_MESSAGE, second).code == 0
     assert [message.body for message in popper.pop(order=True)] == [b"2", b"3"]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from tests.peers.peers import CURRENT, OLD
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.stores.fixtures import unpack
@@ -68,7 +69,7 @@ def test_later_messages_are_added(home: BrokerWithFolder, client: Client, tmp_pa
 def test_deleted_topic_has_no_files(home: BrokerWithFolder, client: Client, tmp_path: Path) -> None:
     client.send("gone")
     home.folder.persist(home.now)
-    client.call(215, {"topic": "gone"})
+    client.call(Code.DELETE_TOPIC_IN_BROKER, {"topic": "gone"})
     client.send()
     home.folder.persist(home.now)
 

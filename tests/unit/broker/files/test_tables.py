@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages.allocation import SetMessageRequestModeRequestBody
 from rocketwire.messages.enums import MessageRequestMode
@@ -86,7 +87,7 @@ def test_how_a_group_gets_a_topic_is_kept(home: BrokerWithFolder, tmp_path: Path
     setting = SetMessageRequestModeRequestBody(
         consumer_group="g", topic="orders", mode=MessageRequestMode.POP, pop_share_queue_num=2
     )
-    assert home.connect().call(401, body=setting).code == 0
+    assert home.connect().call(Code.SET_MESSAGE_REQUEST_MODE, body=setting).code == 0
 
     home = home.restart()
 

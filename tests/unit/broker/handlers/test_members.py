@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 from rocketwire_broker.state.schedule import MAX_ACTIONS
 from tests.support.broker import fields_of
@@ -25,7 +26,10 @@ def send_heartbeat(client: Client, *topics: str, **members: Any) -> RemotingComm
 def take_notices(client: Client) -> list[str]:
     """Take the groups that a client was notified of."""
     requests = client.requests()
-    assert all(request.code == 40 and request.is_oneway for request in requests)
+    assert all(
+        request.code == Code.NOTIFY_CONSUMER_IDS_CHANGED and request.is_oneway
+        for request in requests
+    )
     return [fields_of(request)["consumerGroup"] for request in requests]
 
 
@@ -51,7 +55,7 @@ def test_short_heartbeat_is_known_after_the_long_one(client: Client, home: Broke
     body = HeartbeatData(client_id="client-1", heartbeat_fingerprint=77, is_without_sub=True)
 
     def is_changed() -> str:
-        return fields_of(client.call(34, {}, body))["IS_SUB_CHANGE"]
+        return fields_of(client.call(Code.HEART_BEAT, {}, body))["IS_SUB_CHANGE"]
 
     assert is_changed() == "true"
     send_heartbeat(client, heartbeat_fingerprint=77)
@@ -64,12 +68,12 @@ def test_short_heartbeat_is_known_after_the_long_one(client: Client, home: Broke
 
 @pytest.mark.parametrize(("body", "code"), [(None, 1), (b'{"clientID":"x"}', 0), (b"nonsense", 1)])
 def test_heartbeat_with_a_body(home: BrokerAtHand, body: bytes | None, code: int) -> None:
-    assert home.connect().call(34, {}, body).code == code
+    assert home.connect().call(Code.HEART_BEAT, {}, body).code == code
 
 
 def test_heartbeat_passes_over_a_group_with_a_bad_name(home: BrokerAtHand) -> None:
     consumer = ConsumerData(group_name="a b", subscription_data_set=())
     body = HeartbeatData(client_id="c", consumer_data_set=(consumer,))
 
-    assert home.connect().call(34, {}, body).code == 0
+    assert home.connect().call(Code.HEART_BEAT, {}, body).code == 0
     assert "a b" not in home.broker.groups

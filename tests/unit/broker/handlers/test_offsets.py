@@ -35,15 +35,15 @@ def client(home: BrokerAtHand) -> Client:
 
 
 def test_reset_is_pushed_to_the_consumers(client: Client, home: BrokerAtHand) -> None:
-    client.call(25, {}, b"useServerSideResetOffset=false\n")
+    client.call(RequestCode.UPDATE_BROKER_CONFIG, {}, b"useServerSideResetOffset=false\n")
     fields = {**RESET, "timestamp": START, "queueId": 0}
-    offline = client.call(222, fields)
+    offline = client.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, fields)
     join_readers(client)
-    unread = client.call(222, fields)
-    client.call(15, {**OF_GROUP, "commitOffset": 2})
+    unread = client.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, fields)
+    client.call(RequestCode.UPDATE_CONSUMER_OFFSET, {**OF_GROUP, "commitOffset": 2})
     client.requests()
 
-    pushed = client.call(222, fields)
+    pushed = client.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, fields)
 
     (request,) = client.requests()
     assert (offline.code, unread.code) == (
@@ -54,7 +54,7 @@ def test_reset_is_pushed_to_the_consumers(client: Client, home: BrokerAtHand) ->
     assert (request.code, request.is_oneway) == (RequestCode.RESET_CONSUMER_CLIENT_OFFSET, True)
     assert request.body == pushed.body
     assert b":0}" in (request.body or b"")
-    assert client.call(14, OF_GROUP).ext_fields == {"offset": "2"}
+    assert client.call(RequestCode.QUERY_CONSUMER_OFFSET, OF_GROUP).ext_fields == {"offset": "2"}
 
 
 def test_correction_has_the_lowest_offset(client: Client, home: BrokerAtHand) -> None:
@@ -63,7 +63,8 @@ def test_correction_has_the_lowest_offset(client: Client, home: BrokerAtHand) ->
 
     def correct(group: str, left_out: str = "") -> dict[int, int]:
         fields = {"topic": "orders", "compareGroup": group, "filterGroups": left_out}
-        body = require(decode_body(QueryCorrectionOffsetBody, client.call(308, fields).body))
+        answer = client.call(RequestCode.QUERY_CORRECTION_OFFSET, fields)
+        body = require(decode_body(QueryCorrectionOffsetBody, answer.body))
         return dict(body.correction_offsets or {})
 
     assert correct("a", "left-out") == {0: 2}
@@ -84,9 +85,13 @@ def test_offset_of_the_end_is_that_of_the_first_question(
     client: Client, where: ConsumeFromWhere, offset: str
 ) -> None:
     join_readers(client, where=where)
-    assert client.call(14, {**OF_GROUP, "queueId": 1}).code == 22
+    answer = client.call(RequestCode.QUERY_CONSUMER_OFFSET, {**OF_GROUP, "queueId": 1})
+    assert answer.code == ResponseCode.QUERY_NOT_FOUND
 
     client.send(queue=1)
 
-    offsets = [fields_of(client.call(30, {**QUEUE, "queueId": 1}))["offset"] for _ in range(2)]
+    offsets = [
+        fields_of(client.call(RequestCode.GET_MAX_OFFSET, {**QUEUE, "queueId": 1}))["offset"]
+        for _ in range(2)
+    ]
     assert offsets == [offset, "1"]

@@ -11,6 +11,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
@@ -63,18 +64,22 @@ class Peer:
         for topic in topics or ("orders",):
             values = (topic, "TBW102", "4", "0", "0", "0", "0", "")
             fields = dict(zip("bcdefghi", values, strict=True))
-            data += encode(RemotingCommand(code=310, opaque=1, ext_fields=fields, body=body))
+            command = RemotingCommand(
+                code=Code.SEND_MESSAGE_V2, opaque=1, ext_fields=fields, body=body
+            )
+            data += encode(command)
         self.socket.sendall(data)
 
     def ask(self) -> None:
         """Send a request that changes nothing."""
-        self.socket.sendall(encode(RemotingCommand(code=26, opaque=3)))
+        self.socket.sendall(encode(RemotingCommand(code=Code.GET_BROKER_CONFIG, opaque=3)))
 
     def pull(self, offset: int) -> None:
         """Wait for a message."""
         fields = {"consumerGroup": "readers", "topic": "orders", "queueId": "0", "sysFlag": "6"}
         fields |= {"queueOffset": str(offset), "maxMsgNums": "1", "suspendTimeoutMillis": "60000"}
-        self.socket.sendall(encode(RemotingCommand(code=11, opaque=2, ext_fields=fields)))
+        command = RemotingCommand(code=Code.PULL_MESSAGE, opaque=2, ext_fields=fields)
+        self.socket.sendall(encode(command))
 
     async def answer(self) -> RemotingCommand:
         """Wait for an answer.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.codes import RequestCode
+from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_broker.state.response import RefusedError
 from tests.support.broker import BrokerAtHand, Client, bodies
 
@@ -75,7 +75,7 @@ def test_no_more_requests_wait_than_the_limit() -> None:
     second = client.take_answer(client.pull(1, hold=15_000))
 
     assert client.answer_to(first) is None
-    assert second.code == 2
+    assert second.code == ResponseCode.SYSTEM_BUSY
 
 
 def test_frames_to_an_ended_connection_are_dropped(client: Client, home: BrokerAtHand) -> None:
@@ -91,7 +91,9 @@ def test_silent_clients_are_closed_and_old_messages_dropped() -> None:
     home = BrokerAtHand(retain_hours=1)
     client = home.connect()
     client.send(body=b"old")
-    client.ask(34, None, b'{"clientID":"a","producerDataSet":[{"groupName":"p"}]}')
+    client.ask(
+        RequestCode.HEART_BEAT, None, b'{"clientID":"a","producerDataSet":[{"groupName":"p"}]}'
+    )
 
     home.pass_time(131_000)
     assert home.broker.closing == {client.peer.number: "no heartbeat"}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire_broker.state.faults import SENDS, Fault, Faults, codes_of
 from rocketwire_broker.state.response import Response
 from tests.support.broker import BrokerAtHand
@@ -53,7 +54,7 @@ def test_a_refused_request_takes_no_effect(home: BrokerAtHand, client: Client) -
 def test_late_answer_is_that_of_an_effective_request(home: BrokerAtHand, client: Client) -> None:
     home.broker.faults.add(Fault(frozenset({34}), 1, delay_ms=500))
 
-    number = client.ask(34, {}, b'{"clientID":"c"}')
+    number = client.ask(Code.HEART_BEAT, {}, b'{"clientID":"c"}')
     home.pass_time(499)
     assert client.answer_to(number) is None
     home.pass_time(1)

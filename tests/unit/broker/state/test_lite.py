@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.enums import OffsetOptionType
 from rocketwire.messages.lite import OffsetOption
@@ -119,11 +120,12 @@ def test_events_are_refilled_when_few_remain(home: BrokerAtHand, small_reader: R
     lite = home.broker.lite
     trigger = {"group": "small", "clientId": "reader"}
 
-    small_reader.client.call(200079, trigger)
+    small_reader.client.call(Code.TRIGGER_LITE_DISPATCH, trigger)
     assert len(lite.events["reader"]) == 7
 
     small_reader.pop(count=6)
-    small_reader.client.call(200079, trigger)  # 15 lite topics have events, ten of them fit
+    # 15 lite topics have events, ten of them fit
+    small_reader.client.call(Code.TRIGGER_LITE_DISPATCH, trigger)
     assert len(lite.events["reader"]) == 10
 
 
@@ -176,7 +178,7 @@ def test_wildcard_ends_with_its_clients(home: BrokerAtHand, wildcard: Reader) ->
     wildcard.change(Action.COMPLETE_ADD)
     wildcard.change(Action.COMPLETE_REMOVE)
     send(wildcard.client, "a", "1")
-    wildcard.client.call(200079, {"group": "all"})
+    wildcard.client.call(Code.TRIGGER_LITE_DISPATCH, {"group": "all"})
     home.broker.lite.dispatch("strange", "all", home.now)
 
     assert home.broker.lite.events == {}
@@ -260,7 +262,7 @@ def test_lite_topics_of_a_deleted_topic_are_deleted(home: BrokerAtHand, client: 
     send(client, "a", "1")
     send(client, "b", "1", topic="kept")
 
-    assert client.call(215, {"topic": PARENT}).code == 0
+    assert client.call(Code.DELETE_TOPIC_IN_BROKER, {"topic": PARENT}).code == 0
 
     assert list(home.broker.store.lmqs) == ["%LMQ%$kept$b"]
 

@@ -90,9 +90,9 @@ def test_the_table_is_measured(site: Site) -> None:
 
 def test_requests_are_counted_by_code_and_answer(site: Site) -> None:
     site.server.register()
-    site.server.ask(105, {"topic": "TA"})
-    site.server.ask(105, {"topic": "nowhere"})
-    site.server.receive(request(106, flag=2))
+    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
+    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "nowhere"})
+    site.server.receive(request(RequestCode.GET_BROKER_CLUSTER_INFO, flag=2))
     site.server.ask(4711)
 
     assert site.series("rocketmq_namesrv_requests_total") == {
@@ -117,8 +117,8 @@ def test_requests_are_counted_by_code_and_answer(site: Site) -> None:
 def test_durations_have_the_labels_of_javas_histogram(site: Site) -> None:
     ticks = iter(range(100))
     site.server.state.counters.clock = lambda: next(ticks) * 0.002
-    site.server.ask(106)
-    site.server.receive(request(106, flag=2))
+    site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
+    site.server.receive(request(RequestCode.GET_BROKER_CLUSTER_INFO, flag=2))
 
     key = ("false", "remoting", "get_broker_cluster_info", "success", "success")
     assert site.series("rocketmq_rpc_latency_count") == {
@@ -135,7 +135,7 @@ def test_durations_are_shown_by_request_code_and_of_other_work(site: Site) -> No
     clock = iter([0.0, 0.002, 1.0, 1.004, 2.0, 2.5])
     site.server.state.counters.clock = clock.__next__
     site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
-    site.server.ask(105, {"topic": "nowhere"})
+    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "nowhere"})
     counters = site.server.state.counters
     counters.took(TimedWork.KV_PERSIST, counters.begin())
 
@@ -183,13 +183,13 @@ def test_hostile_names_change_no_label(site: Site) -> None:
             if not sample.name.startswith(("python_", "process_"))
         }
 
-    site.server.ask(105, {"topic": "TA"})
-    site.server.ask(105, {"topic": "nowhere"})
+    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
+    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "nowhere"})
     first_layout = layout()
     for name in HOSTILE:
         site.server.register(topics=(name, "TA"))
-        site.server.ask(105, {"topic": name})
-        site.server.ask(105, {"topic": name + "!"})
+        site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": name})
+        site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": name + "!"})
 
     assert layout() == first_layout
 
@@ -253,7 +253,7 @@ def test_the_guide_has_each_metric_with_its_kind_and_labels(site: Site) -> None:
     site.server.state.counters.clock = lambda: 0.0
     site.expiry = 1.0
     site.server.register()
-    site.server.ask(105, {"topic": "nowhere"})
+    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "nowhere"})
     site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
     site.observer.record_event(LimitExceeded(limit="topics", allowed=1, what="two"), None)
     site.server.state.peers.views["a:1"] = PeerView(reached=True)

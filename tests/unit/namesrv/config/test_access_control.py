@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.serving.addresses import is_loopback
 from rocketwire.serving.tls.settings import TlsSettings
@@ -112,7 +113,7 @@ def test_refused_broker_is_not_registered() -> None:
 def test_refused_reader_gets_no_fast_route() -> None:
     server = Server(Config(read_addresses=OTHERS))
     server.register()
-    data = request(105, {"topic": "TA"})
+    data = request(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
     assert server.session.answer_routes(data, server.now) is None
     assert server.session.answer_one_route(data, server.now) is None
     assert replies(server.receive(data).send)[0].code == ResponseCode.NO_PERMISSION

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire_namesrv.config.config import Config
 from tests.support.fakes.sansio_server import Server, identity, registration_body, replies, request
 
-BIG = request(103, identity(), registration_body(tuple(f"T{number}" for number in range(100))))
+TOPICS = registration_body(tuple(f"T{number}" for number in range(100)))
+BIG = request(Code.REGISTER_BROKER, identity(), TOPICS)
 
 
 def test_requests_that_are_not_whole_are_accounted_for(server: Server) -> None:
@@ -42,8 +44,8 @@ def count_answers(server: Server, data: bytes) -> list[int]:
 
 
 def test_scan_of_the_table_ends_a_round(server: Server) -> None:
-    scan = request(205, {"brokerName": "b"})
-    assert count_answers(server, scan * 3 + request(106)) == [1, 1, 1, 1]
+    scan = request(Code.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": "b"})
+    assert count_answers(server, scan * 3 + request(Code.GET_BROKER_CLUSTER_INFO)) == [1, 1, 1, 1]
     server.session.receive(scan, server.now)
 
     assert not server.session.busy
@@ -52,4 +54,4 @@ def test_scan_of_the_table_ends_a_round(server: Server) -> None:
 def test_without_limits_all_is_answered_at_once() -> None:
     server = Server(Config(max_requests_in_flight=0, max_unsent_bytes=0, header_max_length=0))
 
-    assert count_answers(server, request(106) * 1000) == [1000]
+    assert count_answers(server, request(Code.GET_BROKER_CLUSTER_INFO) * 1000) == [1000]

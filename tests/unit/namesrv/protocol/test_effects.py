@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.connection.guards import Guard
 from rocketwire.serving.limits import ExceededAgain, LimitExceeded
 from rocketwire_namesrv.config.config import Config
@@ -14,8 +15,8 @@ from tests.support.fakes.sansio_server import Server, replies, request
 if TYPE_CHECKING:
     from rocketwire.serving.events import Event
 
-CLUSTER_INFO = request(106)
-ROUTE = request(105, {"topic": "TA"})
+CLUSTER_INFO = request(Code.GET_BROKER_CLUSTER_INFO)
+ROUTE = request(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
 
 
 def limits(events: tuple[Event, ...]) -> list[tuple[type[Event], str, int]]:
@@ -52,7 +53,7 @@ def test_answers_beyond_a_limit_are_reported() -> None:
 
 
 def test_a_scan_lets_others_go_first_and_is_no_limit(server: Server) -> None:
-    outcome = server.receive(request(224, {"cluster": "C"}) * 3)
+    outcome = server.receive(request(Code.GET_TOPICS_BY_CLUSTER, {"cluster": "C"}) * 3)
 
     assert len(replies(outcome.send)) == 3
     assert limits(outcome.events) == []

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.codes import SerializeType
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.protocol import route_fast_path
@@ -40,7 +41,9 @@ def route(
     topic: str = "TA", opaque: int = 7, *, fields: dict[str, str] | None = None, **members: Any
 ) -> bytes:
     """A request for a route with a JSON header."""
-    return request(105, {"topic": topic, **(fields or {})}, opaque=opaque, **members)
+    return request(
+        Code.GET_ROUTEINFO_BY_TOPIC, {"topic": topic, **(fields or {})}, opaque=opaque, **members
+    )
 
 
 def binary(topic: str, opaque: int = 7, *, text: str = "", **members: Any) -> bytes:
@@ -126,17 +129,17 @@ def test_cached_answer_fits_a_frame(server: Server, monkeypatch: pytest.MonkeyPa
     "data",
     [
         route("unknown"),
-        request(105, {}),
+        request(Code.GET_ROUTEINFO_BY_TOPIC, {}),
         route("TA", -1),
         route("TA", 1234567890),
         route("TA", flag=1),
         route("TA", flag=2),
         route("TA", fields={"__ZONE_NAME": "z1", "__ZONE_MODE": "true"}),
         route("TA", fields={"x": "y" * 600}),
-        request(106, {"topic": "TA"}),
-        request(105),
+        request(Code.GET_BROKER_CLUSTER_INFO, {"topic": "TA"}),
+        request(Code.GET_ROUTEINFO_BY_TOPIC),
         binary("unknown"),
-        binary("TA", code=106),
+        binary("TA", code=Code.GET_BROKER_CLUSTER_INFO),
         binary("TA", flag=2),
         binary("TA", text="y" * 600),
         binary("TA")[:-1],
@@ -205,13 +208,14 @@ def test_a_request_with_a_body_is_answered_like_one_without(server: Server) -> N
 
 def test_learnt_header_has_no_route(server: Server) -> None:
     assert answer_fast(server, route()) is not None
-    server.ask(216, {"topic": "TA"})
+    server.ask(Code.DELETE_TOPIC_IN_NAMESRV, {"topic": "TA"})
 
     assert answer_fast(server, route()) is None
-    assert server.ask(105, {"topic": "TA"}).code == 17
+    response = server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
+    assert response.code == ResponseCode.TOPIC_NOT_EXIST
     server.register(topics=("TA", "TB"))
     answer = require(answer_fast(server, route()))
-    server.ask(205, {"brokerName": "b1"})
+    server.ask(Code.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": "b1"})
     assert answer != answer_fast(server, route())
 
 
@@ -225,7 +229,7 @@ def test_learnt_header_has_no_route(server: Server) -> None:
 )
 def test_settings_turn_the_fast_path_off(config: Config) -> None:
     server = Server(config, started=999.0)
-    server.receive(request(103, identity(), registration_body(("TA", "TB"))))
+    server.receive(request(Code.REGISTER_BROKER, identity(), registration_body(("TA", "TB"))))
 
     assert answer_fast(server, route()) is None
     server.now += 46

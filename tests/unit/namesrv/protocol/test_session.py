@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.codes import SerializeType
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode, SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.events import RequestFailed
@@ -106,7 +107,7 @@ def test_lenient_json_is_answered_as_by_java(header: bytes, code: int) -> None:
 
 
 def test_frames_behind_a_bad_one_are_not_executed(server: Server) -> None:
-    put = request(100, {"namespace": "n", "key": "k", "value": "v"})
+    put = request(Code.PUT_KV_CONFIG, {"namespace": "n", "key": "k", "value": "v"})
     outcome = server.receive(REQUEST_106 + raw(b"hello           ") + put)
 
     assert outcome.send == ANSWER_106
@@ -124,7 +125,7 @@ def test_a_binary_code_is_a_signed_number_of_sixteen_bits() -> None:
 
 def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
     server = Server(Config(serialize_type=SerializeType.ROCKETMQ))
-    server.receive(request(100, {"namespace": "n", "key": "k", "value": "v"}))
+    server.receive(request(Code.PUT_KV_CONFIG, {"namespace": "n", "key": "k", "value": "v"}))
     ask = bytes.fromhex(
         "00000033 0100002f 0065 03 0201 00000002 00000000 00000000 0000001a"
         " 0009 6e616d657370616365 00000001 6e 0003 6b6579 00000001 6b"
@@ -136,21 +137,25 @@ def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
 
     assert server.receive(ask).send == answer
     header = bytes.fromhex("01000015 0000 00 0201 fffffffe 00000001 00000000 00000000")
-    outcome = server.receive(request(106, opaque=-2))
+    outcome = server.receive(request(Code.GET_BROKER_CLUSTER_INFO, opaque=-2))
     assert outcome.send == pack(">I", 25 + len(EMPTY)) + header + EMPTY
 
 
 def test_shutdown_sends_clients_away(server: Server) -> None:
     server.state.shutting_down = server.state.sends_away = True
 
-    assert server.ask(105, {"topic": "TA"}, version=479).code == 1500
-    assert server.ask(105, {"topic": "TA"}, version=475).remark == "name server not ready"
+    response = server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"}, version=479)
+    assert response.code == ResponseCode.GO_AWAY
+    response = server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"}, version=475)
+    assert response.remark == "name server not ready"
 
 
 def test_shutdown_refuses_waiting_requests(server: Server) -> None:
     server.register("a:1")
-    topics = request(224, {"cluster": "C"})  # reads the whole table, so that the next request waits
-    outcome = server.session.receive(topics + request(105, {"topic": "TA"}), server.now)
+    # reads the whole table, so that the next request waits
+    topics = request(Code.GET_TOPICS_BY_CLUSTER, {"cluster": "C"})
+    route = request(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
+    outcome = server.session.receive(topics + route, server.now)
     assert server.session.busy
     server.state.shutting_down = True
     later = server.session.proceed(server.now)
@@ -163,7 +168,7 @@ def test_broken_handler_is_a_system_error(monkeypatch: pytest.MonkeyPatch) -> No
         raise ZeroDivisionError("secret")
 
     monkeypatch.setattr(session, "HANDLERS", {**handlers.HANDLERS, 206: fail_handler})
-    outcome = Server().receive(request(206) + REQUEST_106)
+    outcome = Server().receive(request(Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER) + REQUEST_106)
     broken_reply, good = replies(outcome.send)
 
     assert (broken_reply.code, broken_reply.remark) == (1, "system error")
@@ -175,9 +180,9 @@ def test_broken_handler_is_a_system_error(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_an_answer_too_large_for_a_frame_is_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "MAX_FRAME_LENGTH", 100)
-    (reply,) = replies(Server().receive(request(106)).send)
+    (reply,) = replies(Server().receive(request(Code.GET_BROKER_CLUSTER_INFO)).send)
 
-    assert reply.code == 1
+    assert reply.code == ResponseCode.SYSTEM_ERROR
     assert reply.body == b""
 
 
@@ -218,7 +223,7 @@ NAMES = tuple(f"Topic-{number:04}" for number in range(700))
 def large(name: str = "b1", address: str = BROKER) -> bytes:
     """A registration that takes several steps."""
     body = registration_body(NAMES, data_version=version(1))
-    return request(103, identity(name, address), body)
+    return request(Code.REGISTER_BROKER, identity(name, address), body)
 
 
 def test_a_large_registration_is_done_in_steps_and_answered_in_order(server: Server) -> None:
@@ -242,7 +247,8 @@ def test_one_registration_at_a_time_goes_through_its_steps(server: Server) -> No
     first.receive(large(), server.now)
     first.proceed(server.now)
     second.receive(large("b2", "b:2"), server.now)
-    third.receive(request(103, identity("small", "s:1"), registration_body(("TA",))), server.now)
+    small = request(Code.REGISTER_BROKER, identity("small", "s:1"), registration_body(("TA",)))
+    third.receive(small, server.now)
 
     for waiting in (second, third):
         assert waiting.stepping
@@ -286,7 +292,12 @@ def test_a_large_registration_that_cannot_be_read_is_code_1(server: Server) -> N
 
 
 def test_commands_are_counted_answered_or_not(server: Server) -> None:
-    data = REQUEST_106 + request(106, flag=1) + request(106, flag=2) + REQUEST_106[:9]
+    data = (
+        REQUEST_106
+        + request(Code.GET_BROKER_CLUSTER_INFO, flag=1)
+        + request(Code.GET_BROKER_CLUSTER_INFO, flag=2)
+        + REQUEST_106[:9]
+    )
 
     assert server.receive(data).commands == 3
     assert server.receive(REQUEST_106[9:]).commands == 1

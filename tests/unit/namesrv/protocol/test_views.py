@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire_namesrv.config.config import Config
 from tests.support.fakes.sansio_server import BROKER, SLAVE, Server, identity
 
@@ -22,11 +23,12 @@ def test_an_encoded_route_is_kept_and_shared_until_its_broker_changes(server: Se
 
 def test_the_list_of_topics_has_a_topic_that_came_after_the_last_request(server: Server) -> None:
     server.register()
-    server.ask(206)
+    server.ask(Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
 
     server.register("a:9", topics=("TC", "TD"), name="b2")
 
-    assert {"TC", "TD"} < set(json.loads(server.ask(206).body)["topicList"])
+    topics = json.loads(server.ask(Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER).body)["topicList"]
+    assert {"TC", "TD"} < set(topics)
 
 
 def test_acting_masters_can_be_switched_off() -> None:
@@ -40,11 +42,11 @@ def test_acting_masters_can_be_switched_off() -> None:
 
 
 def test_system_topics_are_the_names_of_clusters_and_brokers(server: Server) -> None:
-    assert server.ask(304).body == b'{"topicList":[]}'
+    assert server.ask(Code.GET_SYSTEM_TOPIC_LIST_FROM_NS).body == b'{"topicList":[]}'
     server.register()
 
     expected = f'{{"brokerAddr":"{BROKER}","topicList":["C","b1"]}}'
-    assert server.ask(304).body == expected.encode()
+    assert server.ask(Code.GET_SYSTEM_TOPIC_LIST_FROM_NS).body == expected.encode()
 
 
 def test_a_group_shows_filter_servers_that_another_broker_registered(server: Server) -> None:
@@ -55,7 +57,7 @@ def test_a_group_shows_filter_servers_that_another_broker_registered(server: Ser
     server.register("a:5", topics=("TC", "TD"), name="b2", filter_servers=["f:1"])
     assert server.route("TA")["filterServerTable"] == {"a:5": ["f:1"]}
 
-    server.ask(104, identity("b2", "a:5"))
+    server.ask(Code.UNREGISTER_BROKER, identity("b2", "a:5"))
     assert server.route("TA")["filterServerTable"] == {}
 
 
@@ -70,7 +72,7 @@ def test_the_maps_of_a_zones_part_have_the_order_of_the_whole_route(server: Serv
     zone = {"topic": "TA", "__ZONE_MODE": "true", "__ZONE_NAME": "z"}
 
     def order(version: int) -> list[int]:
-        body = server.ask(105, zone, version=version).body
+        body = server.ask(Code.GET_ROUTEINFO_BY_TOPIC, zone, version=version).body
         return [body.index(b'"%s":{"bname"' % name) for name in (b"C2-b2", b"C1-b1")]
 
     old, new = order(399), order(513)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.wire.checksum import crc32_of
 from rocketwire_namesrv.registration import digests
 from tests.support.fakes.sansio_server import Server, identity, replies, request
@@ -63,7 +64,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
 
 def register(server: Server, body: bytes, steps: list[Step]) -> None:
     """Register, and count what each step does."""
-    outcome = server.session.receive(request(103, identity(), body), server.now)
+    outcome = server.session.receive(request(Code.REGISTER_BROKER, identity(), body), server.now)
     while server.session.stepping:
         steps.append(Step())
         sys.setprofile(steps[-1].count)

@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.messages.registration import (
     decode_register_broker_body,
     encode_register_broker_body,
@@ -120,7 +122,7 @@ def test_a_change_in_a_later_part_counts_though_all_parts_have_one_version(serve
 
 def test_an_unchanged_registration_brings_deleted_topics_back(server: Server) -> None:
     register_parts(server, FIRST, LAST)
-    server.ask(216, {"topic": "T2"})
+    server.ask(Code.DELETE_TOPIC_IN_NAMESRV, {"topic": "T2"})
 
     register_parts(server, FIRST, LAST)
 
@@ -179,14 +181,15 @@ def test_a_lost_connection_takes_its_parts_along(server: Server) -> None:
     server.register(topics=LAST)
 
     assert len(server.state.parts) == 1
-    assert server.ask(105, {"topic": "T1"}).code == 17
+    response = server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "T1"})
+    assert response.code == ResponseCode.TOPIC_NOT_EXIST
     assert list_topics(server) == []  # one topic of a broker that is not registered is refused
 
 
 def test_a_broker_that_unregisters_takes_its_parts_along(server: Server) -> None:
     server.register(topics=FIRST)
 
-    server.ask(104, identity())
+    server.ask(Code.UNREGISTER_BROKER, identity())
     server.now += split.FIRST_PART_SECONDS
 
     assert server.state.complete_parts(server.now) == ()
@@ -294,6 +297,6 @@ def test_parts_of_the_usual_size_are_read_in_the_fast_ways(packed: bool) -> None
             typed = require(decode_register_broker_body(body, compressed=False, version=513))
             body = encode_register_broker_body(typed, compressed=True, version=513)
         assert list_topics(server) == []
-        server.ask(103, identity(compressed=str(packed).lower()), body)
+        server.ask(Code.REGISTER_BROKER, identity(compressed=str(packed).lower()), body)
 
     assert list_topics(server) == names

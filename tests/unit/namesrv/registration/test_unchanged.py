@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.registration import json_reader, packed_reader, reader
 from tests.support.fakes.sansio_server import Server, identity, replies, request
@@ -44,18 +45,24 @@ def send_event(server: Server, sessions: Sequence[Session], event: Event) -> lis
     if operation in ("json", "zip"):
         fields = identity(name, address, str(broker_id), enableActingMaster=str(flag).lower())
         encode_body = body_of if operation == "json" else pack
-        data = request(103, fields, encode_body(topics, counter=counter))
+        data = request(Code.REGISTER_BROKER, fields, encode_body(topics, counter=counter))
     elif operation == "leave":
-        data = request(104, identity(name, address))
+        data = request(Code.UNREGISTER_BROKER, identity(name, address))
     elif operation == "perm":
-        data = request(205 if flag else 327, {"brokerName": name})
+        data = request(
+            Code.WIPE_WRITE_PERM_OF_BROKER if flag else Code.ADD_WRITE_PERM_OF_BROKER,
+            {"brokerName": name},
+        )
     elif operation == "delete":
         cluster = {"clusterName": "C"} if flag else {}
-        data = b"".join(request(216, {"topic": topic, **cluster}) for topic in list(topics)[:2])
+        data = b"".join(
+            request(Code.DELETE_TOPIC_IN_NAMESRV, {"topic": topic, **cluster})
+            for topic in list(topics)[:2]
+        )
     else:
         queue = {"brokerName": name, "perm": 2, "readQueueNums": 3, "writeQueueNums": 3}
         body = json.dumps({"queueDatas": [queue]}).encode()
-        data = request(217, {"topic": next(iter(topics))}, body)
+        data = request(Code.REGISTER_TOPIC_IN_NAMESRV, {"topic": next(iter(topics))}, body)
     return [reply.code for reply in replies(server.receive(data, session).send)]
 
 
@@ -104,7 +111,7 @@ FIELDS = identity(address="a:0")
 
 def test_a_kept_answer_survives_a_registration_that_changes_nothing(server: Server) -> None:
     register(server, 1, **ALL)
-    server.ask(105, {"topic": "T1"})
+    server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "T1"})
     layout = server.state.table.topics.entries["T1"]
     kept, revision = layout.standard, server.state.table.topics.revision
     register(server, 2, **ALL)
@@ -126,14 +133,14 @@ def test_where_absent_topics_are_removed_every_body_is_read_whole() -> None:
 
 def test_change_between_two_steps_is_noticed(server: Server) -> None:
     topics = {f"M{number:04}": 1 for number in range(700)}
-    server.session.receive(request(103, FIELDS, body_of(topics)), server.now)
+    server.session.receive(request(Code.REGISTER_BROKER, FIELDS, body_of(topics)), server.now)
     while "M0255" not in server.state.table.topics.entries:
         server.session.proceed(server.now)
-    server.receive(request(205, {"brokerName": "b1"}), server.connect())
+    server.receive(request(Code.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": "b1"}), server.connect())
     while server.session.busy:
         server.session.proceed(server.now)
     assert server.perms("M0000") == {"b1": 4}
-    server.receive(request(103, FIELDS, body_of(topics, counter=2)))
+    server.receive(request(Code.REGISTER_BROKER, FIELDS, body_of(topics, counter=2)))
 
     assert server.perms("M0000") == {"b1": 6}
 
@@ -141,10 +148,10 @@ def test_change_between_two_steps_is_noticed(server: Server) -> None:
 @pytest.mark.parametrize("is_unchanged", [False, True], ids=["changed", "unchanged"])
 def test_broker_that_leaves_meanwhile_is_registered(server: Server, *, is_unchanged: bool) -> None:
     body = body_of(ALL | {f"M{number:04}": 1 for number in range(100)})
-    assert server.ask(103, FIELDS, body if is_unchanged else BODY).code == 0
-    server.session.receive(request(103, FIELDS, body), server.now)
+    assert server.ask(Code.REGISTER_BROKER, FIELDS, body if is_unchanged else BODY).code == 0
+    server.session.receive(request(Code.REGISTER_BROKER, FIELDS, body), server.now)
     server.session.proceed(server.now)
-    server.receive(request(104, FIELDS), server.connect())
+    server.receive(request(Code.UNREGISTER_BROKER, FIELDS), server.connect())
     while server.session.busy:
         server.session.proceed(server.now)
 
@@ -177,7 +184,7 @@ def test_packed_body_of_the_same_length_is_read(server: Server, *, in_place: boo
     for counter, queues in enumerate((1, 2, 3), 1):
         body = pack(dict.fromkeys(map(str, range(5000)), queues), counter=counter)
         fields = FIELDS | {"compressed": "true"}
-        frame = request(103, fields, zlib.compress(zlib.decompress(body), 0))
+        frame = request(Code.REGISTER_BROKER, fields, zlib.compress(zlib.decompress(body), 0))
         send_in_parts(server, frame, in_place=in_place)
 
         (layout,) = set(server.state.table.topics.entries.values())

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.errors import DecodeError
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.registration.reader import MANY_BYTES
@@ -41,7 +43,7 @@ def warm_server(*awaited: KnownBroker, config: Config | None = None) -> Server:
 
 
 def read_route(server: Server, topic: str = "TA") -> Reply:
-    return server.ask(105, {"topic": topic})
+    return server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": topic})
 
 
 def test_a_route_is_refused_until_the_last_known_broker_is_back() -> None:
@@ -95,11 +97,11 @@ def test_a_broker_whose_topics_are_still_being_taken_is_not_back() -> None:
     body = registration_body(tuple(f"T{number:04}" for number in range(1000)))
     assert len(body) > MANY_BYTES
     broker = server.connect()
-    broker.receive(request(103, identity(), body), server.now)
+    broker.receive(request(Code.REGISTER_BROKER, identity(), body), server.now)
     while "b1" not in server.state.table.groups:
         broker.proceed(server.now)
 
-    assert read_route(server, "T0999").code == 1
+    assert read_route(server, "T0999").code == ResponseCode.SYSTEM_ERROR
     while broker.busy:
         broker.proceed(server.now)
     assert read_route(server, "T0999").code == 0
@@ -109,7 +111,7 @@ def test_requests_that_came_together_are_refused_as_well() -> None:
     """The fast path is off while the server waits."""
     server = warm_server(SLAVE_OF_B1)
     server.register()
-    data = request(105, {"topic": "TA"}) * 2
+    data = request(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"}) * 2
 
     assert server.session.answer_routes(data, server.now) is None
     assert [reply.code for reply in replies(server.receive(data).send)] == [1, 1]
@@ -145,7 +147,7 @@ def test_another_content_is_refused(content: bytes) -> None:
         read_brokers(content)
 
 
-def awaited_brokers(**settings: Any) -> set[KnownBroker]:
+def list_awaited_brokers(**settings: Any) -> set[KnownBroker]:
     """The brokers that a server waits for when it starts."""
     return set(load_state(Config(**settings)).warm_start.awaited)
 
@@ -155,18 +157,18 @@ def test_a_server_waits_for_the_brokers_in_its_file(tmp_path: Path) -> None:
     path.write_bytes(brokers_document([MASTER_OF_B1]))
     file = str(path)
 
-    assert awaited_brokers(warm_start_seconds=30, known_brokers_path=file) == {MASTER_OF_B1}
-    assert awaited_brokers(known_brokers_path=file) == set()
-    assert awaited_brokers(warm_start_seconds=30) == set()
+    assert list_awaited_brokers(warm_start_seconds=30, known_brokers_path=file) == {MASTER_OF_B1}
+    assert list_awaited_brokers(known_brokers_path=file) == set()
+    assert list_awaited_brokers(warm_start_seconds=30) == set()
 
 
 def test_broken_file_is_no_reason_to_wait(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "knownBrokers.json"
     settings = {"warm_start_seconds": 30, "known_brokers_path": str(path)}
-    assert awaited_brokers(**settings) == set()
+    assert list_awaited_brokers(**settings) == set()
 
     path.write_bytes(b"{")
-    assert awaited_brokers(**settings) == set()
+    assert list_awaited_brokers(**settings) == set()
     assert "the list of known brokers cannot be read" in caplog.text
     with pytest.raises(StorageError):
         load_brokers(str(path))

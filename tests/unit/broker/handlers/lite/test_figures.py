@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.messages import decode_body
 from rocketwire.messages.lite import GetLiteTopicInfoResponseBody
 from rocketwire.messages.message_queue import MessageQueue
@@ -18,7 +19,7 @@ def test_lite_topic_belongs_to_the_broker_of_its_queue(home: BrokerAtHand, clien
     put_parent(home)
     routes = home.broker.routes
     routes.on_asked = lambda: None
-    opaque = client.ask(200076, {"parentTopic": PARENT, "liteTopic": "a"})
+    opaque = client.ask(Code.GET_LITE_TOPIC_INFO, {"parentTopic": PARENT, "liteTopic": "a"})
     assert client.answer_to(opaque) is None
 
     routes.put(PARENT, [MessageQueue(topic=PARENT, broker_name="b", queue_id=0)], home.now)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import ResponseCode
 from tests.support.broker_lite import GROUP, Reader, light, send, start_lite_broker
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def test_pops_beyond_the_limit_do_not_wait() -> None:
     numbers = [reader.ask(poll=30_000) for _ in range(2)]
 
     assert [reader.client.answer_to(number) for number in numbers] == [None, None]
-    assert reader.answer(poll=30_000).code == 209
+    assert reader.answer(poll=30_000).code == ResponseCode.POLLING_FULL
 
 
 def test_pop_of_deleted_topic_is_empty(home: BrokerAtHand, client: Client, reader: Reader) -> None:

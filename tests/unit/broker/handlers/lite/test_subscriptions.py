@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker_lite import PARENT, Reader, light, send, start_lite_broker
@@ -46,7 +47,8 @@ def test_subscription_has_one_broker(home: BrokerAtHand, client: Client, reader:
     routes = home.broker.routes
     topics: list[str] = []
     routes.on_asked = lambda: topics.extend(routes.pending())
-    opaque = client.ask(200071, {}, reader.body(Action.PARTIAL_ADD, "a", "b", "c", "d"))
+    body = reader.body(Action.PARTIAL_ADD, "a", "b", "c", "d")
+    opaque = client.ask(Code.LITE_SUBSCRIPTION_CTL, {}, body)
 
     assert (client.answer_to(opaque), topics) == (None, [PARENT])
     places = [("broker-a", 0), ("broker-a", 1), ("broker-b", 0), ("broker-b", 1)]
@@ -67,6 +69,6 @@ def test_subscription_has_one_broker(home: BrokerAtHand, client: Client, reader:
 def test_oneway_subscription_counts(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     home.broker.routes.on_asked = lambda: None
 
-    client.ask(200071, {}, reader.body(Action.PARTIAL_ADD, "a"), flag=2)
+    client.ask(Code.LITE_SUBSCRIPTION_CTL, {}, reader.body(Action.PARTIAL_ADD, "a"), flag=2)
 
     assert list_queues(home) == [light("a")]

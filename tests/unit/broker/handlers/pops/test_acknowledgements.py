@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from tests.support.broker import fields_of
 from tests.support.broker_pops import GROUP, Popper
 
@@ -24,7 +25,9 @@ def client(home: BrokerAtHand) -> Client:
 
 
 def read_offset(client: Client) -> str:
-    answer = client.call(14, {"consumerGroup": GROUP, "topic": "orders", "queueId": 0})
+    answer = client.call(
+        Code.QUERY_CONSUMER_OFFSET, {"consumerGroup": GROUP, "topic": "orders", "queueId": 0}
+    )
     return fields_of(answer)["offset"]
 
 

@@ -106,13 +106,13 @@ def test_a_broker_that_some_name_servers_do_not_know_is_a_problem_of_its_own() -
 
 def test_what_follows_from_a_broker_that_is_missing_is_no_finding_of_its_own() -> None:
     """Its cluster, its topics and its queues of topics that others have too."""
-    known, missing = broker(master=MASTER), broker("x", master=MASTER)
-    both = TopicRouteData(queue_datas=(queue(), queue("x")), broker_datas=(known, missing))
+    master, missing = broker(master=MASTER), broker("x", master=MASTER)
+    both = TopicRouteData(queue_datas=(queue(), queue("x")), broker_datas=(master, missing))
     single = TopicRouteData(queue_datas=(queue("x"),), broker_datas=(missing,))
     complete = snapshot(
         "10.0.0.8:9876",
         clusters={"c": ("b", "x")},
-        brokers={"b": known, "x": missing},
+        brokers={"b": master, "x": missing},
         routes={"T": both, "X": single},
     )
     expected = [(PROBLEM, "broker-registered-partly", "x")]
@@ -120,7 +120,7 @@ def test_what_follows_from_a_broker_that_is_missing_is_no_finding_of_its_own() -
     assert expected == list_ids(snapshot(), complete)
     assert expected == list_ids(complete, snapshot())
     assert expected == list_ids(complete, snapshot(), replace(complete, address="10.0.0.7:9876"))
-    brokers = {"b": known, "x": broker("x")}  # Java keeps the name without an address
+    brokers = {"b": master, "x": broker("x")}  # Java keeps the name without an address
     assert expected == list_ids(complete, snapshot(clusters={"c": ("b", "x")}, brokers=brokers))
 
 
