@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         ("", {}),
     ],
 )
-def test_a_text_gives_what_java_reads_from_it(text: str, expected: dict[str, str]) -> None:
+def test_texts_are_read_as_java_reads_them(text: str, expected: dict[str, str]) -> None:
     assert load_properties(text.encode("utf-8")) == expected
 
 

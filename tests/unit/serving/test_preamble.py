@@ -144,5 +144,5 @@ def test_a_malformed_header_is_an_error() -> None:
     ("data", "expected"),
     [(FRAME, True), (b"GET /", True), (V1, False), (V2, False), (HELLO, False)],
 )
-def test_the_first_byte_tells_most_connections(data: bytes, expected: bool) -> None:
+def test_the_first_byte_settles_most_connections(data: bytes, expected: bool) -> None:
     assert is_plain(data) is expected

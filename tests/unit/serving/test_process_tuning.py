@@ -79,7 +79,7 @@ def test_the_memory_of_large_blocks_goes_back() -> None:
     assert resident("told") < resident("untold") - 8 * 1024
 
 
-def test_the_collector_does_not_look_at_what_stays() -> None:
+def test_the_collector_skips_permanent_objects() -> None:
     thresholds = gc.get_threshold()
     gc.unfreeze()
     try:

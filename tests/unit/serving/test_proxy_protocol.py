@@ -133,7 +133,7 @@ def test_a_bad_header_is_refused_however_it_is_cut(header: bytes, message: str) 
     assert str(caught.value).isprintable()
 
 
-def test_everything_that_a_header_says_is_there() -> None:
+def test_a_header_gives_all_its_values() -> None:
     body = IPV4 + tlv(1, b"h2") + tlv(0x20, b"\x01\x00\x00\x00\x00" + tlv(0x21, b"TLSv1.3"))
 
     assert read_proxy_header(bytearray(v2(body))) == ProxyHeader(

@@ -24,7 +24,7 @@ def message(**changes: Any) -> bytes:
 
 
 @pytest.mark.parametrize("flags", [0, 0x10, 0x20, 0x30])
-def test_hosts_of_both_families_move_what_follows(flags: int) -> None:
+def test_a_long_host_moves_the_later_members(flags: int) -> None:
     born, stored = V6 if flags & 0x10 else V4, V6 if flags & 0x20 else V4
     numbers = {
         "queue_id": 1,
@@ -83,7 +83,7 @@ def test_a_changed_body_breaks_its_checksum() -> None:
     assert not commit_log.body_crc_holds(change(data, parts.body, b"B"), parts)
 
 
-def test_the_checksum_of_a_whole_message_is_read_with_its_digits_in_reverse() -> None:
+def test_the_digits_of_a_message_checksum_are_reversed() -> None:
     data = message(properties={"KEYS": "k", "__CRC32#": "0000000000"})
     checksum = crc32(data[:-20])
     digits = f"{checksum:010d}"[::-1].encode()
@@ -93,7 +93,7 @@ def test_the_checksum_of_a_whole_message_is_read_with_its_digits_in_reverse() ->
     assert commit_log.message_crc(message(), 0, len(message())) is None
 
 
-def test_a_walk_stops_at_what_reaches_beyond_its_end() -> None:
+def test_a_walk_stops_at_a_unit_that_crosses_its_end() -> None:
     data = message()
 
     assert commit_log.walk(data * 2, 0, 2 * len(data)) == ([0, len(data)], 2 * len(data))

@@ -90,7 +90,7 @@ def test_a_link_never_leads_out_of_a_store(tmp_path: Path) -> None:
     assert folder.roots == (tmp_path / "store",)
 
 
-def test_a_folder_in_the_place_of_a_file_is_ignored_with_what_it_holds(tmp_path: Path) -> None:
+def test_a_folder_in_the_place_of_a_file_is_ignored(tmp_path: Path) -> None:
     places = [
         f"commitlog/{FIRST}",
         "config/consumerOffset.json.bak",
@@ -120,7 +120,7 @@ def test_a_missing_path_and_too_many_files_are_refused(tmp_path: Path) -> None:
     assert len(read_folder([tmp_path], max_files=3).commit_log) == 2
 
 
-def test_a_rocksdb_in_a_link_is_none_and_files_beside_current_are_of_it(tmp_path: Path) -> None:
+def test_a_linked_rocksdb_is_ignored_but_files_by_current_belong_to_it(tmp_path: Path) -> None:
     create(tmp_path, "outside/CURRENT", "store/consumequeue/CURRENT", "store/consumequeue/1.sst")
     create(tmp_path, f"store/consumequeue/orders/0/{FIRST}", "store/CURRENT")
     (tmp_path / "store" / "kvStore").symlink_to(tmp_path / "outside")

@@ -45,7 +45,7 @@ def test_a_slot_counts_only_where_its_time_belongs() -> None:
     assert list(timers.decode_timer_slots(data + b"cut")) == [slots[3]]
 
 
-def test_the_check_says_how_far_the_wheel_is() -> None:
+def test_the_checkpoint_has_the_position_of_the_wheel() -> None:
     words = (1_700_000_000_000, 520, 10, 0, 0, 1_600_000_000_000, 3)
 
     assert timers.decode_timer_check(pack(">7q", *words).ljust(4096, b"\0")) == words

@@ -116,7 +116,7 @@ def test_a_filler_needs_room_for_a_message() -> None:
     assert filler(0, 0, 0) is None
 
 
-def test_a_blank_says_how_many_bytes_are_left() -> None:
+def test_a_blank_holds_the_number_of_bytes_left() -> None:
     assert commit_log.blank_size(blank(70) + bytes(62), 0) == 70
 
 

@@ -85,7 +85,7 @@ PROGRAMS = {
         ("conformance matrix broken.toml", 2, "broken.toml: not a report of --json"),
     ],
 )
-def test_an_error_is_one_line_that_says_what_to_do(
+def test_an_error_is_one_line_with_advice(
     words: str,
     status: int,
     reason: str,

@@ -46,7 +46,7 @@ COMMANDS = (
 
 @pytest.mark.process
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_program_ends_silently_if_nobody_reads_its_output(command: tuple[str, ...]) -> None:
+def test_a_program_ends_silently_without_a_reader(command: tuple[str, ...]) -> None:
     program, *arguments = command
     reader, writer = os.pipe()
     os.close(reader)

@@ -46,7 +46,7 @@ def refuse(request: RemotingCommand, host: str = HOST) -> str | None:
 
 
 def refuse_signed(
-    code: int, key: str = "rocket", word: str = "wire1234", **fields: str
+    code: Code, key: str = "rocket", word: str = "wire1234", **fields: str
 ) -> str | None:
     return refuse(sign(request(code, **fields), key, word))
 

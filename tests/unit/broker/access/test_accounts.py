@@ -98,8 +98,6 @@ def test_other_documents_are_errors(document: Any, text: str) -> None:
         ("10.0.0.{1,3}", ("10.0.0.1", "10.0.0.3"), ("10.0.0.2",)),
     ],
 )
-def test_address_patterns(
-    pattern: str, trusted: tuple[str, ...], untrusted: tuple[str, ...]
-) -> None:
+def test_patterns(pattern: str, trusted: tuple[str, ...], untrusted: tuple[str, ...]) -> None:
     assert all(is_trusted(host, pattern) for host in trusted)
     assert not any(is_trusted(host, pattern) for host in untrusted)

@@ -50,7 +50,7 @@ def test_delayed_messages_that_were_evicted_do_not_stop_the_others() -> None:
 
 
 @pytest.mark.parametrize("properties", [{"DELAY": "1"}, {"TIMER_DELAY_MS": "1000"}])
-def test_many_due_messages_leave_time_for_requests(
+def test_due_messages_leave_time(
     home: BrokerAtHand, client: Client, properties: dict[str, str | None]
 ) -> None:
     for _ in range(AT_ONCE + 1):

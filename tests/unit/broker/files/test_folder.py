@@ -32,9 +32,7 @@ def next_of(request: pytest.FixtureRequest) -> Restart:
     return BrokerWithFolder.restart_after_kill
 
 
-def test_messages_keep_their_places(
-    next_of: Restart, home: BrokerWithFolder, client: Client
-) -> None:
+def test_messages_keep_places(next_of: Restart, home: BrokerWithFolder, client: Client) -> None:
     ids = [fields_of(client.send(body=b"%d" % i, queue=i % 2))["msgId"] for i in range(6)]
 
     home = next_of(home)

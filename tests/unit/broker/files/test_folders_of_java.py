@@ -104,13 +104,9 @@ def test_popped_messages_are_hidden(tmp_path: Path, list_pending: ListPending) -
 
 @pytest.mark.parametrize(
     ("release", "name", "reason"),
-    [
-        (CURRENT, "timers", "timer"),
-        (CURRENT, "features", "delayed"),
-        (OLD, "features", "delayed"),
-    ],
+    [(CURRENT, "timers", "timer"), (CURRENT, "features", "delayed"), (OLD, "features", "delayed")],
 )
-def test_messages_that_wait_are_delivered(
+def test_waiting_messages(
     release: str, name: str, reason: str, tmp_path: Path, list_pending: ListPending
 ) -> None:
     source = unpack(release, name, tmp_path)

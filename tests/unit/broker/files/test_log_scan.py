@@ -67,7 +67,7 @@ def test_a_message_has_its_fields(tmp_path: Path) -> None:
     assert store.log.end == LENGTH
 
 
-def test_the_log_goes_on_behind_a_blank(tmp_path: Path) -> None:
+def test_the_log_continues_after_a_blank(tmp_path: Path) -> None:
     store = Store(tmp_path, full(record(0)), record(SIZE) + record(SIZE + LENGTH))
 
     assert store.scan() == [0, SIZE, SIZE + LENGTH]
@@ -111,7 +111,7 @@ def test_messages_behind_the_end_are_counted(
     ]
 
 
-def test_messages_behind_damage_are_put_aside(tmp_path: Path) -> None:
+def test_messages_after_damage_are_saved_apart(tmp_path: Path) -> None:
     cut = damage(record(LENGTH)) + record(2 * LENGTH)
     store = Store(tmp_path, record(0) + cut, b"no message")
 

@@ -39,9 +39,7 @@ def test_they_are_those_of_java(release: str, name: str, tmp_path: Path) -> None
     assert read_files(source.root) == java
 
 
-def test_a_damaged_file_is_written_anew(
-    home: BrokerWithFolder, client: Client, tmp_path: Path
-) -> None:
+def test_damaged_file_is_rewritten(home: BrokerWithFolder, client: Client, tmp_path: Path) -> None:
     for _ in range(250):  # a file has 100 units
         client.send()
     home.folder.persist(home.now)

@@ -58,7 +58,7 @@ def test_unchanged_table_is_not_written(home: BrokerWithFolder, disk: VirtualDis
     assert not disk.calls
 
 
-def test_a_table_is_written_later_if_the_disk_is_full(
+def test_a_full_disk_delays_a_table(
     home: BrokerWithFolder, disk: VirtualDisk, caplog: pytest.LogCaptureFixture
 ) -> None:
     home.broker.offsets.commit("g", "orders", 0, 1, home.now)

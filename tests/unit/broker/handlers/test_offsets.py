@@ -81,9 +81,7 @@ def test_correction_has_the_lowest_offset(client: Client, home: BrokerAtHand) ->
         (ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, "1"),
     ],
 )
-def test_offset_of_the_end_is_that_of_the_first_question(
-    client: Client, where: ConsumeFromWhere, offset: str
-) -> None:
+def test_first_question_sets_the_end(client: Client, where: ConsumeFromWhere, offset: str) -> None:
     join_readers(client, where=where)
     answer = client.call(RequestCode.QUERY_CONSUMER_OFFSET, {**OF_GROUP, "queueId": 1})
     assert answer.code == ResponseCode.QUERY_NOT_FOUND

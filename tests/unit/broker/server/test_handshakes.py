@@ -132,7 +132,7 @@ async def test_a_pull_that_waits_is_answered_over_tls(certificate: Path, clients
         assert (await reader.read_answer()).code == 0
 
 
-async def test_if_tls_is_enforced_plain_frames_are_refused(
+async def test_enforced_tls_refuses_plain_frames(
     certificate: Path, clients: Clients, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(certificate, "enforcing") as server:
@@ -177,7 +177,7 @@ async def test_behind_a_load_balancer_a_client_has_its_own_address(
     assert peer.host.address in (record or b"")
 
 
-async def test_a_malformed_header_ends_its_connection_only(
+async def test_a_malformed_header_ends_one_connection(
     certificate: Path, clients: Clients, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(certificate) as server:

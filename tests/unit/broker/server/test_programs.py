@@ -56,7 +56,7 @@ async def test_a_topic_has_its_route_before_the_answer_to_its_first_send() -> No
     assert server.broker.topics.changed == {}
 
 
-async def test_moved_time_delivers_what_is_due() -> None:
+async def test_moved_time_delivers_due_messages() -> None:
     due = trio.Event()
     async with running() as (_, server):
         server.broker.schedule.at(server.clock.now() + 7_200_000, lambda _now: due.set())

@@ -15,13 +15,7 @@ from rocketwire_broker.server.programs import open_broker
 from rocketwire_broker.server.server import SLOW_SECONDS
 from rocketwire_broker.state.faults import Fault
 from rocketwire_broker.state.response import SUCCESS
-from tests.support.broker_wire import (
-    StreamClient,
-    encode_pull,
-    encode_send,
-    open_clients,
-    wait_for,
-)
+from tests.support.broker_wire import StreamClient, encode_pull, encode_send, open_clients, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -133,14 +127,14 @@ async def test_failed_action_is_logged(
 
 
 @pytest.mark.parametrize(("address", "count"), [("0.0.0.0", 1), ("127.0.0.1", 0)])
-async def test_a_broker_that_other_machines_reach_is_warned_of(
+async def test_a_reachable_broker_logs_a_warning(
     caplog: pytest.LogCaptureFixture, address: str, count: int
 ) -> None:
     async with open_broker(Config(listen_port=0, bind_address=address)):
         assert caplog.text.count("can send, read and delete messages") == count
 
 
-async def test_held_pull_is_answered_after_a_sleep_of_the_machine(
+async def test_a_sleep_of_the_machine_ends_a_held_pull(
     server: BrokerServer, client: StreamClient
 ) -> None:
     offsets = [0.0]

@@ -140,7 +140,7 @@ def test_a_message_of_another_queue_hides_none(queue: UnitQueue) -> None:
     assert (queue.max_offset, queue.physical(4)) == (5, 2_000)
 
 
-def test_a_store_time_has_its_place_behind_a_long_address() -> None:
+def test_a_store_time_follows_a_long_address() -> None:
     message = make_message()
     message.born_host = Host(bytes(16), 1)
 

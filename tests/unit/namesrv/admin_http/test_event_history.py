@@ -133,7 +133,7 @@ def test_any_other_end_is_counted_as_such(observer: Observer, reason: str | None
     assert observer.endings == {"other": 1}
 
 
-def test_the_texts_of_the_drivers_are_those_that_are_told_apart() -> None:
+def test_the_texts_of_the_drivers_differ() -> None:
     assert ending_of("idle for 120 s") == "idle"
     assert ending_of("a frame took longer than 60 s") == "slow_frame"
     assert ending_of("broken: [Errno 104] Connection reset by peer") == "broken"

@@ -56,7 +56,7 @@ def test_an_address_that_its_group_does_not_know_has_no_role(server: Server) -> 
     assert line.role == "unknown"
 
 
-def test_topics_are_listed_up_to_a_bound_and_by_what_they_begin_with(server: Server) -> None:
+def test_topics_are_listed_by_prefix_up_to_a_bound(server: Server) -> None:
     server.register(topics=tuple(f"T{number}" for number in range(MOST_TOPICS + 50)))
 
     status = status_of(server.state, server.now)

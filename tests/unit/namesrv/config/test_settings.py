@@ -52,7 +52,7 @@ def test_a_number_of_our_own_that_is_none_or_below_all_is_refused(key: str, text
 
 
 @pytest.mark.parametrize("key", NUMBERS)
-def test_the_ends_of_the_bounds_are_taken_and_what_is_beyond_is_not(key: str) -> None:
+def test_bounds_are_inclusive(key: str) -> None:
     bounds = BOUNDS[key]
 
     assert refusal(key, str(bounds.minimum)) is None
@@ -98,7 +98,7 @@ def test_values_are_refused_or_doubtful_or_taken(setting: str, expected: tuple[b
     assert (refusal(key, text) is not None, doubt(key, text) is not None) == expected
 
 
-def test_a_refusal_says_what_a_value_must_be() -> None:
+def test_a_refusal_names_the_valid_values() -> None:
     assert "or 0 (no limit)" in str(refusal("rocketwire.headerMaxLength", "64"))
     assert "must be true or false" in str(refusal("rocketwire.allowConfigUpdate", "on"))
     assert "one of auto, reactor, portable" in str(refusal("rocketwire.driver", "Auto"))

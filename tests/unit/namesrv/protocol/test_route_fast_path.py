@@ -327,7 +327,7 @@ SHARED = start_server()
     st.lists(st.tuples(HEADERS, st.booleans(), st.binary(max_size=3)), min_size=1, max_size=6),
     st.lists(st.tuples(st.integers(0, 400), st.integers(0, 255)), max_size=2),
 )
-def test_any_requests_have_the_general_outcome(
+def test_requests_have_the_general_outcome(
     commands: list[tuple[dict[str, Any], bool, bytes]], changes: list[tuple[int, int]]
 ) -> None:
     data = bytearray()

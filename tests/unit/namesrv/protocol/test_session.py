@@ -106,7 +106,7 @@ def test_lenient_json_is_answered_as_by_java(header: bytes, code: int) -> None:
     assert reply.code == code
 
 
-def test_frames_behind_a_bad_one_are_not_executed(server: Server) -> None:
+def test_frames_after_a_bad_one_are_not_executed(server: Server) -> None:
     put = request(Code.PUT_KV_CONFIG, {"namespace": "n", "key": "k", "value": "v"})
     outcome = server.receive(REQUEST_106 + raw(b"hello           ") + put)
 

@@ -184,7 +184,7 @@ def pack(topics: dict[str, int], *, counter: int = 1, timestamp: int | None = 7)
     return encode_register_broker_body(body, compressed=True)
 
 
-def test_a_large_body_is_read_in_chunks_and_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_body_is_read_alike_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     light = read_topics(body_of(MANY))
     monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
     complete = read_topics(body_of(MANY))

@@ -147,7 +147,7 @@ def test_static_mappings_of_the_last_part_are_taken(server: Server) -> None:
     assert list(server.route("T1")["topicQueueMappingByBroker"]) == ["b1"]
 
 
-def test_a_slave_is_told_its_master_with_every_part(server: Server) -> None:
+def test_every_part_gives_a_slave_its_master(server: Server) -> None:
     server.register(topics=("M1", "M2"))
     slave = server.connect()
     answers = [server.register(SLAVE, 1, part, session=slave).ext for part in (FIRST, LAST)]
@@ -164,7 +164,7 @@ def test_parts_are_signs_of_life(server: Server) -> None:
     assert server.state.expire(server.now) == ((), ())
 
 
-def test_parts_of_two_brokers_over_one_connection_are_told_apart(server: Server) -> None:
+def test_parts_of_two_brokers_over_one_connection(server: Server) -> None:
     for address, name in ((BROKER, "b1"), (SLAVE, "b2")):
         server.register(address, topics=FIRST, name=name)
     server.register(topics=LAST)
@@ -225,9 +225,7 @@ def test_a_java_broker_is_not_seen_before_the_topics_that_each_of_them_has() -> 
         ((("T1", JAVAS[-1]),), split.MISSING_PART_SECONDS),
     ],
 )
-def test_parts_of_a_java_broker_appear_together(
-    server: Server, parts: Parts, seconds: float
-) -> None:
+def test_java_parts_appear_together(server: Server, parts: Parts, seconds: float) -> None:
     for part in parts:
         assert list_topics(server) == []
         register_as_java(server, part)

@@ -30,7 +30,7 @@ def table() -> RouteTable:
     return RouteTable()
 
 
-def test_a_first_registration_says_who_came_and_with_what(table: RouteTable) -> None:
+def test_the_outcome_of_a_first_registration(table: RouteTable) -> None:
     registered = register(table, registration())
 
     assert registered.accepted
@@ -115,7 +115,7 @@ def test_newer_state_takes_a_place(table: RouteTable, state_version: int, addres
     ("acting", "broker_id", "expected"),
     [(None, 1, {}), (False, 1, {"b1": 6}), (True, 1, {"b1": 4}), (True, 0, {"b1": 6})],
 )
-def test_permission_of_registered_topics(
+def test_permission_of_topics(
     table: RouteTable, acting: bool | None, broker_id: int, expected: dict[str, int]
 ) -> None:
     register(table, registration(A, broker_id, acting=acting))

@@ -174,7 +174,7 @@ def test_broken_file_is_no_reason_to_wait(tmp_path: Path, caplog: pytest.LogCapt
         load_brokers(str(path))
 
 
-def test_the_file_is_beside_the_kv_file_by_default() -> None:
+def test_the_default_folder_is_that_of_the_kv_file() -> None:
     config = Config.load(home="/u")
 
     assert config.known_brokers_path == "/u/namesrv/knownBrokers.json"

@@ -56,7 +56,7 @@ def test_log_escapes_half_a_character(tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("choice", "lines"), [("stderr", "INFO main - a hint\nERROR main - a fault\n"), ("off", "")]
 )
-def test_log_may_have_no_file(
+def test_no_log_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], choice: str, lines: str
 ) -> None:
     set_up(choice, str(tmp_path))

@@ -50,7 +50,7 @@ def test_missing_kv_file_is_an_empty_table(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_table_of_a_kv_file(
+def test_kv_file(
     tmp_path: Path, content: bytes, expected: dict[str, dict[str, str | None]]
 ) -> None:
     assert load_content(tmp_path, content) == expected
@@ -139,7 +139,7 @@ def test_a_kv_file_that_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
         load_kv(str(tmp_path))
 
 
-def test_the_kv_document_is_what_java_writes() -> None:
+def test_the_kv_document_is_that_of_java() -> None:
     table = {"ns": {"k": 'a"b\n/é漢\u2028', "": ""}, "x": {}}
 
     assert kv_document(table) == (

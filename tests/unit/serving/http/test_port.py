@@ -42,7 +42,7 @@ async def get(port: HttpPort, path: str) -> bytes:
         return b"".join([part async for part in stream])
 
 
-async def test_a_fault_in_a_document_ends_its_connection_only(
+async def test_a_fault_ends_one_connection(
     nursery: trio.Nursery, caplog: pytest.LogCaptureFixture
 ) -> None:
     port = await start_port(nursery)

@@ -41,7 +41,7 @@ def test_a_name_of_javas_has_one_of_openssls(name: str, expected: str) -> None:
     assert openssl_name(name) == expected
 
 
-def test_a_list_is_sorted_into_what_is_known_for_each_version() -> None:
+def test_known_ciphers_are_sorted_by_version() -> None:
     choice = choose(f"{OLDER}, TLS_AES_128_GCM_SHA256,,{OLDER},TLS_X,ALL,aNULL")
 
     assert choice == CipherChoice(

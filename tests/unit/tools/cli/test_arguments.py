@@ -62,7 +62,7 @@ def test_without_a_name_server_one_is_asked_for() -> None:
     assert "NAMESRV_ADDR" in result.complaint
 
 
-def test_a_filter_is_tags_unless_it_says_that_it_is_an_expression() -> None:
+def test_a_filter_is_tags_or_an_expression() -> None:
     assert "*" == subscription(None)
     assert "a || b" == subscription("a || b")
     assert ("a > 5", "SQL92") == subscription("sql: a > 5")

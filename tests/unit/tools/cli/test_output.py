@@ -64,7 +64,7 @@ def test_json_is_an_array_of_objects_with_the_values_as_they_are() -> None:
     assert [] == json.loads(render(Table(("a",), []), "json"))
 
 
-def test_csv_quotes_what_it_has_to() -> None:
+def test_csv_quotes_special_values() -> None:
     lines = render(TABLE, "csv").splitlines()
 
     assert "brokerName,count,started,size,of" == lines[0]
@@ -142,7 +142,7 @@ def test_what_waits_is_printed_before_an_error(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == "a\n5\n"
 
 
-def test_terminal_shows_the_number_of_rows(
+def test_a_terminal_shows_progress(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def rows() -> AsyncGenerator[Sequence[Value]]:

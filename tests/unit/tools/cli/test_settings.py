@@ -92,7 +92,7 @@ def test_a_profile_has_every_setting(profiles: Path) -> None:
         ([], {"ROCKETWIRE_PROFILE_FILE": "nofile.toml"}, "nofile.toml"),
     ],
 )
-def test_invalid_setting_is_named(
+def test_invalid_setting(
     profiles: Path, options: list[str], environment: dict[str, str], text: str
 ) -> None:
     environment = {"ROCKETWIRE_PROFILE_FILE": str(profiles)} | environment

@@ -99,7 +99,7 @@ async def test_before_the_first_result_only_the_exporter_has_metrics(start: Star
     assert 'rocketmq_exporter_collections_total{result="complete"} 0.0' in text
 
 
-async def test_failed_collection_is_logged(
+async def test_failed_collection(
     source: Source, start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     collector = start(min_interval=0)

@@ -23,7 +23,7 @@ def test_a_value_is_added_or_set(
     assert len(samples) == 1
 
 
-def test_series_above_the_limit_are_dropped_and_counted_but_not_those_of_the_exporter() -> None:
+def test_series_of_the_cluster_above_the_limit_are_dropped_and_counted() -> None:
     samples = Samples(1)
     samples.set(DIFF, ("c", "g", "t"), 1)
     samples.set(DIFF, ("c", "g", "u"), 1)

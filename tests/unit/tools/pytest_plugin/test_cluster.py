@@ -70,7 +70,7 @@ def test_what_a_program_sends_is_there(rocketmq: RocketMQ) -> None:
     assert [message.body for message in rocketmq.wait_for_messages(topic, 2)] == [b"one", b"two"]
 
 
-def test_a_program_gets_what_a_test_produces(rocketmq: RocketMQ) -> None:
+def test_a_program_receives_messages_of_a_test(rocketmq: RocketMQ) -> None:
     topic, group = rocketmq.topic(), rocketmq.group()
     ids = rocketmq.produce(topic, b"one", b"two", tag="T", keys="k1 k2")
 
@@ -200,7 +200,7 @@ def test_an_asyncio_program_uses_it_as_well(rocketmq: RocketMQ) -> None:
     assert read_bodies(rocketmq, topic) == [b"from asyncio"]
 
 
-def test_a_wait_that_is_in_vain_says_what_is_missing(rocketmq: RocketMQ) -> None:
+def test_a_wait_without_success_names_the_missing_messages(rocketmq: RocketMQ) -> None:
     topic = rocketmq.topic()
     rocketmq.produce(topic, b"one")
 

@@ -125,9 +125,7 @@ def update_settings(client: Client, *lines: str) -> RemotingCommand:
         (["transactionTimeOut=soon"], ResponseCode.SYSTEM_ERROR),
     ],
 )
-def test_changes_of_settings(
-    client: Client, home: BrokerAtHand, lines: list[str], code: int
-) -> None:
+def test_setting_changes(client: Client, home: BrokerAtHand, lines: list[str], code: int) -> None:
     assert update_settings(client, *lines).code == code
     changed = home.broker.config.transaction_timeout_ms == 2000
     assert changed == ("transactionTimeOut=2000" in lines)
@@ -197,7 +195,7 @@ def keeps_messages(home: BrokerAtHand, client: Client) -> bool:
         ("autoCreateTopicEnable=true", creates_topic, {"auto_create_topics": False}),
     ],
 )
-def test_setting_takes_effect_at_once(
+def test_setting_acts_at_once(
     setting: str, works: Callable[[BrokerAtHand, Client], bool], config: dict[str, bool]
 ) -> None:
     unchanged, changed = BrokerAtHand(**config), BrokerAtHand(**config)

@@ -69,7 +69,7 @@ def find(*snapshots: Snapshot, **probes: Probe) -> Sequence[Finding]:
     return findings(snapshots or [snapshot()], {}, GOOD | by_address, {})
 
 
-def test_a_cluster_that_is_well_has_nothing_wrong() -> None:
+def test_a_healthy_cluster_has_no_findings() -> None:
     assert [] == list_texts()
     assert find()[-1].text == "1 checked, no findings"
 
@@ -97,14 +97,14 @@ def test_a_cluster_without_a_broker_is_a_problem() -> None:
     )
 
 
-def test_a_broker_that_some_name_servers_do_not_know_is_a_problem_of_its_own() -> None:
+def test_a_broker_missing_at_some_name_servers() -> None:
     empty = snapshot("10.0.0.8:9876", brokers={}, clusters={}, routes={})
 
     for order in ((snapshot(), empty), (empty, snapshot())):
         assert [(PROBLEM, "broker-registered-partly", "b")] == list_ids(*order)
 
 
-def test_what_follows_from_a_broker_that_is_missing_is_no_finding_of_its_own() -> None:
+def test_consequences_of_a_missing_broker_are_no_findings() -> None:
     """Its cluster, its topics and its queues of topics that others have too."""
     master, missing = broker(master=MASTER), broker("x", master=MASTER)
     both = TopicRouteData(queue_datas=(queue(), queue("x")), broker_datas=(master, missing))
@@ -200,14 +200,10 @@ OLD = snapshot(version=401)
             [],
             [("versions-name-server", "10.0.0.9:9876"), ("versions-client", "rocketwire")],
         ),
-        (
-            "V4_9_4",
-            [OLD, snapshot("10.0.0.8:9876")],
-            [("name-server-versions", "nameServers")],
-        ),
+        ("V4_9_4", [OLD, snapshot("10.0.0.8:9876")], [("name-server-versions", "nameServers")]),
     ],
 )
-def test_releases_that_do_not_go_together_are_found(
+def test_releases_that_do_not_match(
     version: str, servers: list[Snapshot], rows: list[tuple[str, str]]
 ) -> None:
     result = list_ids(*servers, master=Probe(version=version))
@@ -221,7 +217,7 @@ def test_brokers_of_two_clusters_may_be_of_different_releases() -> None:
     assert [] == list_ids(snapshot(brokers=brokers), third=Probe(version="V4_9_4"))
 
 
-def test_retry_topics_that_cannot_be_used_are_found_and_other_system_topics_are_not() -> None:
+def test_unusable_retry_topics_are_found_but_no_other_system_topics() -> None:
     routes = {
         "%RETRY%g": route(perm=4, master=MASTER),
         "%DLQ%g": route(perm=2, master=MASTER),
@@ -253,7 +249,7 @@ PAIR = broker(master=MASTER, replica=REPLICA)
         ((HAConnectionRuntimeInfo(addr="10.0.0.2:5", diff=1 << 30),), "1073741824 bytes behind"),
     ],
 )
-def test_a_replica_that_does_not_fetch_or_is_far_behind_is_a_problem(
+def test_an_idle_or_late_replica(
     connections: tuple[HAConnectionRuntimeInfo, ...], text: str
 ) -> None:
     replication = HARuntimeInfo(master=True, ha_connection_info=connections)
@@ -275,7 +271,7 @@ def test_brokers_of_several_versions_are_a_warning() -> None:
     assert [(WARNING, text)] == list_texts(two_groups, third=old)
 
 
-def test_an_address_that_only_one_machine_can_reach_is_a_warning_for_others() -> None:
+def test_an_address_that_only_its_own_machine_reaches() -> None:
     brokers = {"b": broker(master=LOCAL)}
     probe = Probe(version="V5_5_0")
 

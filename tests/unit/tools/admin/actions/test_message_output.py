@@ -82,7 +82,7 @@ async def test_message_without_a_reader_is_not_printed(stop: Stop) -> None:
     assert (False, 0, True) == (shown, printing.printed, stop.is_requested)
 
 
-async def test_wait_ends_after_the_last_message(
+async def test_wait_ends(
     tmp_path: Path, stop: Stop, autojump_clock: trio.testing.MockClock
 ) -> None:
     with (tmp_path / "out").open("wb") as file:

@@ -73,9 +73,7 @@ async def test_brokers_that_cannot_be_reached_are_an_error() -> None:
         (Code.SEARCH_OFFSET_BY_TIMESTAMP, DENIED, "1000"),
     ],
 )
-async def test_missing_permission_is_an_error(
-    code: Code, answer: RemotingCommand, start: str | None
-) -> None:
+async def test_missing_permission(code: Code, answer: RemotingCommand, start: str | None) -> None:
     async with broker() as (client, peer):
         peer.on(code, answer)
         with pytest.raises(BrokerError) as caught:

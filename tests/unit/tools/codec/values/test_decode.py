@@ -176,7 +176,7 @@ def test_a_line_that_is_no_hex_is_refused(line: str) -> None:
 GOOD = encode(RemotingCommand(code=105))
 
 
-def test_a_raw_stream_gives_what_its_frames_give_one_by_one() -> None:
+def test_a_raw_stream_is_decoded_like_its_frames() -> None:
     data = [vector.data for vector in golden.vectors()]
 
     result = run("decode", "--binary", stdin=b"".join(data))

@@ -72,7 +72,7 @@ def test_the_body_of_an_answer_needs_its_request() -> None:
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_a_registration_is_written_in_the_form_that_its_header_says(compressed: bool) -> None:
+def test_the_header_chooses_the_form_of_a_registration(compressed: bool) -> None:
     topics = {"topicConfigTable": {"T": {"topicName": "T"}}}
     source = {
         "code": 103,

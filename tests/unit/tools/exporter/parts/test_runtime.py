@@ -99,9 +99,7 @@ async def test_producers_are_counted_by_group() -> None:
         (ResponseCode.NO_PERMISSION, {("producers", "NO_PERMISSION"): 1}),
     ],
 )
-async def test_refused_list_of_producers(
-    code: ResponseCode, failures: dict[tuple[str, str], int]
-) -> None:
+async def test_refused_producers(code: ResponseCode, failures: dict[tuple[str, str], int]) -> None:
     asking = ExportedCluster(producers=refusal(code)).asking()
 
     await asking.run("producers", collect_producers)
