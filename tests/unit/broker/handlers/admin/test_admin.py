@@ -119,7 +119,7 @@ def update_settings(client: Client, *lines: str) -> RemotingCommand:
     ("lines", "code"),
     [
         (["transactionTimeOut=2000", "unknown=1", "brokerName=broker-a"], ResponseCode.SUCCESS),
-        (["transactionTimeOut=3000", "brokerName=change_text"], ResponseCode.NO_PERMISSION),
+        (["transactionTimeOut=3000", "brokerName=broker-b"], ResponseCode.NO_PERMISSION),
         ([], ResponseCode.SUCCESS),
         (["configBlackList=x"], ResponseCode.NO_PERMISSION),
         (["transactionTimeOut=soon"], ResponseCode.SYSTEM_ERROR),
@@ -184,26 +184,34 @@ def keeps_messages(home: BrokerAtHand, client: Client) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("setting", "works", "config"),
+    ("setting", "works"),
     [
-        ("autoCreateSubscriptionGroup=false", creates_group, {}),
-        ("rocketwire.maxGroups=1", creates_group, {}),
-        ("autoCreateTopicEnable=false", creates_topic, {}),
-        ("rocketwire.maxTopics=1", creates_topic, {}),
-        ("retainBytes=600", keeps_messages, {}),
-        ("fileReservedTime=0.5", keeps_messages, {}),
-        ("autoCreateTopicEnable=true", creates_topic, {"auto_create_topics": False}),
+        ("autoCreateSubscriptionGroup=false", creates_group),
+        ("rocketwire.maxGroups=1", creates_group),
+        ("autoCreateTopicEnable=false", creates_topic),
+        ("rocketwire.maxTopics=1", creates_topic),
+        ("retainBytes=600", keeps_messages),
+        ("fileReservedTime=0.5", keeps_messages),
     ],
 )
 def test_setting_acts_at_once(
-    setting: str, works: Callable[[BrokerAtHand, Client], bool], config: dict[str, bool]
+    setting: str, works: Callable[[BrokerAtHand, Client], bool], home: BrokerAtHand, client: Client
 ) -> None:
-    unchanged, changed = BrokerAtHand(**config), BrokerAtHand(**config)
-    worked = works(unchanged, unchanged.connect())
+    unchanged = BrokerAtHand()
 
-    client = changed.connect()
     assert update_settings(client, setting).code == 0
-    assert works(changed, client) != worked
+
+    assert works(unchanged, unchanged.connect())
+    assert not works(home, client)
+
+
+def test_topic_is_created_as_soon_as_it_is_allowed() -> None:
+    home = BrokerAtHand(auto_create_topics=False)
+    client = home.connect()
+
+    assert not creates_topic(home, client)
+    update_settings(client, "autoCreateTopicEnable=true")
+    assert creates_topic(home, client)
 
 
 def test_setting_without_effect_is_answered_by_name(client: Client) -> None:
