@@ -33,7 +33,7 @@ def test_held_pull_is_answered_once_after_a_reset(client: Client) -> None:
     reset_offsets(client)
 
     answer = client.take_answer(opaque)
-    assert (answer.code, answer.remark) == (21, "OFFSET_RESET")
+    assert (answer.code, answer.remark) == (ResponseCode.PULL_OFFSET_MOVED, "OFFSET_RESET")
     assert fields_of(answer)["nextBeginOffset"] == "0"
     assert len(bodies(client.pull_now(0))) == 3
 

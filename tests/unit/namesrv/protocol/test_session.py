@@ -120,7 +120,8 @@ def test_a_binary_code_is_a_signed_number_of_sixteen_bits() -> None:
     data[8:10] = pack(">H", 40000)
     (reply,) = replies(Server().receive(bytes(data)).send)
 
-    assert (reply.code, reply.remark) == (3, " request type -25536 not supported")
+    assert reply.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
+    assert reply.remark == " request type -25536 not supported"
 
 
 def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
@@ -171,7 +172,7 @@ def test_broken_handler_is_a_system_error(monkeypatch: pytest.MonkeyPatch) -> No
     outcome = Server().receive(request(Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER) + REQUEST_106)
     broken_reply, good = replies(outcome.send)
 
-    assert (broken_reply.code, broken_reply.remark) == (1, "system error")
+    assert (broken_reply.code, broken_reply.remark) == (ResponseCode.SYSTEM_ERROR, "system error")
     assert good.code == 0
     (happened,) = outcome.events
     assert isinstance(happened, RequestFailed)
@@ -287,7 +288,7 @@ def test_a_large_registration_that_cannot_be_read_is_code_1(server: Server) -> N
     data = large().replace(b'"perm":6', b'"perm":x', 1)
     outcome = server.receive(data + REQUEST_106)
 
-    assert [reply.code for reply in replies(outcome.send)] == [1, 0]
+    assert [reply.code for reply in replies(outcome.send)] == [ResponseCode.SYSTEM_ERROR, 0]
     assert not server.state.stepping
 
 

@@ -13,8 +13,6 @@ from tests.support.broker_pops import GROUP, Popper
 if TYPE_CHECKING:
     from tests.support.broker import BrokerAtHand, Client
 
-ACK, CHANGE = 200051, 200053
-
 
 @pytest.fixture
 def client(home: BrokerAtHand) -> Client:
@@ -36,7 +34,7 @@ def test_ack_of_old_handle_is_ignored(home: BrokerAtHand, client: Client, popper
     home.pass_time(10_000)
     popper.pop(order=True)
 
-    answer = popper.settle(ACK, old)
+    answer = popper.settle(Code.ACK_MESSAGE, old)
 
     assert answer.code == 0
     assert read_offset(client) == "0"
@@ -45,7 +43,7 @@ def test_ack_of_old_handle_is_ignored(home: BrokerAtHand, client: Client, popper
 def test_changed_time_in_order_blocks_the_queue(home: BrokerAtHand, popper: Popper) -> None:
     [first] = popper.pop(order=True, count=1)
 
-    answer = popper.settle(CHANGE, first, invisibleTime=30_000)
+    answer = popper.settle(Code.CHANGE_MESSAGE_INVISIBLETIME, first, invisibleTime=30_000)
 
     assert fields_of(answer)["reviveQid"] == "999"
     home.pass_time(29_999)

@@ -85,4 +85,5 @@ def test_waiting_pops_are_bounded_and_counted() -> None:
         Code.POLLING_INFO, {"consumerGroup": GROUP, "topic": "orders", "queueId": 0}
     )
 
-    assert (refused.code, fields_of(count)["pollingNum"]) == (209, "2")
+    assert refused.code == ResponseCode.POLLING_FULL
+    assert fields_of(count)["pollingNum"] == "2"
