@@ -136,7 +136,7 @@ def test_tls_of_file_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("x:0,x:1", [("x", 0, 10911, "store/x"), ("x", 1, 10921, "store/x-1")]),
     ],
 )
-def test_several_brokers(text: str | None, brokers: list[tuple[str, int, int]]) -> None:
+def test_several_brokers(text: str | None, brokers: list[tuple[str, int, int, str]]) -> None:
     configs = broker_configs(Config(store_path="store"), text)
 
     assert [

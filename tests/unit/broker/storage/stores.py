@@ -52,15 +52,15 @@ class LogAtHand:
 
 
 def make_message(
-    topic: str = "orders", queue_id: int = 0, body: bytes = b"x", **properties: str | None
+    topic: str = "orders", queue_id: int = 0, body: bytes = b"x", **properties: str
 ) -> Message:
     return Message(topic=topic, queue_id=queue_id, body=body, properties=properties, born_host=HOST)
 
 
 def make_lite_message(name: str = "a", body: bytes = b"x", topic: str = "rooms") -> Message:
     """A message of the lite topic ``name``."""
-    properties = {"__LITE_TOPIC": name, "INNER_MULTI_DISPATCH": f"%LMQ%${topic}${name}"}
-    return make_message(topic, body=body, **properties)
+    lmq = f"%LMQ%${topic}${name}"
+    return make_message(topic, 0, body, __LITE_TOPIC=name, INNER_MULTI_DISPATCH=lmq)
 
 
 def open_store(log: LogAtHand, retain_bytes: int = 0) -> LogStore:

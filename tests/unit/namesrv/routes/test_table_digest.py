@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_namesrv.routes.route_table import RouteTable
+from rocketwire_namesrv.routes.steps import run_steps
 from rocketwire_namesrv.routes.table_digest import (
     MAX_DOCUMENT,
     MOST_BROKERS,
@@ -18,7 +19,7 @@ from rocketwire_namesrv.routes.table_digest import (
     TableDigest,
     digest_steps,
 )
-from tests.support.builders.route_table_builders import A, B, register, registration, run_steps
+from tests.support.builders.route_table_builders import A, B, register, registration
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.routes.brokers import Registration

@@ -8,8 +8,9 @@ import pytest
 
 from rocketwire_namesrv.events import Reason, TopicsRegistered
 from rocketwire_namesrv.routes.route_table import RouteTable
+from rocketwire_namesrv.routes.steps import run_steps
 from rocketwire_namesrv.routes.topic_table import TOPICS_PER_STEP
-from tests.support.builders.route_table_builders import A, perms, register, registration, run_steps
+from tests.support.builders.route_table_builders import A, perms, register, registration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
