@@ -27,15 +27,9 @@ from rocketwire_broker.handlers.members import MAX_HEARTBEAT
 from rocketwire_broker.handlers.names import MOST_DELETED
 from rocketwire_broker.server.programs import open_broker
 from tests.support.broker import BrokerAtHand, Client
-from tests.support.broker_wire import (
-    GET_CONFIG,
-    connect,
-    encode_pull,
-    encode_send,
-    open_clients,
-    wait_for,
-)
+from tests.support.broker_wire import encode_pull, encode_send
 from tests.support.values import require
+from tests.unit.broker.stream_client import GET_CONFIG, connect, open_clients, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -10,7 +10,7 @@ from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.tables.peer import Peer
 from tests.support.broker import BrokerAtHand
-from tests.support.broker_wire import GET_CONFIG
+from tests.unit.broker.stream_client import GET_CONFIG
 
 if TYPE_CHECKING:
     import pytest

@@ -16,15 +16,9 @@ from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire.serving.tls.stream import TlsStream
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker, open_name_server
-from tests.support.broker_wire import (
-    GET_CONFIG,
-    StreamClient,
-    connect,
-    encode_pull,
-    encode_send,
-    wait_for,
-)
+from tests.support.broker_wire import encode_pull, encode_send
 from tests.support.values import require
+from tests.unit.broker.stream_client import GET_CONFIG, StreamClient, connect, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -15,7 +15,8 @@ from rocketwire_broker.server.programs import open_broker
 from rocketwire_broker.server.server import SLOW_SECONDS
 from rocketwire_broker.state.faults import Fault
 from rocketwire_broker.state.response import SUCCESS
-from tests.support.broker_wire import StreamClient, encode_pull, encode_send, open_clients, wait_for
+from tests.support.broker_wire import encode_pull, encode_send
+from tests.unit.broker.stream_client import StreamClient, open_clients, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
