@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from rocketwire.messages.registration import DataVersion
 from rocketwire_namesrv.routes.brokers import Registered, Registration
 from rocketwire_namesrv.routes.queue_layouts import QueueSettings
+from rocketwire_namesrv.routes.steps import run_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from rocketwire_namesrv.routes.route_table import RouteTable
 
 A, B = "10.0.0.1:10911", "10.0.0.2:10911"
@@ -46,15 +45,6 @@ def registration(
         topic_keys=[name for name, _ in topics],
         mappings={},
     )
-
-
-def run_steps(steps: Generator[None, None, Registered]) -> Registered:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: Registered = end.value
-            return result
 
 
 def register(

@@ -5,11 +5,18 @@ A module defines ``home`` or ``client`` anew if its tests need other settings or
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import Reader
 from tests.support.broker_pops import Popper
+from tests.support.virtual_disk import VirtualDisk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture
@@ -22,6 +29,13 @@ def home() -> BrokerAtHand:
 def client(home: BrokerAtHand) -> Client:
     """A client that is connected."""
     return home.connect()
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[VirtualDisk]:
+    """A disk that fails if a test asks for it, below the test's folder."""
+    with VirtualDisk(tmp_path) as disk:
+        yield disk
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
-"""Members of groups, and transactions of producers, at a broker without sockets."""
+"""Topics, members of groups, and transactions of producers, at a broker without sockets."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rocketwire.codes import RequestCode
+from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, ProducerData
 from rocketwire.policy.subscription import subscription_data
@@ -13,7 +15,22 @@ if TYPE_CHECKING:
     from tests.support.broker import Client
 
 HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
-COMMIT = 8
+ABANDONED_TOPIC = "TRANS_CHECK_MAX_TIME_TOPIC"
+
+
+def create_topic(client: Client, name: str, queues: int = 4, **changes: object) -> RemotingCommand:
+    """Create a topic, as a tool does it."""
+    fields: dict[str, object] = {
+        "topic": name,
+        "defaultTopic": "TBW102",
+        "readQueueNums": queues,
+        "writeQueueNums": queues,
+        "perm": 6,
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": 0,
+        "order": False,
+    }
+    return client.call(RequestCode.UPDATE_AND_CREATE_TOPIC, {**fields, **changes})
 
 
 def join_readers(
@@ -31,17 +48,17 @@ def join_readers(
         subscription_data_set=tuple(subscription_data(topic, version=1) for topic in topics),
     )
     beat = HeartbeatData(client_id=client_id, consumer_data_set=(consumer,), **members)
-    return client.call(34, {}, beat)
+    return client.call(RequestCode.HEART_BEAT, {}, beat)
 
 
 def join_producers(client: Client, client_id: str, group: str = "p") -> None:
     """Send the heartbeat of a producer."""
-    producer = ProducerData(group_name=group)
-    client.call(34, {}, HeartbeatData(client_id=client_id, producer_data_set=(producer,)))
+    beat = HeartbeatData(client_id=client_id, producer_data_set=(ProducerData(group_name=group),))
+    client.call(RequestCode.HEART_BEAT, {}, beat)
 
 
 def send_half(client: Client, key: str = "KEY1", **changes: Any) -> RemotingCommand:
-    """Send a half message of the group ``p``; ``changes`` are those of ``Client.send``."""
+    """Send a half message of the group ``p``; ``Client.send`` gets ``changes``."""
     properties = {"TRAN_MSG": "true", "PGROUP": "p", "UNIQ_KEY": key}
     properties |= changes.pop("properties", {})
     return client.send(properties=properties, **changes)
@@ -53,6 +70,6 @@ def end_transaction(client: Client, offset: int, position: int, **changes: objec
         "producerGroup": "p",
         "tranStateTableOffset": offset,
         "commitLogOffset": position,
-        "commitOrRollback": COMMIT,
+        "commitOrRollback": MessageSysFlag.TRANSACTION_COMMIT,
     }
-    return client.call(37, {**fields, **changes}).code
+    return client.call(RequestCode.END_TRANSACTION, {**fields, **changes}).code

@@ -48,10 +48,9 @@ def options(text: str) -> Config:
 )
 def test_options_set_the_configuration(text: str, expected: str) -> None:
     config = options(text)
+    names = re.findall(r"(\w+)=", expected)
 
-    assert expected == " ".join(
-        f"{name}={getattr(config, name)}" for name in re.findall(r"(\w+)=", expected)
-    )
+    assert " ".join(f"{name}={getattr(config, name)}" for name in names) == expected
 
 
 @pytest.mark.parametrize(
@@ -84,16 +83,13 @@ def test_options_go_before_the_file(tmp_path: Path) -> None:
     assert (config.bind_address, config.broker_ip) == ("127.0.0.2", "127.0.0.2")
 
 
-def test_name_servers_may_come_from_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_name_servers_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NAMESRV_ADDR", "a:1")
     (tmp_path / "broker.conf").write_text("namesrvAddr=b:1\n")
-    words = ["-c", str(tmp_path / "broker.conf")]
+    file = ["-c", str(tmp_path / "broker.conf")]
 
-    assert read_options(broker_parser().parse_args([]))[0].namesrv_addr == "a:1"
-    assert read_options(broker_parser().parse_args(words))[0].namesrv_addr == "b:1"
-    assert read_options(broker_parser().parse_args([*words, "-n", "c:1"]))[0].namesrv_addr == "c:1"
+    for words, address in (([], "a:1"), (file, "b:1"), ([*file, "-n", "c:1"], "c:1")):
+        assert read_options(broker_parser().parse_args(words))[0].namesrv_addr == address
 
 
 @pytest.mark.parametrize(
@@ -114,9 +110,7 @@ def test_an_invalid_property_is_named_with_its_file(tmp_path: Path, line: str, r
     assert str(raised.value) == f"{file}: {reason}"
 
 
-def test_tls_is_set_by_option_file_and_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tls_of_file_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "broker.conf"
     file.write_text("tls.server.certPath=c.pem\ntls.test.mode.enable=false\ntls.enable=true\n")
     monkeypatch.setenv("JAVA_OPT", "-Dtls.server.mode=disabled -Dtls.server.keyPath=k.pem")
@@ -126,11 +120,8 @@ def test_tls_is_set_by_option_file_and_environment(
     enforced, _ = read_options(main_parser().parse_args([*words, "--tls", "enforcing"]))
 
     assert (config.tls.cert_path, config.tls.key_path) == ("c.pem", "k.pem")
-    assert (config.tls.mode, config.tls.test_mode, config.use_tls) == (
-        TlsMode.DISABLED,
-        False,
-        True,
-    )
+    assert (config.tls.mode, config.tls.test_mode) == (TlsMode.DISABLED, False)
+    assert config.use_tls
     assert enforced.tls.mode is TlsMode.ENFORCING
     assert unknown == []
 
@@ -138,21 +129,30 @@ def test_tls_is_set_by_option_file_and_environment(
 @pytest.mark.parametrize(
     ("text", "brokers"),
     [
-        (None, [("broker-a", 0, 10911)]),
-        ("1", [("broker-a", 0, 10911)]),
-        ("2", [("broker-a", 0, 10911), ("broker-b", 0, 10921)]),
-        ("x, y", [("x", 0, 10911), ("y", 0, 10921)]),
-        ("x:0,x:1", [("x", 0, 10911), ("x", 1, 10921)]),
+        (None, [("broker-a", 0, 10911, "store")]),
+        ("1", [("broker-a", 0, 10911, "store/broker-a")]),
+        ("2", [("broker-a", 0, 10911, "store/broker-a"), ("broker-b", 0, 10921, "store/broker-b")]),
+        ("x, y", [("x", 0, 10911, "store/x"), ("y", 0, 10921, "store/y")]),
+        ("x:0,x:1", [("x", 0, 10911, "store/x"), ("x", 1, 10921, "store/x-1")]),
     ],
 )
-def test_several_brokers_have_names_ids_and_ports(
-    text: str | None, brokers: list[tuple[str, int, int]]
-) -> None:
-    configs = broker_configs(Config(), text)
-    free = broker_configs(Config(listen_port=0, broker_name="mine"), "2")
+def test_several_brokers(text: str | None, brokers: list[tuple[str, int, int, str]]) -> None:
+    configs = broker_configs(Config(store_path="store"), text)
 
-    assert [(item.broker_name, item.broker_id, item.listen_port) for item in configs] == brokers
-    assert [(item.broker_name, item.listen_port) for item in free] == [("mine-a", 0), ("mine-b", 0)]
+    assert [
+        (config.broker_name, config.broker_id, config.listen_port, config.store_path)
+        for config in configs
+    ] == brokers
+
+
+def test_several_brokers_without_a_folder_on_free_ports() -> None:
+    configs = broker_configs(Config(listen_port=0, broker_name="mine"), "2")
+
+    assert [(config.broker_name, config.listen_port) for config in configs] == [
+        ("mine-a", 0),
+        ("mine-b", 0),
+    ]
+    assert [config.store_path for config in configs] == ["", ""]
 
 
 @pytest.mark.parametrize("text", ["0", "27", "99999999999999999999", "a,a", "a,", "a:x", ""])
@@ -182,14 +182,3 @@ def test_topics_are_read_from_a_table() -> None:
 def test_other_tables_are_errors(data: dict[str, Any], text: str) -> None:
     with pytest.raises(IllegalValueError, match=text):
         read_topics(data)
-
-
-def test_each_of_several_brokers_has_a_folder_of_its_own() -> None:
-    config = Config(store_path="store")
-
-    assert [item.store_path for item in broker_configs(config, "x:0,x:1")] == [
-        "store/x",
-        "store/x-1",
-    ]
-    assert [item.store_path for item in broker_configs(config, None)] == ["store"]
-    assert [item.store_path for item in broker_configs(Config(), "2")] == ["", ""]

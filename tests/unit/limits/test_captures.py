@@ -1,6 +1,6 @@
-"""Captures of what real programs send pass every limit of the decoder; what is beyond one costs nothing but itself.
+"""Captures of real programs pass every limit of the decoder; data beyond a limit costs no other data.
 
-All limits have their defaults here.  ``tests/unit/tools/pcap/rows/test_bounds.py`` and ``test_hostile.py`` have what is beyond them.
+All limits have their defaults.  ``tests/unit/tools/pcap/rows/test_bounds.py`` and ``test_hostile.py`` test what is beyond.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import struct
 from ipaddress import ip_address
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -49,20 +50,17 @@ def answer(opaque: int) -> bytes:
 
 
 def stream(
-    data: bytes, *, number: int = 0, at: int = START, step: int = 0, size: int = OFFLOADED
+    data: bytes, *, number: int = 0, begin: int = START, step: int = 0, size: int = OFFLOADED
 ) -> Iterator[Packet]:
-    """The packets of a client that begins a connection and sends bytes, so many nanoseconds apart."""
-    yield Packet(at, client(number), SERVER, 0, 0, SYN, b"")
-    for place in range(0, len(data), size):
-        at += step
-        yield Packet(at, client(number), SERVER, 1 + place, 0, ACK, data[place : place + size])
+    """The packets of a client that begins a connection and sends bytes, ``step`` nanoseconds apart."""
+    yield Packet(begin, client(number), SERVER, 0, 0, SYN, b"")
+    for index, place in enumerate(range(0, len(data), size), 1):
+        piece = data[place : place + size]
+        yield Packet(begin + index * step, client(number), SERVER, 1 + place, 0, ACK, piece)
 
 
 def in_time(*streams: Iterable[Packet]) -> list[Packet]:
-    return sorted((one for each in streams for one in each), key=lambda one: one.time_ns)
-
-
-# ------------------------------------------------------------------ what real programs send
+    return sorted(chain(*streams), key=lambda packet: packet.time_ns)
 
 
 def test_more_records_than_are_looked_at_at_once_have_all_their_rows(tmp_path: Path) -> None:
@@ -84,10 +82,10 @@ def test_a_compressed_capture_larger_than_what_is_inflated_ahead_is_read(tmp_pat
 
 
 def test_a_compressed_capture_may_have_a_name_and_a_comment(tmp_path: Path) -> None:
-    plain = save(tmp_path / "named.pcap", stream(ask(1))).read_bytes()
+    content = save(tmp_path / "named.pcap", stream(ask(1))).read_bytes()
     head = b"\x1f\x8b\x08\x18" + bytes(6) + b"n" * 255 + b"\0" + b"c" * 4096 + b"\0"
     path = tmp_path / "named.pcap.gz"
-    path.write_bytes(head + gzip.compress(plain)[10:])
+    path.write_bytes(head + gzip.compress(content)[10:])
 
     assert len(rows(path)) == 1
 
@@ -95,10 +93,8 @@ def test_a_compressed_capture_may_have_a_name_and_a_comment(tmp_path: Path) -> N
 def test_ten_thousand_connections_are_remembered(tmp_path: Path) -> None:
     first = (stream(ask(number), number=number) for number in range(10_000))
     second = [
-        Packet(
-            START + SECOND, client(number), SERVER, 1 + len(ask(number)), 0, ACK, ask(number + 1)
-        )
-        for number in range(10_000)
+        Packet(START + SECOND, client(n), SERVER, 1 + len(ask(n)), 0, ACK, ask(n + 1))
+        for n in range(10_000)
     ]
     decoder = Decoder(str(save(tmp_path / "fleet.pcap", in_time(*first, second))))
 
@@ -109,17 +105,16 @@ def test_ten_thousand_connections_are_remembered(tmp_path: Path) -> None:
 def test_ten_thousand_clients_with_ipv6_addresses_are_told_apart(tmp_path: Path) -> None:
     assert MAX_ADDRESSES > 10_000
     server = ("2001:db8::1", 10911)
+    clients = [(f"2001:db8::{n >> 8:x}:{n & 255:x}:2", 40_000) for n in range(10_000)]
     packets = [
-        Packet(
-            START + number, (f"2001:db8::{number >> 8:x}:{number & 255:x}:2", 40_000), server, *rest
-        )
-        for number in range(10_000)
-        for rest in ((0, 0, SYN, b""), (1, 0, ACK, ask(number)))
+        Packet(START + number, client, server, *segment)
+        for number, client in enumerate(clients)
+        for segment in ((0, 0, SYN, b""), (1, 0, ACK, ask(number)))
     ]
     result = rows(save(tmp_path / "ipv6.pcap", packets))
 
     assert {(row["src"], row["opaque"]) for row in result} == {
-        (str(ip_address(one.source[0])), number // 2) for number, one in enumerate(packets)
+        (str(ip_address(host)), number) for number, (host, _) in enumerate(clients)
     }
 
 
@@ -139,30 +134,36 @@ def test_the_largest_messages_of_many_producers_at_once_are_whole(
     assert {row.get("raw_body", body) for row in result} == {body}
 
 
-@pytest.mark.parametrize("late", [10, 2900])
-def test_a_segment_that_comes_seconds_late_loses_nothing_behind_it(
-    tmp_path: Path, late: int
-) -> None:
+@pytest.mark.parametrize("ms", [10, 2900])
+def test_a_segment_that_comes_seconds_late_loses_nothing_behind_it(tmp_path: Path, ms: int) -> None:
     frames = [ask(opaque, bytes(3000)) for opaque in range(200)]
     packets = [*stream(b"".join(frames), step=MILLISECOND, size=SEGMENT)]
     hole = packets.pop(10)
-    packets.append(hole._replace(time_ns=hole.time_ns + late * MILLISECOND))
-    packets.sort(key=lambda one: one.time_ns)
+    delayed = hole._replace(time_ns=hole.time_ns + ms * MILLISECOND)
 
-    assert len(rows(save(tmp_path / "late.pcap", packets))) == 200
+    assert len(rows(save(tmp_path / "late.pcap", in_time(packets, [delayed])))) == 200
+
+
+def read_with_late_first_segment(path: Path, delay: int) -> list[dict[str, Any]]:
+    """Read 20 frames whose first segment was captured some nanoseconds later."""
+    frames = [ask(opaque, bytes(1000)) for opaque in range(20)]
+    _, first, *following = stream(b"".join(frames), step=MILLISECOND, size=SEGMENT)
+    delayed = first._replace(time_ns=first.time_ns + delay)
+    return rows(save(path / "first.pcap", in_time([delayed], following)))
 
 
 def test_a_first_segment_that_is_captured_behind_others_is_looked_back_to(tmp_path: Path) -> None:
-    frames = [ask(opaque, bytes(1000)) for opaque in range(20)]
-    _, first, *others = stream(b"".join(frames), step=MILLISECOND, size=SEGMENT)
-    late = first._replace(time_ns=first.time_ns + 15 * MILLISECOND)
+    assert len(read_with_late_first_segment(tmp_path, 15 * MILLISECOND)) == 20
 
-    assert len(rows(save(tmp_path / "first.pcap", in_time([late], others)))) == 20
+
+def test_a_first_segment_that_comes_too_late_costs_its_own_frames_alone(tmp_path: Path) -> None:
+    result = read_with_late_first_segment(tmp_path, 5 * SECOND)
+
+    assert {row["opaque"] for row in result} >= set(range(2, 20))
 
 
 def test_the_first_frame_is_found_behind_the_rest_of_the_largest_message(tmp_path: Path) -> None:
-    rest = bytes(16 << 20)
-    data = rest + b"".join(ask(opaque, topic="orders") for opaque in range(50))
+    data = bytes(16 << 20) + b"".join(ask(opaque, topic="orders") for opaque in range(50))
     _, *packets = stream(data, step=MILLISECOND // 10)
 
     assert len(rows(save(tmp_path / "midway.pcap", packets))) >= 49
@@ -177,19 +178,20 @@ def test_values_of_megabytes_in_headers_are_read(tmp_path: Path) -> None:
 
 def test_all_requests_that_one_connection_has_open_find_their_answers(tmp_path: Path) -> None:
     opaques = range(100_000, 100_000 + 65_535)
-    asked = b"".join(map(ask, opaques))
-    told = b"".join(map(answer, reversed(opaques)))
-    size = OFFLOADED // len(answer(opaques[0])) * len(answer(opaques[0]))
-    at = START + 30 * SECOND
+    requests = b"".join(map(ask, opaques))
+    answers = b"".join(map(answer, reversed(opaques)))
+
+    def whole_frames(frame: bytes) -> int:
+        return OFFLOADED // len(frame) * len(frame)
+
+    size, time = whole_frames(answer(opaques[0])), START + 30 * SECOND
     back = (
-        Packet(at, SERVER, client(), 1 + place, 0, ACK, told[place : place + size])
-        for place in range(0, len(told), size)
+        Packet(time, SERVER, client(), 1 + place, 0, ACK, answers[place : place + size])
+        for place in range(0, len(answers), size)
     )
-    begun = Packet(START, SERVER, client(), 0, 1, SYN | ACK, b"")
-    there = stream(
-        asked, step=MILLISECOND, size=OFFLOADED // len(ask(opaques[0])) * len(ask(opaques[0]))
-    )
-    path = save(tmp_path / "open.pcap", [*in_time(there, [begun]), *back])
+    handshake = Packet(START, SERVER, client(), 0, 1, SYN | ACK, b"")
+    there = stream(requests, step=MILLISECOND, size=whole_frames(ask(opaques[0])))
+    path = save(tmp_path / "open.pcap", [*in_time(there, [handshake]), *back])
 
     result = [row for row in rows(path) if row["kind"] == "response"]
 
@@ -200,7 +202,7 @@ def test_all_requests_that_one_connection_has_open_find_their_answers(tmp_path: 
 def test_texts_of_twenty_thousand_clients_and_topics_are_right(tmp_path: Path) -> None:
     assert endpoints.MAX_TEXTS > 20_000
     streams = (
-        stream(ask(1, topic=f"topic-{number}"), number=number, at=START + number)
+        stream(ask(1, topic=f"topic-{number}"), number=number, begin=START + number)
         for number in range(20_000)
     )
     decoder = Decoder(str(save(tmp_path / "texts.pcap", in_time(*streams))))
@@ -212,9 +214,6 @@ def test_texts_of_twenty_thousand_clients_and_topics_are_right(tmp_path: Path) -
         pairs += zip(result["src"], result["topic"], strict=True)
 
     assert sorted(pairs) == sorted((client(n)[0], f"topic-{n}") for n in range(20_000))
-
-
-# ------------------------------------------------------------------ what is beyond
 
 
 def test_a_record_that_claims_too_much_ends_its_file_alone(tmp_path: Path) -> None:
@@ -241,18 +240,8 @@ def test_a_header_that_claims_too_much_costs_no_frame_around_it(tmp_path: Path) 
     assert [row["opaque"] for row in rows(save(tmp_path / "lie.pcap", packets))] == [1, 2]
 
 
-def test_a_first_segment_that_comes_too_late_costs_its_own_frames_alone(tmp_path: Path) -> None:
-    frames = [ask(opaque, bytes(1000)) for opaque in range(20)]
-    _, first, *others = stream(b"".join(frames), step=MILLISECOND, size=SEGMENT)
-    late = first._replace(time_ns=first.time_ns + 5 * SECOND)
-
-    result = rows(save(tmp_path / "first.pcap", in_time([late], others)))
-
-    assert {row["opaque"] for row in result} >= set(range(2, 20))
-
-
 def test_bytes_of_no_frame_for_too_long_end_the_search_in_one_stream_alone(tmp_path: Path) -> None:
-    _, *other = stream(bytes(40 << 20), step=MILLISECOND // 10)
-    usual = stream(b"".join(ask(opaque) for opaque in range(50)), number=1, step=MILLISECOND)
+    _, *zeros = stream(bytes(40 << 20), step=MILLISECOND // 10)
+    frames = stream(b"".join(ask(opaque) for opaque in range(50)), number=1, step=MILLISECOND)
 
-    assert len(rows(save(tmp_path / "other.pcap", in_time(other, usual)))) == 50
+    assert len(rows(save(tmp_path / "zeros.pcap", in_time(zeros, frames)))) == 50

@@ -1,4 +1,4 @@
-"""Clients of the largest clusters meet none of their own limits; what is beyond one of them harms nothing else."""
+"""Clients of the largest clusters reach none of their own limits; data beyond a limit harms nothing else."""
 
 from __future__ import annotations
 
@@ -37,34 +37,35 @@ def address(number: int) -> str:
 
 
 def route(brokers: int, queues: int = 4) -> RemotingCommand:
-    names = [f"b{number}" for number in range(brokers)]
-    return reply(
-        body=TopicRouteData(
-            broker_datas=tuple(
-                BrokerData(broker_name=name, cluster="c", broker_addrs={0: address(number)})
-                for number, name in enumerate(names)
-            ),
-            queue_datas=tuple(
-                QueueData(broker_name=name, perm=6, read_queue_nums=queues, write_queue_nums=queues)
-                for name in names
-            ),
-        )
-    )
+    addresses = {f"b{number}": {0: address(number)} for number in range(brokers)}
+    broker_datas = [
+        BrokerData(broker_name=name, cluster="c", broker_addrs=by_id)
+        for name, by_id in addresses.items()
+    ]
+    queue_datas = [
+        QueueData(broker_name=name, perm=6, read_queue_nums=queues, write_queue_nums=queues)
+        for name in addresses
+    ]
+    body = TopicRouteData(broker_datas=tuple(broker_datas), queue_datas=tuple(queue_datas))
+    return reply(body=body)
 
 
 @asynccontextmanager
-async def cluster(brokers: int) -> AsyncGenerator[tuple[MemoryNetwork, ClientInstance]]:
-    """A client that knows the route of a topic at so many brokers."""
+async def open_cluster_client(brokers: int) -> AsyncGenerator[tuple[MemoryNetwork, ClientInstance]]:
+    """A client that knows the route of a topic that all these brokers have."""
     async with open_network() as network:
         network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, route(brokers))
         for number in range(brokers):
-            peer = network.peer(address(number))
-            peer.on(Code.HEART_BEAT, reply())
-            peer.on(Code.UNREGISTER_CLIENT, reply())
-            peer.on(Code.GET_MAX_OFFSET, reply())
+            for code in (Code.HEART_BEAT, Code.UNREGISTER_CLIENT):
+                network.peer(address(number)).on(code, reply())
         async with open_client(CONFIG, environment={}, connect=network.connect) as client:
             await client.route("T")
             yield network, client
+
+
+def codes_at(network: MemoryNetwork, number: int) -> set[int]:
+    """The codes of the requests that a broker has received."""
+    return {request.code for request in network.peer(address(number)).requests}
 
 
 class Producer:
@@ -85,32 +86,28 @@ class Producer:
 async def test_brokers_that_answer_no_heartbeat_keep_none_from_the_others(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    number = 2 * MAX_HEARTBEATS_AT_ONCE
-    async with cluster(number) as (network, client):
+    count = 2 * MAX_HEARTBEATS_AT_ONCE
+    async with open_cluster_client(count) as (network, client):
         for hanging in range(MAX_HEARTBEATS_AT_ONCE):
             network.peer(address(hanging)).on(Code.HEART_BEAT, None)
             network.peer(address(hanging)).on(Code.UNREGISTER_CLIENT, None)
         client.add_producer(cast("Any", Producer()))
         await trio.sleep(40)
 
-        for each in range(MAX_HEARTBEATS_AT_ONCE, number):
-            assert Code.HEART_BEAT in {
-                request.code for request in network.peer(address(each)).requests
-            }
+        for number in range(MAX_HEARTBEATS_AT_ONCE, count):
+            assert Code.HEART_BEAT in codes_at(network, number)
 
 
 async def test_all_brokers_of_a_large_cluster_hear_that_a_client_leaves(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    async with cluster(200) as (network, client):
+    async with open_cluster_client(200) as (network, client):
         client.add_producer(cast("Any", Producer()))
         await trio.sleep(1)
         started = trio.current_time()
 
     assert trio.current_time() - started < CLOSE_SECONDS
-    for number in range(200):
-        codes = {request.code for request in network.peer(address(number)).requests}
-        assert Code.UNREGISTER_CLIENT in codes
+    assert all(Code.UNREGISTER_CLIENT in codes_at(network, number) for number in range(200))
 
 
 async def test_an_address_too_many_is_refused_and_the_others_are_asked_again(
@@ -142,10 +139,12 @@ async def test_all_queues_of_a_topic_are_known(brokers: int, queues: int) -> Non
 
 async def test_a_route_of_too_many_queues_is_refused_and_the_next_one_is_taken() -> None:
     routes = {"T": route(2, 2**31 - 1), "U": route(1)}
+
+    def respond(request: RemotingCommand) -> RemotingCommand:
+        return routes[(request.ext_fields or {})["topic"]]
+
     async with open_network() as network:
-        network.peer(NS).on(
-            Code.GET_ROUTEINFO_BY_TOPIC, lambda one: routes[(one.ext_fields or {})["topic"]]
-        )
+        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, respond)
         async with open_client(CONFIG, environment={}, connect=network.connect) as client:
             with pytest.raises(DecodeError):
                 await get_queues(client, "T")

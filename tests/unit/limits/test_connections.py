@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from struct import pack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 import trio
 import trio.testing
 
-from rocketwire.codes import SerializeType
+from rocketwire.codes import RequestCode, SerializeType
 from rocketwire.connection import DEFAULT_MAX_IN_FLIGHT
 from rocketwire.errors import (
     ChannelError,
@@ -29,7 +29,7 @@ from rocketwire.wire.layouts.fused import MAX_EXT_FIELDS
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
-ASK = RemotingCommand(code=105)
+ASK = RemotingCommand(code=RequestCode.GET_ROUTEINFO_BY_TOPIC)
 JSON_START = b'{"code":0,"flag":1,"language":"JAVA","opaque":%d,"version":513,"extFields":'
 
 
@@ -37,23 +37,18 @@ def answer_to(request: RemotingCommand, **parts: Any) -> RemotingCommand:
     return RemotingCommand(opaque=request.opaque, flag=CommandFlag.RESPONSE, code=0, **parts)
 
 
-def frame_header(
-    header: bytes, body: bytes = b"", kind: SerializeType = SerializeType.JSON
-) -> bytes:
-    return pack(">II", 4 + len(header) + len(body), kind << 24 | len(header)) + header + body
+def frame_header(header: bytes) -> bytes:
+    return pack(">II", 4 + len(header), len(header)) + header
 
 
-def usual(request: RemotingCommand) -> bytes:
-    return encode(answer_to(request))
+Respond: TypeAlias = "Callable[[RemotingCommand], bytes]"
 
 
 @asynccontextmanager
-async def two_channels(
-    respond: Callable[[RemotingCommand], bytes],
-) -> AsyncGenerator[tuple[Channel, Channel]]:
-    """Channels to two peers: the first answers as it is told, the other in the usual way."""
+async def two_channels(respond: Respond) -> AsyncGenerator[tuple[Channel, Channel]]:
+    """Channels to two peers; the second one answers each request with success."""
 
-    async def serve(stream: trio.abc.Stream, answer: Callable[[RemotingCommand], bytes]) -> None:
+    async def serve(stream: trio.abc.Stream, answer: Respond) -> None:
         decoder = CommandDecoder()
         try:
             while data := await stream.receive_some():
@@ -66,7 +61,7 @@ async def two_channels(
     pairs = [trio.testing.memory_stream_pair() for _ in range(2)]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(serve, pairs[0][1], respond)
-        nursery.start_soon(serve, pairs[1][1], usual)
+        nursery.start_soon(serve, pairs[1][1], lambda request: encode(answer_to(request)))
         async with (
             open_channel_over(pairs[0][0], peer="first", idle_timeout=None) as first,
             open_channel_over(pairs[1][0], peer="second", idle_timeout=None) as second,
@@ -77,8 +72,8 @@ async def two_channels(
 
 async def test_the_largest_frame_is_taken_and_the_next_request_answered() -> None:
     def respond(request: RemotingCommand) -> bytes:
-        bare = len(encode(answer_to(request)))
-        return encode(answer_to(request, body=bytes(MAX_FRAME_LENGTH - bare)))
+        size = MAX_FRAME_LENGTH - len(encode(answer_to(request)))
+        return encode(answer_to(request, body=bytes(size)))
 
     async with two_channels(respond) as (channel, _):
         for _ in range(2):
@@ -87,23 +82,25 @@ async def test_the_largest_frame_is_taken_and_the_next_request_answered() -> Non
 
 
 async def test_a_value_of_megabytes_in_a_header_is_taken() -> None:
-    value = "\u6f22" * 1_048_576  # the longest KV value, of letters that take three bytes
+    fields = {"value": "\u6f22" * 1_048_576}  # the longest KV value, of letters of three bytes
 
-    async with two_channels(
-        lambda one: encode(answer_to(one, ext_fields={"value": value}))
-    ) as both:
-        for channel in both[0], both[0]:
-            assert (await channel.request(ASK)).ext_fields == {"value": value}
+    def respond(request: RemotingCommand) -> bytes:
+        return encode(answer_to(request, ext_fields=fields))
+
+    async with two_channels(respond) as (channel, _):
+        for _ in range(2):
+            assert (await channel.request(ASK)).ext_fields == fields
 
 
 @pytest.mark.parametrize("count", [30, MAX_EXT_FIELDS])
 async def test_a_binary_header_may_have_more_fields_than_any_request_has(count: int) -> None:
     fields = {f"field-{number}": "value" for number in range(count)}
-    kind = SerializeType.ROCKETMQ
 
-    async with two_channels(
-        lambda one: encode(answer_to(one, ext_fields=fields, serialize_type=kind))
-    ) as (channel, _):
+    def respond(request: RemotingCommand) -> bytes:
+        form = SerializeType.ROCKETMQ
+        return encode(answer_to(request, ext_fields=fields, serialize_type=form))
+
+    async with two_channels(respond) as (channel, _):
         for _ in range(2):
             assert (await channel.request(ASK)).ext_fields == fields
 

@@ -1,4 +1,4 @@
-"""The command line takes what large clusters are made of; what is beyond a limit ends nothing that was begun before."""
+"""The command line handles large clusters; data beyond a limit ends no work that has begun."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from rocketwire_tools.admin.commands.produce import BATCH_BYTES, batches
 from rocketwire_tools.cli.command import RefusedError
 from rocketwire_tools.cli.stdio import MAX_LINE, read_lines
 from rocketwire_tools.pcap.reports.reports import SummaryReport
+from tests.support.values import require
 from tests.unit.tools.pcap.reports.test_reports import requests
 
 if TYPE_CHECKING:
@@ -31,18 +32,19 @@ if TYPE_CHECKING:
 
 NS = "10.0.0.1:9876"
 LARGEST = 4 * 1024 * 1024
-"""Bytes of the largest body that brokers take unless they are told otherwise."""
+"""Bytes of the largest body that brokers take by default."""
 
 
-async def lines_of(path: Path) -> list[bytes]:
-    read: list[bytes] = []
+async def read_all_lines(path: Path) -> list[bytes]:
+    """Read the lines of a file; the last one is the text of an error, if there was one."""
+    result: list[bytes] = []
     with path.open("rb") as file:
         try:
             async for lines in read_lines(file.fileno()):
-                read += lines
+                result += lines
         except RefusedError as error:
-            read.append(str(error).encode())
-    return read
+            result.append(str(error).encode())
+    return result
 
 
 async def test_bodies_of_the_greatest_size_are_read_line_by_line(tmp_path: Path) -> None:
@@ -50,7 +52,7 @@ async def test_bodies_of_the_greatest_size_are_read_line_by_line(tmp_path: Path)
     bodies = [b"a" * LARGEST, b"b", b"c" * LARGEST]
     path.write_bytes(b"\n".join(bodies))
 
-    assert await lines_of(path) == bodies
+    assert await read_all_lines(path) == bodies
     assert [len(part) for part in batches(bodies, 32)] == [1, 1, 1]
     assert [len(part) for part in batches([b"x" * 1000] * 64, 32)] == [32, 32]
     assert BATCH_BYTES < LARGEST
@@ -60,23 +62,26 @@ async def test_a_line_that_is_too_long_is_refused_behind_those_before_it(tmp_pat
     path = tmp_path / "in"
     path.write_bytes(b"one\ntwo\n" + b"x" * (MAX_LINE + 1))
 
-    one, two, refusal = await lines_of(path)
+    *lines, refusal = await read_all_lines(path)
 
-    assert (one, two) == (b"one", b"two")
+    assert lines == [b"one", b"two"]
     assert b"longer than %d bytes" % MAX_LINE in refusal
 
 
 async def snapshot(topics: int, *, refuses: str = "") -> tuple[Snapshot | None, int]:
-    """What a snapshot holds of so many topics, None if it failed; and how many routes were asked for at once at most."""
+    """Take a snapshot of a cluster; return it, and the highest number of route requests at once.
+
+    The snapshot is None if it failed.
+    """
     names = [f"T{number}" for number in range(topics)]
-    asked = most = 0
+    open_requests = highest = 0
 
     async def route(request: RemotingCommand) -> RemotingCommand:
-        nonlocal asked, most
-        asked += 1
-        most = max(most, asked)
+        nonlocal open_requests, highest
+        open_requests += 1
+        highest = max(highest, open_requests)
         await trio.sleep(1)
-        asked -= 1
+        open_requests -= 1
         if (request.ext_fields or {})["topic"] == refuses:
             return reply(code=ResponseCode.SYSTEM_ERROR)
         queues = QueueData(broker_name="b", perm=6, read_queue_nums=4, write_queue_nums=4)
@@ -92,27 +97,26 @@ async def snapshot(topics: int, *, refuses: str = "") -> tuple[Snapshot | None, 
         peer.on(Code.GET_ROUTEINFO_BY_TOPIC, route)
         async with open_pool(config, environment={}, connect=network.connect) as pool:
             try:
-                return await take_snapshot(SingleNameServer(pool, config, NS)), most
+                return await take_snapshot(SingleNameServer(pool, config, NS)), highest
             except RocketWireError:
-                return None, most
+                return None, highest
 
 
 async def test_routes_of_a_thousand_topics_are_asked_for_a_few_at_a_time(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    taken, most = await snapshot(1000)
+    result, highest = await snapshot(1000)
 
-    assert taken is not None
-    assert len(taken.routes) == 1000
-    assert most == MAX_CONCURRENT_REQUESTS
+    assert len(require(result).routes) == 1000
+    assert highest == MAX_CONCURRENT_REQUESTS
 
 
 async def test_a_refused_route_ends_one_snapshot_and_the_next_one_is_taken(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     assert await snapshot(100, refuses="T50") == (None, MAX_CONCURRENT_REQUESTS)
-    taken, _ = await snapshot(100)
-    assert taken is not None
+    result, _ = await snapshot(100)
+    assert result is not None
 
 
 @pytest.mark.parametrize("count", [100, 20_000])

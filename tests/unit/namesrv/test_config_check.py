@@ -22,9 +22,9 @@ def check(folder: Path, text: str, jvm: str = "", address: str = "127.0.0.1") ->
     """The findings of a file of which ``text`` begins in the second line."""
     path = folder / "ns.properties"
     path.write_text(f"bindAddress={address}\n{text}")
-    before = sorted(folder.rglob("*"))
+    files = sorted(folder.rglob("*"))
     findings = check_config(str(path), {"JAVA_OPT_EXT": f"-Duser.home={folder} {jvm}"})
-    assert sorted(folder.rglob("*")) == before
+    assert sorted(folder.rglob("*")) == files
     return findings
 
 
@@ -57,10 +57,7 @@ KNOWN = "rocketwire.knownBrokersPath={0}/known.json\n"
             "error: tls.config.file: {0}/tls.properties, line 1: malformed",
         ),
         ("kvConfigPath={0}/kv.json\n", "error: {0}/kv.json: there is no object named configTable"),
-        (
-            "kvConfigPath={0}\n",
-            "warning: the KV configuration starts empty: {0}: is a directory",
-        ),
+        ("kvConfigPath={0}\n", "warning: the KV configuration starts empty: {0}: is a directory"),
         ("kvConfigPath=\n", ""),
         (
             KNOWN + "rocketwire.warmStartSeconds=5\n",
@@ -75,13 +72,13 @@ KNOWN = "rocketwire.knownBrokersPath={0}/known.json\n"
     ],
 )
 def test_errors_and_warnings_are_found(tmp_path: Path, text: str, expected: str) -> None:
-    """Behind ``-D`` stand options of the JVM, and behind ``@`` the address of the server."""
+    """``-D`` begins the options of the JVM, and ``@`` the address of the server."""
     (tmp_path / "kv.json").write_text("{}")
     (tmp_path / "known.json").write_text("[]")
     (tmp_path / "tls.properties").write_text("a=\\u00zz")
-    text, at, address = text.format(tmp_path).partition("@")
+    text, has_address, address = text.format(tmp_path).partition("@")
     text, option, jvm = text.partition("-D")
-    findings = check(tmp_path, text, option + jvm, address if at else "127.0.0.1")
+    findings = check(tmp_path, text, option + jvm, address if has_address else "127.0.0.1")
 
     shown = [f"error: {error}" for error in findings.errors]
     shown += [f"warning: {warning}" for warning in findings.warnings]
@@ -97,9 +94,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["no.such.host", "a..b"])
-def test_a_host_that_is_not_there_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_missing_host_is_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     without_hosts(monkeypatch)
     findings = check(tmp_path, "rocketwire.observePort=-1\n", address=name)
 
@@ -109,20 +104,18 @@ def test_a_host_that_is_not_there_is_an_error(
 
 
 def without_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No name of a host is known, and none is asked for."""
-    known = socket.getaddrinfo
+    """Let the look-up of ``no.such.host`` fail without a request to a name server."""
+    function = socket.getaddrinfo
 
-    def getaddrinfo(host: str, *words: int, **more: int) -> object:
+    def getaddrinfo(host: str, *arguments: int, **options: int) -> object:
         if host == "no.such.host":
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        return known(host, *words, **more)
+        return function(host, *arguments, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
 
 
-def test_the_port_for_operators_is_an_error_if_it_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chosen_operators_port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     without_hosts(monkeypatch)
     findings = check(tmp_path, "rocketwire.observeAddress=no.such.host\n")
 
@@ -132,9 +125,7 @@ def test_the_port_for_operators_is_an_error_if_it_is_asked_for(
     )
 
 
-def test_a_library_that_is_missing_is_a_warning_unless_it_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_library_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_port, "LIBRARIES", ("no_such_library",))
     missing = (
         "no port for operators (rocketwire.observePort): no_such_library not installed (pip install"
@@ -175,9 +166,7 @@ def test_a_certificate_is_loaded(tmp_path: Path) -> None:
     assert check(tmp_path, text).warnings[0].endswith(f"with key {key}: no such file or directory")
 
 
-def test_the_certificate_of_the_test_mode_is_tried_where_tls_is_required(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_certificate_of_test_mode_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enforcing = "-Dtls.server.mode=enforcing"
     assert check(tmp_path, "", enforcing) == NOTHING
     monkeypatch.setitem(sys.modules, "cryptography", None)

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         ("", {}),
     ],
 )
-def test_a_text_gives_what_java_reads_from_it(text: str, expected: dict[str, str]) -> None:
+def test_texts_are_read_as_java_reads_them(text: str, expected: dict[str, str]) -> None:
     assert load_properties(text.encode("utf-8")) == expected
 
 
@@ -91,13 +91,11 @@ def test_a_malformed_unicode_escape_is_an_error(text: str) -> None:
         ("a=1\na=2", [Entry("a", "1", 1, "a=1"), Entry("a", "2", 2, "a=2")]),
     ],
 )
-def test_an_entry_knows_where_it_stands_and_how_it_is_written(
-    text: str, expected: list[Entry]
-) -> None:
+def test_entry_has_its_line_and_its_text(text: str, expected: list[Entry]) -> None:
     assert load_entries(text.encode()) == expected
 
 
-def test_a_malformed_entry_is_told_with_its_line() -> None:
+def test_malformed_entry_is_named_with_its_line() -> None:
     with pytest.raises(DecodeError, match=r"^line 3: malformed"):
         load_properties(b"a=b\n# \\u00zz\nc=\\u00zz\n")
 

@@ -1,4 +1,4 @@
-"""The protocol of a connection is known from the fewest bytes; a log line names foreign protocols, and their bytes cannot forge one."""
+"""The protocol of a connection is known from the fewest bytes; log lines name foreign protocols."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire.serving.preamble import NextProtocol, Preamble, describe, describe_plain, is_plain
@@ -58,8 +59,12 @@ def test_first_bytes_are_named(data: bytes, expected: str) -> None:
     assert describe(data) == expected
 
 
-JSON = encode(RemotingCommand(code=105, opaque=1, ext_fields={"topic": "TA"}))
-BINARY = encode(RemotingCommand(code=103, opaque=1, serialize_type=SerializeType.ROCKETMQ))
+JSON = encode(
+    RemotingCommand(code=Code.GET_ROUTEINFO_BY_TOPIC, opaque=1, ext_fields={"topic": "TA"})
+)
+BINARY = encode(
+    RemotingCommand(code=Code.REGISTER_BROKER, opaque=1, serialize_type=SerializeType.ROCKETMQ)
+)
 PLAIN = "a RocketMQ client that does not use TLS"
 
 
@@ -85,53 +90,40 @@ PLAIN = "a RocketMQ client that does not use TLS"
         (b"", "nothing"),
     ],
 )
-def test_a_client_that_should_use_tls_and_does_not_is_named(data: bytes, expected: str) -> None:
+def test_client_without_tls_is_named(data: bytes, expected: str) -> None:
     assert describe_plain(data) == expected
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_give_one_short_printable_line(data: bytes) -> None:
-    plain = describe_plain(data)
-    assert plain.isprintable()
-    assert len(plain) < 400
-    text = describe(data)
-
-    assert text.isprintable()
-    assert len(text) < 400
+    for text in (describe_plain(data), describe(data)):
+        assert text.isprintable()
+        assert len(text) < 400
 
 
 @pytest.mark.parametrize("header", [b"", V1, V2], ids=["no header", "version 1", "version 2"])
 @pytest.mark.parametrize(
-    ("rest", "expected"), [(FRAME, NextProtocol.PLAIN), (HELLO, NextProtocol.TLS)]
+    ("data", "expected"), [(FRAME, NextProtocol.PLAIN), (HELLO, NextProtocol.TLS)]
 )
-def test_what_follows_is_known_at_its_first_byte_wherever_the_bytes_are_cut(
-    header: bytes, rest: bytes, expected: NextProtocol
-) -> None:
+def test_protocol_after_a_header(header: bytes, data: bytes, expected: NextProtocol) -> None:
     for cut in range(len(header) + 1):
         preamble = Preamble()
-        first = preamble.feed(header[:cut])
-        second = preamble.feed(header[cut:])
-        assert (first, second) == (None, None)
+        assert preamble.feed(header[:cut]) is None
+        assert preamble.feed(header[cut:]) is None
         assert preamble.held == b""
 
-        assert preamble.feed(rest[:1]) is expected
-        assert preamble.held == rest[:1]
+        assert preamble.feed(data[:1]) is expected
+        assert preamble.held == data[:1]
         assert (preamble.proxy is None) == (header == b"")
         assert preamble.proxy is None or preamble.proxy.client == "1.2.3.4:1"
 
 
-def test_header_and_what_follows_may_come_at_once() -> None:
+@pytest.mark.parametrize(("data", "header"), [(FRAME, V2), (V1, V1)], ids=["frame", "header"])
+def test_only_the_first_header_is_one(data: bytes, header: bytes) -> None:
     preamble = Preamble()
 
-    assert preamble.feed(V2 + FRAME) is NextProtocol.PLAIN
-    assert preamble.held == FRAME
-
-
-def test_a_second_header_is_no_header() -> None:
-    preamble = Preamble()
-
-    assert preamble.feed(V1 + V1) is NextProtocol.PLAIN
-    assert preamble.held == V1
+    assert preamble.feed(header + data) is NextProtocol.PLAIN
+    assert preamble.held == data
 
 
 @pytest.mark.parametrize("data", [b"PROXX", b"\r\n\r\n\r", b"PROXYX", b"P\x00"])
@@ -152,5 +144,5 @@ def test_a_malformed_header_is_an_error() -> None:
     ("data", "expected"),
     [(FRAME, True), (b"GET /", True), (V1, False), (V2, False), (HELLO, False)],
 )
-def test_the_first_byte_tells_most_connections(data: bytes, expected: bool) -> None:
+def test_the_first_byte_settles_most_connections(data: bytes, expected: bool) -> None:
     assert is_plain(data) is expected

@@ -18,42 +18,37 @@ from rocketwire.serving.process_tuning import (
 )
 
 
-def test_the_limit_of_file_descriptors_is_raised_where_that_is_allowed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_limit_of_file_descriptors_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     import resource
 
-    asked: list[tuple[int, int]] = []
-
-    def limits(_: int) -> tuple[int, int]:
-        return (1024, 4096)
+    requests: list[tuple[int, int]] = []
 
     def refuse(_: int, limits: tuple[int, int]) -> None:
-        asked.append(limits)
+        requests.append(limits)
         raise ValueError("not allowed")
 
-    monkeypatch.setattr(resource, "getrlimit", limits)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
     monkeypatch.setattr(resource, "setrlimit", refuse)
     allow_many_connections()
 
-    assert asked == [(4096, 4096)]
+    assert requests == [(4096, 4096)]
 
 
-def test_the_allocator_is_told_its_thresholds(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[int, int]] = []
+def test_thresholds_of_the_allocator_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    options: list[tuple[int, int]] = []
 
     class Library:
         @staticmethod
         def mallopt(parameter: int, value: int) -> None:
-            told.append((parameter, value))
+            options.append((parameter, value))
 
     monkeypatch.setattr(ctypes, "CDLL", {None: Library}.__getitem__)
     give_memory_back()
 
-    assert sorted(told) == [(-3, MMAP_THRESHOLD), (-1, TRIM_THRESHOLD)]
+    assert sorted(options) == [(-3, MMAP_THRESHOLD), (-1, TRIM_THRESHOLD)]
 
 
-def test_another_c_library_is_lived_with(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_c_library_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", {None: object()}.__getitem__)
 
     give_memory_back()
@@ -84,7 +79,7 @@ def test_the_memory_of_large_blocks_goes_back() -> None:
     assert resident("told") < resident("untold") - 8 * 1024
 
 
-def test_the_collector_does_not_look_at_what_stays() -> None:
+def test_the_collector_skips_permanent_objects() -> None:
     thresholds = gc.get_threshold()
     gc.unfreeze()
     try:

@@ -69,7 +69,7 @@ class Moody(socket.socket):
         return super().accept()
 
 
-async def moody(number: int) -> tuple[Moody, trio.SocketStream]:
+async def open_moody(number: int) -> tuple[Moody, trio.SocketStream]:
     listener = Moody()
     listener.number = number
     listener.bind(("127.0.0.1", 0))
@@ -80,7 +80,7 @@ async def moody(number: int) -> tuple[Moody, trio.SocketStream]:
 
 async def test_a_connection_that_has_gone_already_is_passed_over() -> None:
     with trio.fail_after(60):
-        listener, client = await moody(errno.ECONNABORTED)
+        listener, client = await open_moody(errno.ECONNABORTED)
         with listener:
             async with client:
                 (await accept(listener)).close()
@@ -88,7 +88,7 @@ async def test_a_connection_that_has_gone_already_is_passed_over() -> None:
 
 async def test_the_lack_of_file_descriptors_is_reported() -> None:
     with trio.fail_after(60):
-        listener, client = await moody(errno.EMFILE)
+        listener, client = await open_moody(errno.EMFILE)
         with listener:
             async with client:
                 with pytest.raises(OSError, match="mood"):
@@ -122,7 +122,7 @@ async def test_a_stream_waits_for_a_peer_that_reads_slowly() -> None:
             assert received == data
 
 
-async def test_a_false_alarm_is_waited_out() -> None:
+async def test_false_alarm_is_ignored() -> None:
     class Nervous(socket.socket):
         alarmed = False
 
@@ -160,7 +160,7 @@ async def test_a_peer_that_has_gone_is_unknown() -> None:
     assert address_text(accepted) == "unknown"
 
 
-async def test_closing_wakes_who_waits_for_bytes() -> None:
+async def test_close_wakes_a_reader() -> None:
     async def receive(stream: SocketStream) -> None:
         with pytest.raises((trio.ClosedResourceError, trio.BrokenResourceError)):
             await stream.receive_some()

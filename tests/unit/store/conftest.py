@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session", params=[CURRENT, OLD])
-def plain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> BrokerStore:
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> BrokerStore:
     """The store of a broker that was stopped in order; tests only read it."""
     return unpack(request.param, "plain", tmp_path_factory.mktemp("store"))

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from tests.support.stores import BrokerStore
 
 
-def test_the_newest_message_is_in_the_checkpoint_of_an_orderly_stop(plain: BrokerStore) -> None:
-    data = (plain.root / "checkpoint").read_bytes()
+def test_the_newest_message_is_in_the_checkpoint_of_an_orderly_stop(store: BrokerStore) -> None:
+    data = (store.root / "checkpoint").read_bytes()
 
     checkpoint = decode_checkpoint(data)
 
-    newest = max(message.store_timestamp for message in plain.truth.pulled)
+    newest = max(message.store_timestamp for message in store.truth.pulled)
     assert max(checkpoint.physical_timestamp, checkpoint.queue_timestamp) == newest
-    assert (checkpoint.queue_physical_offset > 0) == (plain.truth.release == CURRENT)
+    assert (checkpoint.queue_physical_offset > 0) == (store.truth.release == CURRENT)
     assert encode_checkpoint(checkpoint) == data
     assert len(data) == FILE_SIZE
 

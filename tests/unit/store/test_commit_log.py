@@ -10,6 +10,7 @@ from rocketwire.store import commit_log
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.values import require
 
 V4 = Host(bytes([127, 0, 0, 1]), 10911)
 V6 = Host(bytes(15) + b"\x01", 10911)
@@ -17,19 +18,13 @@ V6 = Host(bytes(15) + b"\x01", 10911)
 
 def message(**changes: Any) -> bytes:
     """A stored message at offset 0."""
-    body = changes.get("body", b"body")
-    fields: dict[str, Any] = {
-        "topic": "orders",
-        "body": body,
-        "body_crc": crc32(body if isinstance(body, bytes) else None),
-        "born_host": V4,
-        "store_host": V4,
-    }
-    return encode_stored_message(StoredMessage(**{**fields, **changes}))
+    fields: dict[str, Any] = {"topic": "orders", "body": b"body", "born_host": V4, "store_host": V4}
+    fields |= changes
+    return encode_stored_message(StoredMessage(body_crc=crc32(fields["body"]), **fields))
 
 
 @pytest.mark.parametrize("flags", [0, 0x10, 0x20, 0x30])
-def test_hosts_of_both_families_move_what_follows(flags: int) -> None:
+def test_a_long_host_moves_the_later_members(flags: int) -> None:
     born, stored = V6 if flags & 0x10 else V4, V6 if flags & 0x20 else V4
     numbers = {
         "queue_id": 1,
@@ -40,9 +35,8 @@ def test_hosts_of_both_families_move_what_follows(flags: int) -> None:
     }
     data = message(sys_flag=flags, born_host=born, store_host=stored, **numbers)
 
-    parts = commit_log.message_parts(data, 0)
+    parts = require(commit_log.message_parts(data, 0))
 
-    assert parts is not None
     assert data[parts.body : parts.body + parts.body_size] == b"body"
     assert parts[:7] == (len(data), 3, 1, 2, flags, 4, 5)
 
@@ -51,9 +45,8 @@ def test_a_long_topic_has_two_bytes_for_its_size() -> None:
     topic = "%RETRY%" + "g" * 150
     data = message(topic=topic)
 
-    parts = commit_log.message_parts(data, 0)
+    parts = require(commit_log.message_parts(data, 0))
 
-    assert parts is not None
     assert data[parts.topic : parts.topic + parts.topic_size] == topic.encode()
 
 
@@ -84,14 +77,13 @@ def test_a_record_whose_sizes_disagree_is_no_message(position: int, value: bytes
 
 def test_a_changed_body_breaks_its_checksum() -> None:
     data = message()
-    parts = commit_log.message_parts(data, 0)
+    parts = require(commit_log.message_parts(data, 0))
 
-    assert parts is not None
     assert commit_log.body_crc_holds(data, parts)
     assert not commit_log.body_crc_holds(change(data, parts.body, b"B"), parts)
 
 
-def test_the_checksum_of_a_whole_message_is_read_with_its_digits_in_reverse() -> None:
+def test_the_digits_of_a_message_checksum_are_reversed() -> None:
     data = message(properties={"KEYS": "k", "__CRC32#": "0000000000"})
     checksum = crc32(data[:-20])
     digits = f"{checksum:010d}"[::-1].encode()
@@ -101,7 +93,7 @@ def test_the_checksum_of_a_whole_message_is_read_with_its_digits_in_reverse() ->
     assert commit_log.message_crc(message(), 0, len(message())) is None
 
 
-def test_a_walk_stops_at_what_reaches_beyond_its_end() -> None:
+def test_a_walk_stops_at_a_unit_that_crosses_its_end() -> None:
     data = message()
 
     assert commit_log.walk(data * 2, 0, 2 * len(data)) == ([0, len(data)], 2 * len(data))

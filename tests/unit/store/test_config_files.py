@@ -34,16 +34,16 @@ def test_a_topic_and_a_group_are_split_at_the_only_separator() -> None:
 def test_entries_that_are_no_offsets_are_left_out() -> None:
     keys = {"x": 1, "1": "2", "--1": 1, "-": 1, "9" * 5000: 1, "\u0663": 1, "2": True, "3": 1 << 63}
     table = {"t@g": {"0": 5, **keys}, "t": {"0": 1}, "u@g": 7}
+    offsets = {("t", "g"): {0: 5}}
 
-    assert config_files.consumer_offsets({"offsetTable": table}) == {("t", "g"): {0: 5}}
+    assert config_files.consumer_offsets({"offsetTable": table}) == offsets
     assert config_files.consumer_offsets({}) == {}
-    assert config_files.consumer_offsets({"pullOffsetTable": table}, "pullOffsetTable") == {
-        ("t", "g"): {0: 5}
-    }
+    name = "pullOffsetTable"
+    assert config_files.consumer_offsets({name: table}, name) == offsets
 
 
 def test_delay_offsets_go_by_level() -> None:
-    assert config_files.delay_offsets(
-        {"offsetTable": {"1": 4, "x": 1, "2": None, "9" * 5000: 1}}
-    ) == {1: 4}
+    table = {"1": 4, "x": 1, "2": None, "9" * 5000: 1}
+
+    assert config_files.delay_offsets({"offsetTable": table}) == {1: 4}
     assert config_files.delay_offsets({"offsetTable": []}) == {}

@@ -1,4 +1,4 @@
-"""Files of brokers in controller mode; the bytes are those of the fixture ``controller-5.5.0``."""
+"""Files of brokers in controller mode, with the bytes of the fixture ``controller-5.5.0``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_epochs_follow_their_number_and_their_checksum() -> None:
     assert decode_epochs(epoch_file(lines, 2)) == [Epoch(1, 0), Epoch(4, 1_048_576)]
 
 
-def test_a_checksum_of_zero_is_not_compared_and_other_lines_are_passed_over() -> None:
+def test_a_checksum_of_zero_and_unknown_lines_are_ignored() -> None:
     assert decode_epochs(b"1\n0\n1-0\nnothing\n") == [Epoch(1, 0)]
 
 

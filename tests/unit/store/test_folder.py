@@ -90,7 +90,7 @@ def test_a_link_never_leads_out_of_a_store(tmp_path: Path) -> None:
     assert folder.roots == (tmp_path / "store",)
 
 
-def test_a_folder_in_the_place_of_a_file_is_ignored_with_what_it_holds(tmp_path: Path) -> None:
+def test_a_folder_in_the_place_of_a_file_is_ignored(tmp_path: Path) -> None:
     places = [
         f"commitlog/{FIRST}",
         "config/consumerOffset.json.bak",
@@ -120,7 +120,7 @@ def test_a_missing_path_and_too_many_files_are_refused(tmp_path: Path) -> None:
     assert len(read_folder([tmp_path], max_files=3).commit_log) == 2
 
 
-def test_a_rocksdb_in_a_link_is_none_and_files_beside_current_are_of_it(tmp_path: Path) -> None:
+def test_a_linked_rocksdb_is_ignored_but_files_by_current_belong_to_it(tmp_path: Path) -> None:
     create(tmp_path, "outside/CURRENT", "store/consumequeue/CURRENT", "store/consumequeue/1.sst")
     create(tmp_path, f"store/consumequeue/orders/0/{FIRST}", "store/CURRENT")
     (tmp_path / "store" / "kvStore").symlink_to(tmp_path / "outside")
@@ -128,20 +128,18 @@ def test_a_rocksdb_in_a_link_is_none_and_files_beside_current_are_of_it(tmp_path
 
     folder = read_folder([tmp_path / "store"])
 
-    assert {
-        name: sorted(file.base_name for file in files) for name, files in folder.rocksdb.items()
-    } == {"consumequeue": ["1.sst", "CURRENT"]}
+    assert list(folder.rocksdb) == ["consumequeue"]
+    names = sorted(file.base_name for file in folder.rocksdb["consumequeue"])
+    assert names == ["1.sst", "CURRENT"]
     assert list(folder.queues) == [("orders", 0)]
     assert folder.ignored == ["consumequeue/2.sst", "kvStore"]
 
 
-def test_a_file_that_a_broker_deletes_meanwhile_is_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_deleted_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}")
 
-    def delete_first(name: str) -> int | None:  # after the list, before the status of a file
-        if name == FIRST:
+    def delete_first(name: str) -> int | None:
+        if name == FIRST:  # it is in the list of files, and has no status yet
             (tmp_path / "commitlog" / FIRST).unlink()
         return offset_of_name(name)
 
@@ -167,9 +165,7 @@ def deny(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path, int], None]:
     return deny
 
 
-def test_a_root_that_cannot_be_listed_is_an_error(
-    tmp_path: Path, deny: Callable[[Path, int], None]
-) -> None:
+def test_unreadable_root_is_an_error(tmp_path: Path, deny: Callable[[Path, int], None]) -> None:
     deny(tmp_path, errno.EACCES)
 
     with pytest.raises(PermissionError):
@@ -183,7 +179,7 @@ def test_a_root_that_cannot_be_listed_is_an_error(
         (errno.EIO, {f"commitlog/{name}": "Input/output error" for name in (FIRST, SECOND)}),
     ],
 )
-def test_files_without_a_status_are_named_or_their_folder_is(
+def test_unreadable_files_are_named(
     number: int, unreadable: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create(tmp_path, f"commitlog/{FIRST}", f"commitlog/{SECOND}", "checkpoint")
@@ -210,9 +206,9 @@ def test_the_file_of_an_offset_is_the_one_that_reaches_as_far(tmp_path: Path) ->
     files = read_folder([tmp_path / "b", tmp_path / "a"]).commit_log
     assert [(file.offset, file.size) for file in files] == [(0, 8), (8, 0), (8, 8), (24, 8)]
 
-    found = [file_at(files, offset) for offset in (-1, 0, 7, 8, 15, 16, 24, 31, 32)]
+    hits = [file_at(files, offset) for offset in (-1, 0, 7, 8, 15, 16, 24, 31, 32)]
 
-    offsets = [None if file is None else file.offset for file in found]
+    offsets = [None if file is None else file.offset for file in hits]
     assert offsets == [None, 0, 0, 8, 8, None, 24, 24, None]
     assert file_at(list(reversed(files[1:3])), 9) == files[2]
     assert [file.offset for file in files_between(files, 7, 25)] == [0, 8, 24]

@@ -24,16 +24,13 @@ def files_of(store: BrokerStore) -> list[Path]:
     return sorted((store.root / "index").iterdir())
 
 
-def test_the_geometry_of_a_file_is_found_from_its_length_and_entries(plain: BrokerStore) -> None:
-    for path in files_of(plain):
+def test_the_geometry_of_a_file_is_found_from_its_length_and_entries(store: BrokerStore) -> None:
+    for path in files_of(store):
         data = path.read_bytes()
-        fitting = [
-            geometry
-            for geometry in index_file.geometries(len(data))
-            if index_file.fits(data, geometry)
-        ]
-        assert fitting[0] == geometry_of(plain)
-        assert fitting[0].file_size == len(data)
+        geometries = index_file.geometries(len(data))
+        first = next(geometry for geometry in geometries if index_file.fits(data, geometry))
+        assert first == geometry_of(store)
+        assert first.file_size == len(data)
 
 
 def test_no_geometry_fits_a_length_that_java_never_writes() -> None:
@@ -86,22 +83,21 @@ def test_an_entry_that_does_not_belong_to_its_slot_refutes_a_geometry() -> None:
 
 
 def test_a_chain_that_does_not_go_back_ends() -> None:
-    data = small_file(ENTRY, ENTRY._replace(previous=2))
+    loop = ENTRY._replace(previous=2)
 
-    assert list(index_file.lookup(index_file.reader_of(data), GEOMETRY, 5)) == [
-        ENTRY._replace(previous=2)
-    ]
+    assert look_up(small_file(ENTRY, loop), 5) == [loop]
+
+
+def look_up(data: bytes, key_hash: int) -> list[index_file.IndexEntry]:
+    return list(index_file.lookup(index_file.reader_of(data), GEOMETRY, key_hash))
 
 
 def test_other_hashes_of_the_same_slot_are_passed_over() -> None:
     data = small_file(ENTRY, ENTRY._replace(key_hash=9, previous=1))
 
-    assert list(index_file.lookup(index_file.reader_of(data), GEOMETRY, 5)) == [ENTRY]
-    assert list(index_file.lookup(index_file.reader_of(data), GEOMETRY, 2)) == []
+    assert (look_up(data, 5), look_up(data, 2)) == ([ENTRY], [])
 
 
 def test_a_file_that_ends_before_an_entry_is_refused() -> None:
-    data = small_file(ENTRY)[: 40 + 4 * GEOMETRY.slots + 25]
-
     with pytest.raises(DecodeError, match="20 bytes"):
-        list(index_file.lookup(index_file.reader_of(data), GEOMETRY, 5))
+        look_up(small_file(ENTRY)[: 40 + 4 * GEOMETRY.slots + 25], 5)

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.store.pops import (
-    Acks,
-    CheckPoint,
-    Pop,
-    decode_acks,
-    decode_check_point,
-)
+from rocketwire.store.pops import Acks, CheckPoint, Pop, decode_acks, decode_check_point
+from tests.support.values import require
 
 POP = Pop("tasks", "poppers", 0, 1795529406790, 0)
 # read from a store of 5.5.0
@@ -56,19 +51,16 @@ def test_other_bodies_are_no_records(body: bytes) -> None:
 
 def test_numbers_that_are_none_count_as_zero_and_steps_are_bounded() -> None:
     body = b'{"t":"t","c":"g","n":1000000000,"bm":"x","q":99999999999999999999,"d":"x"}'
-    record = decode_check_point(body)
+    record = require(decode_check_point(body))
 
-    assert record is not None
     assert record.pop == Pop("t", "g", 0, 0, 0)
     assert len(record.offsets) == 10_000
 
 
 def test_offsets_that_no_long_of_java_has_are_left_out() -> None:
-    most = (1 << 63) - 1
-    point = decode_check_point(b'{"t":"T","c":"G","so":%d,"d":[0,1]}' % most)
-    acks = decode_acks(b'{"t":"T","c":"G","aol":[7,%d]}' % (most + 1))
+    maximum = (1 << 63) - 1
+    point = decode_check_point(b'{"t":"T","c":"G","so":%d,"d":[0,1]}' % maximum)
+    acks = decode_acks(b'{"t":"T","c":"G","aol":[7,%d]}' % (maximum + 1))
 
-    assert point is not None
-    assert point.offsets == [most]
-    assert acks is not None
-    assert acks.offsets == [7]
+    assert require(point).offsets == [maximum]
+    assert require(acks).offsets == [7]

@@ -9,17 +9,16 @@ import pytest
 from rocketwire.errors import DecodeError
 from rocketwire.store import timers
 from rocketwire.store.commit_log import BLANK_MAGIC
+from tests.support.values import require
 
 RECORD = timers.TimerRecord(52, -1, 1, 1_700_000_000_000, 5_000, 4096, 300, 77, 0)
 DATA = pack(">iqiqiqiiq", *RECORD)
 
 
 def test_a_record_is_due_at_its_write_time_and_delay() -> None:
-    record = timers.decode_timer_record(b"x" + DATA, 1)
+    record = require(timers.decode_timer_record(b"x" + DATA, 1))
 
-    assert record == RECORD
-    assert record is not None
-    assert record.due == 1_700_000_005_000
+    assert (record, record.due) == (RECORD, 1_700_000_005_000)
 
 
 @pytest.mark.parametrize("position", [-1, 1, 100])
@@ -46,7 +45,7 @@ def test_a_slot_counts_only_where_its_time_belongs() -> None:
     assert list(timers.decode_timer_slots(data + b"cut")) == [slots[3]]
 
 
-def test_the_check_says_how_far_the_wheel_is() -> None:
+def test_the_checkpoint_has_the_position_of_the_wheel() -> None:
     words = (1_700_000_000_000, 520, 10, 0, 0, 1_600_000_000_000, 3)
 
     assert timers.decode_timer_check(pack(">7q", *words).ljust(4096, b"\0")) == words

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 import pytest
 
 from rocketwire.flags import MessageSysFlag
-from rocketwire.store import commit_log, consume_queue, index_file
+from rocketwire.store import commit_log, index_file
+from rocketwire.store.consume_queue import QueueUnit, encode_unit
 from rocketwire.store.writer import (
     FILLER_TOPIC,
     MAX_FILLER,
@@ -26,29 +26,16 @@ from rocketwire.store.writer import (
     topic_table,
     write_file,
 )
-from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
-from rocketwire.wire.message.stored import StoredMessage
+from tests.support.values import require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from rocketwire.wire.message.stored import StoredMessage
 
 ROLLED_BACK = int(MessageSysFlag.TRANSACTION_ROLLBACK)
-
-
-def message(topic: str = "orders", body: bytes = b"body", **fields: Any) -> StoredMessage:
-    values: dict[str, Any] = {
-        "store_timestamp": 1_700_000_000_000,
-        "store_host": Host(bytes(4), 10911),
-        **fields,
-    }
-    return StoredMessage(topic=topic, body=body, **values)
-
-
-def read(folder: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
 
 
 def read_messages(data: bytes) -> Iterator[StoredMessage]:
@@ -64,13 +51,11 @@ def read_messages(data: bytes) -> Iterator[StoredMessage]:
         position += size
 
 
-def test_a_write_goes_on_where_the_system_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = os.pwrite
+def test_write_continues_after_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pwrite = os.pwrite
 
     def write_a_part(file: int, data: bytes, position: int) -> int:
-        return whole(file, bytes(data)[:3], position)
+        return pwrite(file, bytes(data)[:3], position)
 
     monkeypatch.setattr(os, "pwrite", write_a_part)
 
@@ -114,17 +99,16 @@ def test_a_dry_run_counts_bytes_and_names() -> None:
     ],
 )
 def test_fillers_are_whole_messages_at_their_place_that_no_queue_gets(size: int) -> None:
-    data = filler(1234, size, 1_700_000_000_000)
+    data = require(filler(1234, size, 1_700_000_000_000))
 
-    assert data is not None
     assert len(data) == size
-    messages = list(read_messages(data))
-    assert {one.topic for one in messages} == {FILLER_TOPIC}
-    assert {one.sys_flag for one in messages} == {ROLLED_BACK}
-    assert messages[0].commit_log_offset == 1234
-    for before, after in pairwise(messages):
-        assert after.commit_log_offset == before.commit_log_offset + before.store_size
-    assert all(one.store_size <= MAX_FILLER for one in messages)
+    place = 1234
+    for message in read_messages(data):
+        assert (message.topic, message.sys_flag) == (FILLER_TOPIC, ROLLED_BACK)
+        assert message.commit_log_offset == place
+        assert message.store_size <= MAX_FILLER
+        place += message.store_size
+    assert place == 1234 + size
 
 
 def test_a_filler_needs_room_for_a_message() -> None:
@@ -132,28 +116,18 @@ def test_a_filler_needs_room_for_a_message() -> None:
     assert filler(0, 0, 0) is None
 
 
-def test_a_blank_says_how_many_bytes_are_left() -> None:
+def test_a_blank_holds_the_number_of_bytes_left() -> None:
     assert commit_log.blank_size(blank(70) + bytes(62), 0) == 70
 
 
-def units(*numbers: int) -> bytes:
-    return b"".join(
-        consume_queue.encode_unit(consume_queue.QueueUnit(100 * number, 91, 7))
-        for number in numbers
-    )
-
-
-def queue_writer(tmp_path: Path, file_size: int = 100) -> QueueWriter:
-    return QueueWriter(DiskFiles(tmp_path), "queue", file_size=file_size)
-
-
 def test_a_file_of_a_queue_has_the_time_of_its_last_message(tmp_path: Path) -> None:
-    queue = queue_writer(tmp_path)
+    queue = QueueWriter(DiskFiles(tmp_path), "queue", file_size=100)
+    unit = encode_unit(QueueUnit(100, 91, 7))
 
     for number in range(7):
-        queue.put(number, units(number), 1_000_000_000_123 + number)
+        queue.put(number, unit, 1_000_000_000_123 + number)
     queue.flush()
-    queue.put(2, units(9), 1_000_000_000_999)
+    queue.put(2, unit, 1_000_000_000_999)
     queue.flush()
 
     times = [path.stat().st_mtime_ns for path in sorted((tmp_path / "queue").iterdir())]
@@ -167,13 +141,12 @@ def test_queues_have_the_folders_of_java() -> None:
         queue_folder("orders", -1)
 
 
-def test_a_full_index_file_is_followed_by_another_whose_first_entry_counts_from_its_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_index_file_and_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Shanghai")
     time.tzset()
     begin = 1_700_000_000_123
-    index = IndexWriter(DiskFiles(tmp_path), index_file.Geometry(3, 4))
+    geometry = index_file.Geometry(3, 4)
+    index = IndexWriter(DiskFiles(tmp_path), geometry)
 
     for number in range(5):
         index.put(number, 100 * number, begin + 2000 * number)
@@ -185,39 +158,32 @@ def test_a_full_index_file_is_followed_by_another_whose_first_entry_counts_from_
     assert first.name == "20231115061320123"
     assert second.name == "20231115061326123"
     assert index.full_timestamp == begin + 4000
-    geometry = index_file.Geometry(3, 4)
-    entries = [
-        index_file.entry_at(index_file.reader_of(first.read_bytes()), geometry, number)
-        for number in (1, 2, 3)
-    ]
-    assert [entry.seconds for entry in entries] == [0, 2, 4]
-    assert [entry.previous for entry in entries] == [0, 0, 0]
+    entries = read_entries(first, geometry)
+    assert [(entry.seconds, entry.previous) for entry in entries] == [(0, 0), (2, 0), (4, 0)]
     data = second.read_bytes()
     header = index_file.decode_index_header(data)
     assert header == (begin + 6000, begin + 8000, 300, 400, 2, 3)
-    assert index_file.entry_at(index_file.reader_of(data), geometry, 1).seconds == 2
-    assert [
-        entry.physical_offset
-        for entry in index_file.lookup(index_file.reader_of(data), geometry, 3)
-    ] == [300]
+    assert read_entries(second, geometry)[0].seconds == 2
+    hits = index_file.lookup(index_file.reader_of(data), geometry, 3)
+    assert [entry.physical_offset for entry in hits] == [300]
 
 
-def test_an_entry_counts_no_seconds_if_the_clock_went_back_and_no_more_than_java_can(
-    tmp_path: Path,
-) -> None:
-    index = IndexWriter(DiskFiles(tmp_path), index_file.Geometry(3, 9))
+def read_entries(path: Path, geometry: index_file.Geometry) -> list[index_file.IndexEntry]:
+    """Read the first three entries of an index file."""
+    reader = index_file.reader_of(path.read_bytes())
+    return [index_file.entry_at(reader, geometry, number) for number in (1, 2, 3)]
+
+
+def test_seconds_of_an_index_entry_are_bounded(tmp_path: Path) -> None:
+    geometry = index_file.Geometry(3, 9)
+    index = IndexWriter(DiskFiles(tmp_path), geometry)
 
     for timestamp in (9000, 3000, 9000 + (1 << 50)):
         index.put(1, 0, timestamp)
     index.flush()
 
-    data = next((tmp_path / "index").iterdir()).read_bytes()
-    geometry = index_file.Geometry(3, 9)
-    seconds = [
-        index_file.entry_at(index_file.reader_of(data), geometry, number).seconds
-        for number in (1, 2, 3)
-    ]
-    assert seconds == [0, 0, (1 << 31) - 1]
+    entries = read_entries(next((tmp_path / "index").iterdir()), geometry)
+    assert [entry.seconds for entry in entries] == [0, 0, (1 << 31) - 1]
 
 
 def test_an_index_without_entries_has_no_file(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A part of a message has one name in all tools: as Java's JSON writes it, or the same as SQL does."""
+"""A part of a message has one name in all tools, in camel case or in snake case."""
 
 import re
 

@@ -85,7 +85,7 @@ PROGRAMS = {
         ("conformance matrix broken.toml", 2, "broken.toml: not a report of --json"),
     ],
 )
-def test_an_error_is_one_line_that_says_what_to_do(
+def test_an_error_is_one_line_with_advice(
     words: str,
     status: int,
     reason: str,
@@ -100,11 +100,11 @@ def test_an_error_is_one_line_that_says_what_to_do(
     name, *arguments = words.replace("CAPTURE", str(CAPTURE)).split()
 
     try:
-        ended = PROGRAMS[name](arguments)
+        result = PROGRAMS[name](arguments)
     except SystemExit as exited:
-        ended = exited.code if isinstance(exited.code, int) else 1
+        result = exited.code if isinstance(exited.code, int) else 1
 
     output, error = capfd.readouterr()
-    assert (ended, error.count("\n")) == (status, 1), error
+    assert (result, error.count("\n")) == (status, 1), error
     assert not output or name == "namesrv"  # Java's usage
     assert reason in error

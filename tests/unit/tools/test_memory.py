@@ -29,10 +29,12 @@ LARGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     platform.libc_ver()[0] != "glibc" or not LARGE_PAGES.exists(), reason="another system"
 )
 def test_arrays_come_from_memory_that_is_kept_and_has_large_pages() -> None:
-    said = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
-    )
-    assert said.stdout.split() == ["True", "True"]
+    assert run(PROGRAM) == "True\nTrue\n"
+
+
+def run(program: str) -> str:
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 ONE_THREAD = """
@@ -47,5 +49,4 @@ print(len(os.listdir("/proc/self/task")))
 @pytest.mark.process
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="another system")
 def test_no_threads_are_started_for_linear_algebra() -> None:
-    command = [sys.executable, "-c", ONE_THREAD]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "1\n"
+    assert run(ONE_THREAD) == "1\n"

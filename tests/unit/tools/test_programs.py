@@ -46,13 +46,13 @@ COMMANDS = (
 
 @pytest.mark.process
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_program_ends_silently_if_nobody_reads_its_output(command: tuple[str, ...]) -> None:
+def test_a_program_ends_silently_without_a_reader(command: tuple[str, ...]) -> None:
     program, *arguments = command
     reader, writer = os.pipe()
     os.close(reader)
     module = PROGRAMS[program].partition(":")[0]
     try:
-        ended = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", module, *arguments],
             stdout=writer,
             stderr=subprocess.PIPE,
@@ -61,5 +61,5 @@ def test_a_program_ends_silently_if_nobody_reads_its_output(command: tuple[str, 
     finally:
         os.close(writer)
 
-    assert ended.stderr == b""
-    assert ended.returncode in (0, 1)
+    assert result.stderr == b""
+    assert result.returncode in (0, 1)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.signing import sign
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.access.access import Access
 from rocketwire_broker.access.accounts import read_accounts
 from rocketwire_broker.handlers.registry import needs_of
-from tests.support.broker import BrokerAtHand
+
+if TYPE_CHECKING:
+    from tests.support.broker import BrokerAtHand, Client
 
 HOST = "127.0.0.1"
 DOCUMENT = {
@@ -35,22 +40,25 @@ def request(code: int, **fields: str) -> RemotingCommand:
     return RemotingCommand(code=code, opaque=1, ext_fields=fields)
 
 
-def ask(request: RemotingCommand, host: str = HOST) -> str | None:
+def refuse(request: RemotingCommand, host: str = HOST) -> str | None:
+    """Return the reason for which a request is refused; None if it is permitted."""
     return ACCESS.refusal(request, host, needs_of(request, "DefaultCluster"))
 
 
-def refusal(code: int, key: str = "rocket", word: str = "wire1234", **fields: str) -> str | None:
-    return ask(sign(request(code, **fields), key, word))
+def refuse_signed(
+    code: Code, key: str = "rocket", word: str = "wire1234", **fields: str
+) -> str | None:
+    return refuse(sign(request(code, **fields), key, word))
 
 
-def test_a_request_without_a_right_signature_is_refused() -> None:
+def test_request_with_another_signature_is_refused() -> None:
     unsigned = request(Code.GET_BROKER_CONFIG, AccessKey="rocket")
 
-    assert ask(request(Code.GET_BROKER_CONFIG)) == "username cannot be null."
-    assert ask(unsigned) == "check signature failed."
-    assert refusal(Code.GET_BROKER_CONFIG, word="wrong") == "check signature failed."
-    assert refusal(Code.GET_BROKER_CONFIG, key="nobody") == "User:nobody is not found."
-    assert refusal(Code.GET_CONSUMER_LIST_BY_GROUP, consumerGroup="g") is None
+    assert refuse(request(Code.GET_BROKER_CONFIG)) == "username cannot be null."
+    assert refuse(unsigned) == "check signature failed."
+    assert refuse_signed(Code.GET_BROKER_CONFIG, word="wrong") == "check signature failed."
+    assert refuse_signed(Code.GET_BROKER_CONFIG, key="nobody") == "User:nobody is not found."
+    assert refuse_signed(Code.GET_CONSUMER_LIST_BY_GROUP, consumerGroup="g") is None
 
 
 @pytest.mark.parametrize(
@@ -68,48 +76,46 @@ def test_topics_have_permissions(topic: str, sent: str | None, read: str | None)
         (Code.SEND_MESSAGE_V2, {"b": topic}, sent),
         (Code.PULL_MESSAGE, {"topic": topic, "consumerGroup": "g"}, read),
     ):
-        assert refusal(code, **fields) == (reason and where + reason)
+        assert refuse_signed(code, **fields) == (reason and where + reason)
 
 
 def test_groups_have_permissions() -> None:
     fields = {"topic": "topicB", "consumerGroup": "groupA"}
 
-    assert refusal(Code.PULL_MESSAGE, **fields) == (
+    assert refuse_signed(Code.PULL_MESSAGE, **fields) == (
         f"{NO_PERMISSION} Group:groupA from 127.0.0.1, the decision is deny."
     )
 
 
 def test_an_administrator_may_do_everything() -> None:
     for code in (Code.UPDATE_AND_CREATE_TOPIC, Code.UPDATE_BROKER_CONFIG, Code.SEND_MESSAGE):
-        assert refusal(code, "boss", "boss1234", topic="topicA") is None
-    assert refusal(Code.UPDATE_BROKER_CONFIG) == (
+        assert refuse_signed(code, "boss", "boss1234", topic="topicA") is None
+    assert refuse_signed(Code.UPDATE_BROKER_CONFIG) == (
         f"{NO_PERMISSION} Cluster:DefaultCluster from 127.0.0.1, no matched policies."
     )
 
 
-def test_trusted_addresses_need_less() -> None:
+def test_trusted_address_needs_no_signature() -> None:
     unsigned = request(Code.SEND_MESSAGE, topic="topicA", AccessKey="rocket")
 
-    assert ask(request(Code.SEND_MESSAGE), "10.0.0.1") is None
-    assert ask(unsigned, "10.0.0.2") is None
-    assert ask(request(Code.SEND_MESSAGE), "10.0.0.2") is not None
+    assert refuse(request(Code.SEND_MESSAGE), "10.0.0.1") is None
+    assert refuse(unsigned, "10.0.0.2") is None
+    assert refuse(request(Code.SEND_MESSAGE), "10.0.0.2") is not None
 
 
 def test_a_body_that_cannot_be_read_is_refused() -> None:
     beat = RemotingCommand(code=Code.HEART_BEAT, opaque=1, body=b"{")
 
-    assert ask(sign(beat, "rocket", "wire1234")) is not None
+    assert refuse(sign(beat, "rocket", "wire1234")) is not None
 
 
-def test_a_session_answers_16_to_what_is_refused() -> None:
-    home = BrokerAtHand()
+def test_session_refuses_with_no_permission(home: BrokerAtHand, client: Client) -> None:
     home.broker.access = ACCESS
-    client = home.connect()
     answer = client.send("topicB")
 
-    assert (answer.code, answer.remark) == (16, "username cannot be null.")
+    assert (answer.code, answer.remark) == (ResponseCode.NO_PERMISSION, "username cannot be null.")
     assert home.broker.store.put_count == 0
-    assert client.call(9999).code == 16
+    assert client.call(9999).code == ResponseCode.NO_PERMISSION
 
 
 @pytest.mark.parametrize(
@@ -128,10 +134,9 @@ def test_a_session_answers_16_to_what_is_refused() -> None:
         ),
     ],
 )
-def test_the_message_found_needs_the_permission_of_its_topic(
-    code: int, properties: dict[str, str | None], fields: dict[str, str]
+def test_message_needs_permission_of_its_topic(
+    home: BrokerAtHand, code: int, properties: dict[str, str | None], fields: dict[str, str]
 ) -> None:
-    home = BrokerAtHand()
     home.connect().send("topicA", properties=properties, f="4" if properties else "0")
     home.broker.access = ACCESS
     place = {"offset": "0", "tranStateTableOffset": "0"}
@@ -139,5 +144,5 @@ def test_the_message_found_needs_the_permission_of_its_topic(
 
     answer = home.connect().call(code, signed.ext_fields)
 
-    assert (answer.code, answer.body) == (16, None)
+    assert (answer.code, answer.body) == (ResponseCode.NO_PERMISSION, None)
     assert "Topic:topicA" in (answer.remark or "")

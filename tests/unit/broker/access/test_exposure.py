@@ -26,9 +26,7 @@ CERTIFICATES = TlsSettings(
         (Config(), "::1", False, False),
     ],
 )
-def test_a_broker_without_accounts_is_warned_of_beyond_loopback(
-    config: Config, address: str, has_accounts: bool, is_exposed: bool
-) -> None:
+def test_exposed_broker(config: Config, address: str, has_accounts: bool, is_exposed: bool) -> None:
     events = find_exposure(config, address, has_accounts=has_accounts)
 
     assert [event.text.split(" can ")[0] for event in events] == [

@@ -1,6 +1,8 @@
-"""What a request needs."""
+"""The permissions that a request list_needs."""
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 import pytest
 
@@ -26,8 +28,10 @@ from rocketwire_broker.access.accounts import Permission
 from rocketwire_broker.handlers.registry import needs_of
 from rocketwire_broker.protocol.handler_table import REQUESTS
 
+Needs: TypeAlias = list[tuple[str, str, Permission | None]]
 PUB, SUB = Permission.PUB, Permission.SUB
-
+OF_CLUSTER = [("Cluster", "DefaultCluster", None)]
+OF_READER = [("Topic", "t", SUB), ("Group", "g", SUB)]
 
 QUEUES = (MessageQueue(topic="t", broker_name="b", queue_id=0),)
 SUBSCRIPTIONS = tuple(SubscriptionData(topic=name) for name in ("t", "%RETRY%g"))
@@ -50,9 +54,7 @@ BODIES: dict[int, object] = {
 """Requests whose bodies name a group and a topic."""
 
 
-def needs(
-    code: int, body: object = None, **fields: str
-) -> list[tuple[str, str, Permission | None]]:
+def list_needs(code: int, body: object = None, **fields: str) -> Needs:
     data = body if isinstance(body, bytes) else encode_body(body) if body is not None else None
     request = RemotingCommand(code=code, opaque=1, ext_fields=fields, body=data)
     return [(need.kind, need.name, need.permission) for need in needs_of(request, "DefaultCluster")]
@@ -65,55 +67,37 @@ def needs(
         (Code.SEND_MESSAGE_V2, {"b": "t"}, [("Topic", "t", PUB)]),
         (Code.SEND_BATCH_MESSAGE, {"b": "t"}, [("Topic", "t", PUB)]),
         (Code.SEND_MESSAGE_V2, {"b": "%RETRY%g"}, [("Group", "g", SUB)]),
-        (
-            Code.CONSUMER_SEND_MSG_BACK,
-            {"group": "g", "originTopic": "t"},
-            [("Topic", "t", SUB), ("Group", "g", SUB)],
-        ),
-        (
-            Code.PEEK_MESSAGE,
-            {"topic": "t", "consumerGroup": "g"},
-            [("Topic", "t", SUB), ("Group", "g", SUB)],
-        ),
+        (Code.CONSUMER_SEND_MSG_BACK, {"group": "g", "originTopic": "t"}, OF_READER),
+        (Code.PEEK_MESSAGE, {"topic": "t", "consumerGroup": "g"}, OF_READER),
         (Code.GET_MAX_OFFSET, {"topic": "t"}, [("Topic", "t", PUB | SUB)]),
-        (
-            Code.PULL_MESSAGE,
-            {"topic": "t", "consumerGroup": "g"},
-            [("Topic", "t", SUB), ("Group", "g", SUB)],
-        ),
-        (
-            Code.POP_MESSAGE,
-            {"topic": "%RETRY%g", "consumerGroup": "g"},
-            [("Group", "g", SUB), ("Group", "g", SUB)],
-        ),
+        (Code.PULL_MESSAGE, {"topic": "t", "consumerGroup": "g"}, OF_READER),
+        (Code.POP_MESSAGE, {"topic": "%RETRY%g", "consumerGroup": "g"}, [("Group", "g", SUB)] * 2),
         (Code.QUERY_MESSAGE, {"topic": "t"}, [("Topic", "t", SUB)]),
         (Code.UPDATE_AND_CREATE_TOPIC, {"topic": "t"}, [("Topic", "t", None)]),
         (Code.DELETE_SUBSCRIPTIONGROUP, {"groupName": "g"}, [("Group", "g", None)]),
-        (Code.UPDATE_BROKER_CONFIG, {}, [("Cluster", "DefaultCluster", None)]),
-        (Code.GET_BROKER_CONFIG, {}, [("Cluster", "DefaultCluster", None)]),
-        (9999, {}, [("Cluster", "DefaultCluster", None)]),
+        (Code.UPDATE_BROKER_CONFIG, {}, OF_CLUSTER),
+        (Code.GET_BROKER_CONFIG, {}, OF_CLUSTER),
+        (9999, {}, OF_CLUSTER),
         (Code.PULL_MESSAGE, {}, []),
     ],
 )
-def test_fields_name_topics_and_groups(
-    code: int, fields: dict[str, str], expected: list[tuple[str, str, Permission | None]]
-) -> None:
-    assert needs(code, **fields) == expected
+def test_needs_of_fields(code: int, fields: dict[str, str], expected: Needs) -> None:
+    assert list_needs(code, **fields) == expected
 
 
 @pytest.mark.parametrize("code", BODIES)
-def test_bodies_name_groups_and_topics(code: int) -> None:
-    assert needs(code, BODIES[code]) == [("Group", "g", SUB), ("Topic", "t", SUB)]
-    assert needs(code) == []
+def test_needs_of_bodies(code: int) -> None:
+    assert list_needs(code, BODIES[code]) == [("Group", "g", SUB), ("Topic", "t", SUB)]
+    assert list_needs(code) == []
 
 
 @pytest.mark.parametrize("code", sorted(REQUESTS))
 def test_every_code_needs_a_permission(code: int) -> None:
     fields = {"topic": "t", "b": "t", "consumerGroup": "g", "group": "g", "originTopic": "t"}
 
-    assert needs(code, BODIES.get(code), **fields)
+    assert list_needs(code, BODIES.get(code), **fields)
 
 
 def test_a_body_that_cannot_be_read_is_an_error() -> None:
     with pytest.raises(DecodeError):
-        needs(Code.HEART_BEAT, b"{")
+        list_needs(Code.HEART_BEAT, b"{")

@@ -19,6 +19,7 @@ from rocketwire_broker.admin_http.browser import (
 )
 from rocketwire_broker.storage import key_search
 from tests.support.broker import BrokerAtHand
+from tests.support.values import require
 
 
 def fill_topic(count: int) -> BrokerAtHand:
@@ -36,11 +37,10 @@ def test_pages_go_from_the_newest_to_the_oldest_without_a_gap() -> None:
     home = fill_topic(2 * PAGE + 3)
     bodies: list[int] = []
     result = newest(home.broker, "orders")
-    while True:
+    while result.next:
         bodies += [int(message.body.text) for message in result.messages]
-        if not result.next:
-            break
         result = newest(home.broker, "orders", Position.parse(result.next))
+    bodies += [int(message.body.text) for message in result.messages]
 
     assert bodies == list(range(2 * PAGE + 2, -1, -1))
 
@@ -84,8 +84,7 @@ def test_a_message_is_opened_by_both_of_its_ids() -> None:
     first = newest(home.broker, "orders").messages[-1]
 
     for identifier in (first.id, first.id.lower(), first.properties["UNIQ_KEY"]):
-        result = by_id(home.broker, identifier)
-        assert result is not None
+        result = require(by_id(home.broker, identifier))
         assert (result.queue_id, result.queue_offset, result.body.text) == (0, 0, "0")
 
 
@@ -105,12 +104,9 @@ def test_a_text_is_shown_as_it_is() -> None:
 
 @pytest.mark.parametrize("letter", ["a", "ü", "€", "𝄞"])
 def test_a_long_text_is_cut_between_two_letters(letter: str) -> None:
-    assert preview_body((letter * 50).encode()) == (
-        "text",
-        letter * 20,
-        False,
-        50 * len(letter.encode()),
-    )
+    size = 50 * len(letter.encode())
+
+    assert preview_body((letter * 50).encode()) == ("text", letter * 20, False, size)
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe", b"a\x00b", b"\x1b[2J", b"a" * 81 + b"\xff"])

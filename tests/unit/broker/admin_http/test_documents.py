@@ -8,6 +8,7 @@ import pytest
 
 from rocketwire_broker.admin_http.documents import Documents
 from tests.support.broker import BrokerAtHand, Client
+from tests.support.values import require
 
 
 def documents(*homes: BrokerAtHand, reason: str = "") -> Documents:
@@ -16,17 +17,16 @@ def documents(*homes: BrokerAtHand, reason: str = "") -> Documents:
     )
 
 
-def body(found: Documents, path: str, **query: str) -> str:
-    document = found.respond(path, query)
-    assert document is not None
-    assert isinstance(document.body, bytes)
-    return document.body.decode()
+def body(documents: Documents, path: str, **query: str) -> str:
+    content = require(documents.respond(path, query)).body
+    assert isinstance(content, bytes)
+    return content.decode()
 
 
-def test_readiness_tells_what_is_missing() -> None:
-    result = documents(reason="the brokers are not registered yet").respond("/readyz", {})
+def test_readiness_has_a_reason() -> None:
+    missing = documents(reason="the brokers are not registered yet")
+    result = require(missing.respond("/readyz", {}))
 
-    assert result is not None
     assert (result.status, result.body) == (503, b"not ready: the brokers are not registered yet\n")
     assert body(documents(), "/readyz") == "ready\n"
     assert body(documents(), "/healthz") == "ok\n"
@@ -46,15 +46,14 @@ def test_a_query_chooses_one_of_several_brokers() -> None:
     assert "<nav" in body(both, "/")
 
 
-def test_what_does_not_exist_is_none() -> None:
+def test_missing_document_is_none() -> None:
     result = documents(BrokerAtHand())
 
     assert result.respond("/none", {}) is None
     assert result.respond("/group", {"name": "x"}) is None
     assert result.respond("/group.json", {"name": "x"}) is None
     for path in ("/message", "/message.json"):
-        document = result.respond(path, {"id": "x"})
-        assert document is not None
+        document = require(result.respond(path, {"id": "x"}))
         assert (document.status, document.body[:19]) == (404, b"there is no message")
 
 
@@ -65,8 +64,8 @@ def test_json_has_groups_and_messages(home: BrokerAtHand, client: Client) -> Non
     (message,) = json.loads(body(result, "/messages.json", topic="orders"))["messages"]
 
     assert json.loads(body(result, "/group.json", name="readers"))["lag"] == 0
-    whole = json.loads(body(result, "/message.json", id=message["id"]))
-    assert whole["body"] == {"kind": "text", "text": "paid", "is_whole": True, "size": 4}
+    document = json.loads(body(result, "/message.json", id=message["id"]))
+    assert document["body"] == {"kind": "text", "text": "paid", "is_whole": True, "size": 4}
 
 
 def test_an_exchange_answers_to_local_names_only() -> None:
@@ -77,12 +76,9 @@ def test_an_exchange_answers_to_local_names_only() -> None:
 
 
 @pytest.mark.parametrize("born", [253_402_300_800_000, -62_135_596_801_000, 2**63 - 1])
-def test_a_message_of_a_time_that_no_calendar_has_is_shown(
-    home: BrokerAtHand, client: Client, born: int
-) -> None:
+def test_impossible_date_is_shown(home: BrokerAtHand, client: Client, born: int) -> None:
     client.send(g=born)
-    document = documents(home).respond("/message", {"id": home.broker.message_id(0)})
+    document = require(documents(home).respond("/message", {"id": home.broker.message_id(0)}))
 
-    assert document is not None
     assert document.status == 200
     assert b" s since 1970" in document.body

@@ -22,13 +22,13 @@ def samples(*homes: BrokerAtHand) -> dict[tuple[str, ...], float]:
 
 
 def test_each_broker_has_its_figures() -> None:
-    home, other = BrokerAtHand(), BrokerAtHand(broker_name="broker-b")
+    home = BrokerAtHand()
     client = home.connect()
     client.send()
     client.pull(0)
     home.broker.offsets.commit("readers", "orders", 0, 0, home.now)
     home.broker.statistics.limit_hits["rocketwire.maxConnections"] = 2
-    result = samples(home, other)
+    result = samples(home, BrokerAtHand(broker_name="broker-b"))
 
     assert result["rocketwire_broker_stored_total", "broker-a"] == 1
     assert result["rocketwire_broker_stored_total", "broker-b"] == 0

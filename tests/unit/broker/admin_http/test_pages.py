@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -12,14 +12,23 @@ from rocketwire_broker.admin_http.documents import Documents
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import BrokerAtHand, Client
 from tests.support.status_pages import PageReader
+from tests.support.values import require
 
 EVIL = "<script>alert(1)</script>\"'&\r\n\x00\u2028"
 
 
+def documents_of(home: BrokerAtHand) -> Documents:
+    return Documents(lambda: [(home.broker, home.now)], lambda: "", local_only=True)
+
+
+def fields_of(link: str) -> dict[str, str]:
+    """The query of a link."""
+    return dict(parse_qsl(urlsplit(link).query))
+
+
 def open_page(home: BrokerAtHand, path: str, **query: str) -> PageReader:
-    documents = Documents(lambda: [(home.broker, home.now)], lambda: "", local_only=True)
-    document = documents.respond(path, query)
-    assert document is not None
+    documents = documents_of(home)
+    document = require(documents.respond(path, query))
     assert document.content_type == "text/html; charset=utf-8"
     assert isinstance(document.body, bytes)
     reader = PageReader(document.body)
@@ -27,8 +36,7 @@ def open_page(home: BrokerAtHand, path: str, **query: str) -> PageReader:
         parts = urlsplit(link)
         assert (parts.scheme, parts.netloc) == ("", "")
         if parts.query:  # every link of a page leads to a document
-            fields = {name: values[0] for name, values in parse_qs(parts.query).items()}
-            assert documents.respond(parts.path, fields) is not None, link
+            assert documents.respond(parts.path, fields_of(link)) is not None, link
     return reader
 
 
@@ -74,8 +82,7 @@ def test_nothing_of_a_client_becomes_markup(path: str, query: dict[str, str]) ->
 def test_a_message_has_a_page_with_its_properties_and_its_body() -> None:
     home = hostile()
     for offset, text in ((0, "<script>alert(1)</script>"), (1, "ff 00"), (2, "5b 30 6d")):
-        queue = home.broker.store.queue("orders", 0)
-        assert queue is not None
+        queue = require(home.broker.store.queue("orders", 0))
         identifier = home.broker.message_id(queue.physical(offset))
         reader = open_page(home, "/message", id=identifier)
         assert identifier in reader.text
@@ -88,21 +95,16 @@ def test_a_long_list_leads_to_its_next_page(home: BrokerAtHand, client: Client) 
     for number in range(30):
         client.send(body=b"%d" % number)
 
-    (older,) = [
-        link for link in open_page(home, "/messages", topic="orders").links if "before" in link
-    ]
+    first = open_page(home, "/messages", topic="orders")
+    (link,) = [link for link in first.links if "before" in link]
 
-    assert "older messages" in open_page(home, "/messages", topic="orders").text
-    query = {name: values[0] for name, values in parse_qs(urlsplit(older).query).items()}
-    assert "older messages" not in open_page(home, "/messages", **query).text
+    assert "older messages" in first.text
+    assert "older messages" not in open_page(home, "/messages", **fields_of(link)).text
 
 
 def test_json_has_the_same_content() -> None:
-    home = hostile()
-    documents = Documents(lambda: [(home.broker, home.now)], lambda: "", local_only=True)
-    document = documents.respond("/messages.json", {"topic": "orders"})
+    document = require(documents_of(hostile()).respond("/messages.json", {"topic": "orders"}))
 
-    assert document is not None
     assert isinstance(document.body, bytes)
     messages = json.loads(document.body)["messages"]
     assert [message["body"]["kind"] for message in messages] == ["text", "bytes", "bytes"]

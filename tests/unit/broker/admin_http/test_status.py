@@ -1,4 +1,4 @@
-"""The content of the status page: topics, groups and their lag, and what waits."""
+"""The content of the status page: topics, groups and their lag, and messages that wait."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ def test_a_topic_has_its_queues_messages_and_readers(client: Client, home: Broke
     assert (line.kept, line.stored, line.groups) == (3, 3, 1)
 
 
-def test_a_group_counts_once_and_topics_of_retries_come_last(
-    client: Client, home: BrokerAtHand
-) -> None:
+def test_group_counts_once_and_retry_topics_come_last(client: Client, home: BrokerAtHand) -> None:
     client.send(topic="%RETRY%readers")
     client.send()
     commit(client, 1)
@@ -90,9 +88,9 @@ def test_messages_that_wait_are_counted_by_their_reason(home: BrokerAtHand, clie
 
 def test_the_systems_topics_and_groups_are_listed_when_asked_for(home: BrokerAtHand) -> None:
     assert status_of(home.broker, home.now).topics == ()
-    every = status_of(home.broker, home.now, system=True)
-    assert "TBW102" in {line.name for line in every.topics}
-    assert "TOOLS_CONSUMER" in {line.name for line in every.groups}
+    status = status_of(home.broker, home.now, system=True)
+    assert "TBW102" in {line.name for line in status.topics}
+    assert "TOOLS_CONSUMER" in {line.name for line in status.groups}
 
 
 def test_lists_are_bounded_and_say_how_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:

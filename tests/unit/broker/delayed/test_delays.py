@@ -1,20 +1,22 @@
-"""Delay levels: where a message waits, when it comes, and what it looks like then."""
+"""Delay levels: the topic and the queue in which a message waits, and its delivery."""
 
 from __future__ import annotations
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.messages import decode_body
 from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC
 from rocketwire_broker.delayed.delays import AT_ONCE
 from tests.support.broker import BrokerAtHand, Client, bodies
+from tests.support.values import require
 
 SECOND = 1_000
 
 
-def test_the_first_copy_lies_in_the_delay_topic_in_the_queue_of_its_level(client: Client) -> None:
+def test_first_copy_is_in_the_queue_of_its_level(client: Client) -> None:
     client.send(properties={"DELAY": "18"})
     client.send(properties={"DELAY": "99"}, body=b"beyond the last level")
 
@@ -48,7 +50,7 @@ def test_delayed_messages_that_were_evicted_do_not_stop_the_others() -> None:
 
 
 @pytest.mark.parametrize("properties", [{"DELAY": "1"}, {"TIMER_DELAY_MS": "1000"}])
-def test_many_messages_that_are_due_leave_time_for_requests(
+def test_due_messages_leave_time(
     home: BrokerAtHand, client: Client, properties: dict[str, str | None]
 ) -> None:
     for _ in range(AT_ONCE + 1):
@@ -65,11 +67,11 @@ def test_operators_see_how_far_each_level_is(home: BrokerAtHand, client: Client)
         client.send(properties={"DELAY": level})
     home.pass_time(SECOND)
 
-    offsets = decode_body(DelayOffsetSerializeWrapper, client.call(45).body or b"")
-    figures = decode_body(KVTable, client.call(28).body or b"")
+    answer = client.call(Code.GET_ALL_DELAY_OFFSET)
+    offsets = require(decode_body(DelayOffsetSerializeWrapper, answer.body))
+    answer = client.call(Code.GET_BROKER_RUNTIME_INFO)
+    figures = require(decode_body(KVTable, answer.body)).table or {}
 
-    assert offsets is not None
     assert offsets.offset_table == {1: 2, 2: 0}
-    table = (figures and figures.table) or {}
-    assert table["scheduleMessageOffset_1"] == "2,2"
-    assert table["scheduleMessageOffset_2"] == "0,1"
+    assert figures["scheduleMessageOffset_1"] == "2,2"
+    assert figures["scheduleMessageOffset_2"] == "0,1"

@@ -21,15 +21,15 @@ REVIVE = "rmq_sys_REVIVE_LOG_DefaultCluster"
 
 @pytest.fixture
 def home(tmp_path: Path) -> BrokerWithFolder:
-    """A broker that has hidden the offsets 5 and 7 of a pop that began at 5."""
+    """A broker with a pop that has hidden the offsets 5 and 7."""
     home = BrokerWithFolder(tmp_path)
     for offset in (5, 7):
-        hide(home.broker, hide_message(offset), Origin(5, 3, START + 60_000))
+        hide(home.broker, make_message(offset), Origin(5, 3, START + 60_000))
     log_pops(home.broker, START)
     return home
 
 
-def hide_message(offset: int) -> HiddenMessage:
+def make_message(offset: int) -> HiddenMessage:
     return HiddenMessage("poppers", "tasks", 0, offset, START)
 
 
@@ -51,12 +51,12 @@ def test_a_check_point_is_like_that_of_java(home: BrokerWithFolder) -> None:
 
 
 def test_acknowledgements_are_like_those_of_java(home: BrokerWithFolder) -> None:
-    show(home.broker, hide_message(5))
+    show(home.broker, make_message(5))
     log_pops(home.broker, START)
-    hide(home.broker, hide_message(8), Origin(5, 3, START + 60_000))
+    hide(home.broker, make_message(8), Origin(5, 3, START + 60_000))
     log_pops(home.broker, START)
     for offset in (7, 8):
-        show(home.broker, hide_message(offset))
+        show(home.broker, make_message(offset))
     log_pops(home.broker, START)
 
     _, single, _, several = messages(home.connect().pull_now(0, "rmq_sys_wheel_timer"))
@@ -69,25 +69,25 @@ def test_acknowledgements_are_like_those_of_java(home: BrokerWithFolder) -> None
     assert (several.properties or {})["UNIQ_KEY"] == key
 
 
-def test_what_is_over_before_it_is_written_leaves_no_record(home: BrokerWithFolder) -> None:
-    before = home.broker.store.put_count
-    hide(home.broker, hide_message(9), Origin(9, 0, START + 60_000))
-    show(home.broker, hide_message(9))
+def test_short_pop_leaves_no_record(home: BrokerWithFolder) -> None:
+    count = home.broker.store.put_count
+    hide(home.broker, make_message(9), Origin(9, 0, START + 60_000))
+    show(home.broker, make_message(9))
 
     log_pops(home.broker, START)
 
-    assert home.broker.store.put_count == before
+    assert home.broker.store.put_count == count
 
 
-def test_a_time_beyond_that_of_timers_is_written_at_once(home: BrokerWithFolder) -> None:
-    hide(home.broker, hide_message(9), Origin(9, 2, START + 30 * 86_400_000))
+def test_time_beyond_that_of_timers_is_written_at_once(home: BrokerWithFolder) -> None:
+    hide(home.broker, make_message(9), Origin(9, 2, START + 30 * 86_400_000))
 
     log_pops(home.broker, START)
 
     assert home.broker.store.max_offset(REVIVE, 2) == 1
 
 
-def test_bytes_that_are_no_record_are_ignored(home: BrokerWithFolder) -> None:
+def test_invalid_records_are_ignored(home: BrokerWithFolder) -> None:
     log = PopLog()
     for tag in ("ck", "ack", "bAck", "other"):
         log.add(tag, b"{", 0)

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_broker.tables.topics import new_topic
+from rocketwire.codes import RequestCode as Code
 from tests.support.broker import BrokerAtHand
 from tests.support.broker_pops import GROUP, Popper
 
 
 @pytest.fixture
 def home() -> BrokerAtHand:
-    home = BrokerAtHand()
-    home.broker.topics.put(new_topic("orders", 4), home.now)
-    return home
-
-
-@pytest.fixture
-def popper(home: BrokerAtHand) -> Popper:
-    return Popper(home, home.connect())
+    return BrokerAtHand(orders=4)
 
 
 def test_redeliveries_are_counted_and_never_end(home: BrokerAtHand, popper: Popper) -> None:
@@ -48,16 +41,15 @@ def test_deleted_topics_and_groups_have_no_redeliveries(home: BrokerAtHand, popp
     popper.pop()
     popper.pop(consumerGroup="others")
 
-    popper.client.call(207, {"groupName": "others", "cleanOffset": True})
+    popper.client.call(Code.DELETE_SUBSCRIPTIONGROUP, {"groupName": "others", "cleanOffset": True})
     assert len(home.broker.pops) == 1
-    popper.client.call(215, {"topic": "orders"})
+    popper.client.call(Code.DELETE_TOPIC_IN_BROKER, {"topic": "orders"})
 
     assert len(home.broker.pops) == 0
 
 
 def test_an_expired_message_does_not_come_again() -> None:
-    home = BrokerAtHand(retain_hours=0.001)
-    home.broker.topics.put(new_topic("orders", 4), home.now)
+    home = BrokerAtHand(orders=4, retain_hours=0.001)
     popper = Popper(home, home.connect())
     popper.client.send()
     popper.pop(invisible=60_000)
@@ -84,15 +76,13 @@ def test_a_reset_offset_begins_anew(home: BrokerAtHand, popper: Popper) -> None:
     for number in range(3):
         popper.client.send(body=b"%d" % number)
     for message in popper.pop():
-        popper.settle(200051, message)
+        popper.settle(Code.ACK_MESSAGE, message)
     home.broker.offsets.reset(GROUP, "orders", 0, 1, home.now)
 
     assert [message.body for message in popper.pop()] == [b"1", b"2"]
 
 
-def test_a_message_with_a_delay_waits_once_more_as_in_java(
-    home: BrokerAtHand, popper: Popper
-) -> None:
+def test_delayed_message_waits_once_more_as_in_java(home: BrokerAtHand, popper: Popper) -> None:
     popper.client.send(properties={"DELAY": "1"})
     home.pass_time(1_000)
     popper.pop(invisible=10_000)
@@ -104,9 +94,7 @@ def test_a_message_with_a_delay_waits_once_more_as_in_java(
     assert [message.reconsume_times for message in popper.pop(queue=-1)] == [1]
 
 
-def test_redelivery_too_large_with_its_new_properties_is_lost_alone(
-    home: BrokerAtHand, popper: Popper
-) -> None:
+def test_redelivery_too_large_to_store_is_lost_alone(home: BrokerAtHand, popper: Popper) -> None:
     size = next(
         size
         for size in range(32_760, 32_000, -10)

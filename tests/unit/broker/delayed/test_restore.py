@@ -1,4 +1,4 @@
-"""A broker goes on with what waited when it ended."""
+"""The next broker with a folder restores messages that wait, transactions and pops."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire_broker.delayed.restore import value_of
 from rocketwire_broker.tables.topics import new_topic
@@ -13,18 +14,25 @@ from tests.support.broker import bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.broker_lite import Reader, light, put_group, put_parent, send
 from tests.support.broker_pops import Popper
-from tests.unit.broker.groups import end_transaction, send_half
+from tests.support.values import require
+from tests.unit.broker.groups import HALF_TOPIC, end_transaction, send_half
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.broker import Client
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> BrokerWithFolder:
     return BrokerWithFolder(tmp_path)
+
+
+def pull_bodies(home: BrokerWithFolder) -> list[bytes]:
+    """Pull all messages of queue 0 of ``orders`` by a new connection."""
+    return bodies(home.connect().pull_now(0))
 
 
 @pytest.mark.parametrize(
@@ -72,14 +80,11 @@ def test_lite_topics_go_on_as_before(home: BrokerWithFolder) -> None:
     assert home.broker.store.max_offset(light("b"), 0) == 1
 
 
-def test_offsets_are_those_of_the_newer_file_of_a_java_broker(
-    home: BrokerWithFolder, tmp_path: Path
-) -> None:
+def test_newer_file_of_a_java_broker_has_offsets(home: BrokerWithFolder, tmp_path: Path) -> None:
     put_parent(home)
     home.broker.offsets.commit("readers", "orders", 0, 1, home.now)
     home = home.restart()
-    light_offsets = tmp_path / "config" / "lmqConsumerOffset.json"
-    assert not light_offsets.exists()
+    assert not (tmp_path / "config" / "lmqConsumerOffset.json").exists()
     send(home.connect(), "a", "1")
     home.pass_time(10)
     home.broker.offsets.commit("readers", "orders", 0, 2, home.now)
@@ -90,38 +95,32 @@ def test_offsets_are_those_of_the_newer_file_of_a_java_broker(
     assert home.broker.offsets.get("readers", "orders", 0) == 2
 
 
-def test_lite_topics_of_a_deleted_topic_and_strange_ones_do_not_come_back(
-    home: BrokerWithFolder,
-) -> None:
+def test_lite_topics_of_a_deleted_topic_stay_deleted(home: BrokerWithFolder) -> None:
     put_parent(home)
     put_parent(home, "gone")
     client = home.connect()
     send(client, "a", "1")
     send(client, "a", "1", topic="gone")
-    client.call(215, {"topic": "gone"})
+    client.call(Code.DELETE_TOPIC_IN_BROKER, {"topic": "gone"})
 
     assert list(home.restart_after_kill().broker.store.lmqs) == [light("a")]
 
 
-def test_delayed_messages_come_at_their_time_and_once(
-    home: BrokerWithFolder, client: Client
-) -> None:
+def test_delayed_messages_come_in_time_and_once(home: BrokerWithFolder, client: Client) -> None:
     for level in ("1", "2", "3"):
         client.send(body=level.encode(), properties={"DELAY": level})
     home.pass_time(1_500)
     home = home.restart(1_000)
     home.pass_time(1_000)
-    assert bodies(home.connect().pull_now(0)) == [b"1"]
+    assert pull_bodies(home) == [b"1"]
     home.pass_time(2_000)
     home = home.restart()
     home.pass_time(10_000)
 
-    assert bodies(home.connect().pull_now(0)) == [b"1", b"2", b"3"]
+    assert pull_bodies(home) == [b"1", b"2", b"3"]
 
 
-def test_message_delivered_before_a_kill_is_not_delivered_again(
-    home: BrokerWithFolder, client: Client
-) -> None:
+def test_kill_does_not_repeat_a_delivery(home: BrokerWithFolder, client: Client) -> None:
     for number in range(3):
         client.send(body=b"%d" % number, properties={"DELAY": "1", "UNIQ_KEY": f"K{number}"})
         home.pass_time(400)
@@ -130,13 +129,10 @@ def test_message_delivered_before_a_kill_is_not_delivered_again(
     home = home.restart_after_kill()
     home.pass_time(5_000)
 
-    assert bodies(home.connect().pull_now(0)) == [b"0", b"1", b"2"]
+    assert pull_bodies(home) == [b"0", b"1", b"2"]
 
 
-# ---------------------------------------------------------------------------- times of delivery
-
-
-def test_timed_messages_come_at_their_time_and_once(home: BrokerWithFolder, client: Client) -> None:
+def test_timed_messages_come_in_time_and_once(home: BrokerWithFolder, client: Client) -> None:
     for number, delay in enumerate((3_700, 500, 1_500)):
         properties = {"TIMER_DELAY_MS": str(delay), "UNIQ_KEY": f"K{number}"}
         client.send(body=b"%d" % delay, properties=properties)
@@ -144,34 +140,29 @@ def test_timed_messages_come_at_their_time_and_once(home: BrokerWithFolder, clie
 
     home = home.restart_after_kill()
     home.pass_time(2_699)
-    assert bodies(home.connect().pull_now(0)) == [b"500", b"1500"]
+    assert pull_bodies(home) == [b"500", b"1500"]
     home = home.restart_after_kill()
     home.pass_time(1)
     home = home.restart_after_kill()
     home.pass_time(10_000)
 
-    assert bodies(home.connect().pull_now(0)) == [b"500", b"1500", b"3700"]
+    assert pull_bodies(home) == [b"500", b"1500", b"3700"]
 
 
-def test_a_recalled_message_does_not_come_after_a_restart(
-    home: BrokerWithFolder, client: Client
-) -> None:
+def test_recalled_message_stays_away(home: BrokerWithFolder, client: Client) -> None:
     properties = {"TIMER_DELAY_MS": "5000", "UNIQ_KEY": "K"}
     sent = client.send(properties=properties).ext_fields or {}
     fields = {"producerGroup": "p", "topic": "orders", "recallHandle": sent["recallHandle"]}
-    assert client.call(370, fields).code == 0
+    assert client.call(Code.RECALL_MESSAGE, fields).code == 0
 
     home = home.restart_after_kill()
     home.pass_time(10_000)
 
-    assert bodies(home.connect().pull_now(0)) == []
+    assert pull_bodies(home) == []
     assert len(home.restart_after_kill(1).broker.timers) <= 2
 
 
-# ---------------------------------------------------------------------------- transactions
-
-
-def send_half_of(client: Client, key: str) -> RemotingCommand:
+def begin_transaction(client: Client, key: str) -> RemotingCommand:
     return send_half(client, key, body=key.encode(), f=4)
 
 
@@ -180,10 +171,12 @@ def commit(client: Client, sent: RemotingCommand) -> int:
     return end_transaction(client, int(fields["queueOffset"]), int(fields["msgId"][-16:], 16))
 
 
-def test_decided_transactions_stay_decided_and_open_ones_open(
-    home: BrokerWithFolder, client: Client
-) -> None:
-    sent = [send_half_of(client, f"K{number}") for number in range(4)]
+def open_offsets(home: BrokerWithFolder) -> list[int]:
+    return [half.offset for half in home.broker.half_messages.open_transactions()]
+
+
+def test_transactions_stay_decided_or_open(home: BrokerWithFolder, client: Client) -> None:
+    sent = [begin_transaction(client, f"K{number}") for number in range(4)]
     commit(client, sent[1])
     home.pass_time(4_000)  # the decision is in its topic
     commit(client, sent[2])
@@ -191,46 +184,43 @@ def test_decided_transactions_stay_decided_and_open_ones_open(
     home = home.restart_after_kill()
     client = home.connect()
 
-    assert [half.offset for half in home.broker.half_messages.open_transactions()] == [0, 3]
-    assert [commit(client, item) for item in sent] == [0, 0, 0, 0]
+    assert open_offsets(home) == [0, 3]
+    assert [commit(client, answer) for answer in sent] == [0, 0, 0, 0]
     assert bodies(client.pull_now(0)) == [b"K1", b"K2", b"K0", b"K3"]
     home.pass_time(4_000)
-    assert home.restart_after_kill().broker.half_messages.open_transactions() == []
+    assert open_offsets(home.restart_after_kill()) == []
 
 
-def test_a_producer_that_was_not_asked_names_the_first_half_message(
-    home: BrokerWithFolder, client: Client
-) -> None:
-    sent = send_half_of(client, "K")
+def test_first_half_message_may_be_committed(home: BrokerWithFolder, client: Client) -> None:
+    sent = begin_transaction(client, "K")
     home.pass_time(100_000)  # checked three times, so it was stored three times more
-    assert home.broker.store.max_offset("RMQ_SYS_TRANS_HALF_TOPIC", 0) == 4
+    assert home.broker.store.max_offset(HALF_TOPIC, 0) == 4
 
     home = home.restart()
-    client = home.connect()
 
-    assert [half.offset for half in home.broker.half_messages.open_transactions()] == [3]
-    assert commit(client, sent) == 0
-    assert bodies(client.pull_now(0)) == [b"K"]
-    assert home.restart().broker.half_messages.open_transactions() == []
-
-
-# ---------------------------------------------------------------------------- pops
+    assert open_offsets(home) == [3]
+    assert commit(home.connect(), sent) == 0
+    assert pull_bodies(home) == [b"K"]
+    assert open_offsets(home.restart()) == []
 
 
-def popper(home: BrokerWithFolder) -> Popper:
+def connect_popper(home: BrokerWithFolder) -> Popper:
     return Popper(home, home.connect())
 
 
-@pytest.mark.parametrize("is_killed", [False, True], ids=["ended", "killed"])
-def test_popped_messages_stay_hidden_and_come_again(
-    home: BrokerWithFolder, is_killed: bool
-) -> None:
+def pop_messages(home: BrokerWithFolder, count: int, popped: int) -> list[StoredMessage]:
+    """Send messages to the single queue of ``orders``, and pop the first of them."""
     home.broker.topics.put(new_topic("orders", 1), home.now)
-    first = popper(home)
-    for number in range(4):
-        first.client.send(body=b"%d" % number)
-    messages = first.pop(count=3)
-    assert first.settle(200051, messages[1]).code == 0
+    popper = connect_popper(home)
+    for number in range(count):
+        popper.client.send(body=b"%d" % number)
+    return popper.pop(count=popped)
+
+
+@pytest.mark.parametrize("is_killed", [False, True], ids=["ended", "killed"])
+def test_popped_messages_stay_hidden_for_a_time(home: BrokerWithFolder, is_killed: bool) -> None:
+    messages = pop_messages(home, 4, 3)
+    assert connect_popper(home).settle(Code.ACK_MESSAGE, messages[1]).code == 0
     home.pass_time(1_000)
     if is_killed:
         home.folder.persist(home.now)
@@ -238,24 +228,20 @@ def test_popped_messages_stay_hidden_and_come_again(
     else:
         home = home.restart()
 
-    second = popper(home)
-    assert [message.body for message in second.pop()] == [b"3"]
+    popper = connect_popper(home)
+    assert [message.body for message in popper.pop()] == [b"3"]
     home.pass_time(8_999)
-    assert second.pop(queue=-1) == []
+    assert popper.pop(queue=-1) == []
     home.pass_time(1)
 
-    assert [message.body for message in second.pop(queue=-1)] == [b"0", b"2"]
+    assert [message.body for message in popper.pop(queue=-1)] == [b"0", b"2"]
 
 
 def test_an_acknowledgement_after_a_restart_ends_a_pop(home: BrokerWithFolder) -> None:
-    home.broker.topics.put(new_topic("orders", 1), home.now)
-    first = popper(home)
-    for number in range(3):
-        first.client.send(body=b"%d" % number)
-    messages = first.pop()
+    messages = pop_messages(home, 3, 32)
     home = home.restart()
     for message in messages[:2]:
-        popper(home).settle(200051, message)
+        connect_popper(home).settle(Code.ACK_MESSAGE, message)
     home = home.restart()
     assert len(home.broker.pops) == 1
 
@@ -266,9 +252,6 @@ def test_an_acknowledgement_after_a_restart_ends_a_pop(home: BrokerWithFolder) -
     assert home.broker.store.max_offset("%RETRY%poppers_orders", 0) == 1
 
 
-# ---------------------------------------------------------------------------- forged messages
-
-
 @pytest.mark.parametrize("bits", [0, 4, 8, 12, 0x40, 0x4C])
 def test_bits_of_a_client_do_not_matter_at_a_restart(
     home: BrokerWithFolder, client: Client, bits: int
@@ -276,16 +259,13 @@ def test_bits_of_a_client_do_not_matter_at_a_restart(
     client.send(body=b"0", properties={"TRAN_MSG": "true", "UNIQ_KEY": "H"})
     client.send(body=b"1", f=bits)
     client.send(body=b"2", f=bits)
-    before = home.broker.store.queue("orders", 0)
-    assert before is not None
-    records = before.records(0, 9)
+    records = require(home.broker.store.queue("orders", 0)).records(0, 9)
 
     home = home.restart_after_kill()
 
-    after = home.broker.store.queue("orders", 0)
-    assert after is not None
-    assert (len(records), after.records(0, 9)) == (2, records)
-    assert len(list(home.broker.half_messages.open_transactions())) == 1
+    assert len(records) == 2
+    assert require(home.broker.store.queue("orders", 0)).records(0, 9) == records
+    assert len(open_offsets(home)) == 1
 
 
 FORGED = {"UNIQ_KEY": "K", "REAL_TOPIC": "orders", "REAL_QID": "0"}
@@ -297,19 +277,16 @@ FORGED = {"UNIQ_KEY": "K", "REAL_TOPIC": "orders", "REAL_QID": "0"}
     ids=["timed", "delayed"],
 )
 def test_a_copy_of_a_waiting_message_does_not_deliver_it(
-    home: BrokerWithFolder,
-    client: Client,
-    waits: dict[str, str],
-    copy: dict[str, str],
+    home: BrokerWithFolder, client: Client, waits: dict[str, str], copy: dict[str, str]
 ) -> None:
     client.send(body=b"waits", properties={"UNIQ_KEY": "K", **waits})
     batch = encode_batch([BatchMessage(body=b"copy", properties={**FORGED, **copy})])
-    assert client.send(body=batch, code=320, m=True).code == 0
+    assert client.send(body=batch, code=Code.SEND_BATCH_MESSAGE, m=True).code == 0
 
     home = home.restart_after_kill()
     home.pass_time(10_000)
 
-    assert sorted(bodies(home.connect().pull_now(0))) == [b"copy", b"waits"]
+    assert sorted(pull_bodies(home)) == [b"copy", b"waits"]
 
 
 @pytest.mark.parametrize(
@@ -333,7 +310,7 @@ def test_a_message_in_the_timer_topic_without_a_queue_delays_no_other(
     home.pass_time(10_000)
     home = home.restart()
 
-    assert bodies(home.connect().pull_now(0)) == [b"waits"]
+    assert pull_bodies(home) == [b"waits"]
     for place in (("orders", -1), ("../../x", 0), ("SCHEDULE_TOPIC_XXXX", 0)):
         assert home.broker.store.queue(*place) is None
 
@@ -352,7 +329,10 @@ def test_a_batch_is_in_no_light_queue_after_a_restart(home: BrokerWithFolder) ->
     put_parent(home)
     forged = {"__LITE_TOPIC": "a", "INNER_MULTI_DISPATCH": light("a")}
     item = BatchMessage(body=b"x", properties={**forged, "INNER_MULTI_QUEUE_OFFSET": "9" * 18})
-    assert home.connect().send("rooms", encode_batch([item]), code=320, m=True).code == 0
+    client = home.connect()
+    assert (
+        client.send("rooms", encode_batch([item]), code=Code.SEND_BATCH_MESSAGE, m=True).code == 0
+    )
 
     home = home.restart_after_kill()
 

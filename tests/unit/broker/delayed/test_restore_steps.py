@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from tests.support.broker import Client
 
 STEPS = range(100)
-"""System calls before the kill; the last ones are more than delivered are."""
+"""System calls before the kill; the highest numbers are beyond the work."""
 
 
 def work(client: Client, home: BrokerWithFolder, acknowledged: set[bytes]) -> None:
-    """Send messages that wait, and end transactions; notes what was acknowledged."""
+    """Send messages that wait, and end transactions; add the acknowledged keys to a set."""
 
     def note(key: str, code: int) -> None:
         if code == 0:
@@ -60,6 +60,6 @@ def test_each_message_comes_once(calls: int, tmp_path: Path) -> None:
 
     assert acknowledged <= set(delivered)
     assert len(delivered) == len(set(delivered)), "none comes twice"
-    again = home.restart_after_kill()
-    again.pass_time(10_000)
-    assert bodies(again.connect().pull_now(0)) == delivered
+    home = home.restart_after_kill()
+    home.pass_time(10_000)
+    assert bodies(home.connect().pull_now(0)) == delivered

@@ -1,4 +1,4 @@
-"""Times of delivery: who waits for how long, what is refused, and which messages are recalled."""
+"""Times of delivery: delays, refusals and recalls."""
 
 from __future__ import annotations
 
@@ -6,30 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.policy.resource_names import TIMER_TOPIC
 from rocketwire_broker.delayed.timers import parse_handle
-from tests.support.broker import START, BrokerAtHand, bodies, messages
+from tests.support.broker import START, BrokerAtHand, bodies, fields_of, messages
 
 if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
     from tests.support.broker import Client
 
-DAY = 86_400_000
 
-
-def jump(home: BrokerAtHand, milliseconds: int) -> None:
-    """Let time pass in one step."""
-    home.now += milliseconds
-    home.settle()
-
-
-def fields(answer: RemotingCommand) -> dict[str, str]:
-    return dict(answer.ext_fields or {})
-
-
-def test_the_first_copy_lies_in_the_timer_topic() -> None:
-    client = BrokerAtHand().connect()
-
+def test_the_first_copy_lies_in_the_timer_topic(client: Client) -> None:
     client.send(properties={"TIMER_DELAY_SEC": "1"})
 
     assert bodies(client.pull_now(topic=TIMER_TOPIC)) == [b"body"]
@@ -40,26 +27,23 @@ def test_without_timers_a_time_of_delivery_is_refused() -> None:
 
     answer = client.send(properties={"TIMER_DELAY_SEC": "1"})
 
-    assert answer.code == 1
+    assert answer.code == ResponseCode.SYSTEM_ERROR
     assert answer.remark == "accurate timer message is not enabled, timerWheelEnable is false"
 
 
-def test_timed_message_sent_back_waits_for_the_delay_of_the_retry(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_sent_back_message_has_the_delay_of_a_retry(home: BrokerAtHand, client: Client) -> None:
     client.send(properties={"TIMER_DELAY_SEC": "1"})
     home.pass_time(1_000)
     [message] = messages(client.pull_now())
 
-    client.call(36, {"offset": message.commit_log_offset, "group": "g", "delayLevel": 1})
+    fields = {"offset": message.commit_log_offset, "group": "g", "delayLevel": 1}
+    client.call(Code.CONSUMER_SEND_MSG_BACK, fields)
     home.pass_time(1_000)
 
     assert bodies(client.pull_now(topic="%RETRY%g")) == [b"body"]
 
 
-def test_what_is_too_large_with_its_new_properties_is_refused_or_lost(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_timed_message_too_large_is_refused_or_lost(home: BrokerAtHand, client: Client) -> None:
     codes = [
         client.send(properties={"TIMER_DELAY_SEC": "1", "x": "x" * size}).code
         for size in (32_760, 32_650, 32_500)
@@ -72,33 +56,29 @@ def test_what_is_too_large_with_its_new_properties_is_refused_or_lost(
     assert 1 <= home.broker.store.max_offset("orders", 0) <= accepted
 
 
-# ---------------------------------------------------------------------------- recall
+def send_for_handle(client: Client, delay: str) -> str:
+    properties = {"UNIQ_KEY": "KEY1", "TIMER_DELAY_MS": delay}
+    return fields_of(client.send(properties=properties))["recallHandle"]
 
 
-def send_for_handle(client: Client, **properties: str) -> str:
-    answer = client.send(properties={"UNIQ_KEY": "KEY1", **properties})
-    return fields(answer)["recallHandle"]
-
-
-def test_the_handle_names_topic_broker_time_and_message() -> None:
-    client = BrokerAtHand().connect()
-
-    handle = parse_handle(send_for_handle(client, TIMER_DELAY_MS="3300"))
+def test_the_handle_names_topic_broker_time_and_message(client: Client) -> None:
+    handle = parse_handle(send_for_handle(client, "3300"))
 
     assert handle == ("orders", "broker-a", START + 3_001, "KEY1")
 
 
 @pytest.mark.parametrize("delay", ["2000", "2001", "2999", "3000", "86400000"])
 def test_a_recalled_message_does_not_come(home: BrokerAtHand, client: Client, delay: str) -> None:
-    handle = send_for_handle(client, TIMER_DELAY_MS=delay)
+    fields = {"topic": "orders", "recallHandle": send_for_handle(client, delay)}
     client.send(properties={"TIMER_DELAY_MS": delay}, body=b"another")
 
-    answer = client.call(370, {"topic": "orders", "recallHandle": handle, "producerGroup": "p"})
-    again = client.call(370, {"topic": "orders", "recallHandle": handle})
+    first = client.call(Code.RECALL_MESSAGE, {**fields, "producerGroup": "p"})
+    second = client.call(Code.RECALL_MESSAGE, fields)
 
-    assert fields(answer) == {"MSG_REGION": "DefaultRegion", "msgId": "KEY1"}
-    assert again.code == 0
-    jump(home, 2 * DAY)
+    assert fields_of(first) == {"MSG_REGION": "DefaultRegion", "msgId": "KEY1"}
+    assert second.code == 0
+    home.now += 2 * 86_400_000
+    home.settle()
     assert bodies(client.pull_now()) == [b"another"]
     assert not home.broker.timers.is_recalled("orders+KEY1")
     assert len(home.broker.timers) == 0

@@ -62,7 +62,7 @@ def test_files_and_folders_are_removed_and_moved(disk: Disk) -> None:
     assert (disk.root / "b").read_bytes() == b"y"
 
 
-def test_the_file_before_stays_beside_the_new_one(disk: Disk) -> None:
+def test_the_old_file_is_kept_under_a_second_name(disk: Disk) -> None:
     for text in (b"1", b"2", b"3"):
         disk.replace("config/a.json", text)
 

@@ -1,4 +1,4 @@
-"""A broker goes on with the folder of an earlier one, however that ended."""
+"""A broker continues with the folder of one that ended or was killed."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire_broker.files.folder import FolderError
-from tests.support.broker import bodies
+from tests.support.broker import bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
+from tests.support.values import require
 from tests.support.virtual_disk import KilledError, VirtualDisk, run_until_crashes
+from tests.unit.broker.groups import create_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.support.broker import Client
 
 Restart: TypeAlias = "Callable[[BrokerWithFolder], BrokerWithFolder]"
 
@@ -22,75 +27,50 @@ Restart: TypeAlias = "Callable[[BrokerWithFolder], BrokerWithFolder]"
 @pytest.fixture(params=["ended", "killed"])
 def next_of(request: pytest.FixtureRequest) -> Restart:
     """End or kill a broker, and return the next one with its folder."""
-    return (
-        BrokerWithFolder.restart
-        if request.param == "ended"
-        else BrokerWithFolder.restart_after_kill
-    )
+    if request.param == "ended":
+        return BrokerWithFolder.restart
+    return BrokerWithFolder.restart_after_kill
 
 
-def test_messages_keep_their_places(next_of: Restart, tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
-    ids = [client.send(body=b"%d" % i, queue=i % 2).ext_fields for i in range(6)]
+def test_messages_keep_places(next_of: Restart, home: BrokerWithFolder, client: Client) -> None:
+    ids = [fields_of(client.send(body=b"%d" % i, queue=i % 2))["msgId"] for i in range(6)]
 
     home = next_of(home)
     client = home.connect()
 
     assert bodies(client.pull_now(0)) == [b"0", b"2", b"4"]
     assert bodies(client.pull_now(1, queue=1)) == [b"3", b"5"]
-    assert [
-        bodies(client.call(33, {"offset": int((fields or {})["msgId"][-16:], 16)}))
-        for fields in ids
-    ] == [[b"%d" % i] for i in range(6)]
-    assert (client.send(queue=1).ext_fields or {})["queueOffset"] == "3"
+    for number, message_id in enumerate(ids):
+        answer = client.call(Code.VIEW_MESSAGE_BY_ID, {"offset": int(message_id[-16:], 16)})
+        assert bodies(answer) == [b"%d" % number]
+    assert fields_of(client.send(queue=1))["queueOffset"] == "3"
 
 
-def test_topics_of_a_moment_ago_are_there(next_of: Restart, tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    home.connect().call(
-        17,
-        {
-            "topic": "t",
-            "readQueueNums": 3,
-            "writeQueueNums": 3,
-            "perm": 6,
-            "topicFilterType": "SINGLE_TAG",
-            "defaultTopic": "TBW102",
-            "topicSysFlag": 0,
-            "order": False,
-        },
-    )
+def test_new_topics_survive(next_of: Restart, home: BrokerWithFolder, client: Client) -> None:
+    create_topic(client, "t", 3)
 
-    topic = next_of(home).broker.topics.get("t")
-
-    assert topic is not None
-    assert topic.write_queue_nums == 3
+    assert require(next_of(home).broker.topics.get("t")).write_queue_nums == 3
 
 
-def test_groups_and_offsets_are_there_after_an_end(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
+def test_groups_and_offsets_survive_an_end(home: BrokerWithFolder, client: Client) -> None:
     client.send()
-    client.call(200, body=b'{"groupName":"readers","retryMaxTimes":3}')
-    offset = {"consumerGroup": "readers", "topic": "orders", "queueId": 0, "commitOffset": 1}
-    client.call(15, offset)
+    client.call(
+        Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=b'{"groupName":"readers","retryMaxTimes":3}'
+    )
+    fields = {"consumerGroup": "readers", "topic": "orders", "queueId": 0, "commitOffset": 1}
+    client.call(Code.UPDATE_CONSUMER_OFFSET, fields)
 
     home = home.restart()
 
-    group = home.broker.groups.get("readers")
-    assert group is not None
-    assert group.retry_max_times == 3
+    assert require(home.broker.groups.get("readers")).retry_max_times == 3
     assert home.broker.offsets.get("readers", "orders", 0) == 1
 
 
-def test_a_deleted_topic_begins_anew(next_of: Restart, tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
+def test_deleted_topic_is_empty(next_of: Restart, home: BrokerWithFolder, client: Client) -> None:
     for topic in ("orders", "gone"):
         client.send(topic, b"old")
         client.send(topic, b"older")
-        client.call(215, {"topic": topic})
+        client.call(Code.DELETE_TOPIC_IN_BROKER, {"topic": topic})
     client.send("orders", b"new")
 
     home = next_of(home)
@@ -115,19 +95,11 @@ def test_the_log_goes_on_in_the_next_file_when_one_is_full(tmp_path: Path) -> No
     assert sizes == {4_096}
 
 
-def test_two_brokers_do_not_share_a_folder(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-
+def test_two_brokers_do_not_share_a_folder(client: Client, tmp_path: Path) -> None:
     with pytest.raises(FolderError, match="another broker uses the store"):
         BrokerWithFolder(tmp_path)
 
-    assert home.connect().send().code == 0
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[VirtualDisk]:
-    with VirtualDisk(tmp_path / "store") as disk:
-        yield disk
+    assert client.send().code == 0
 
 
 def test_a_full_disk_refuses_messages_and_loses_none(disk: VirtualDisk) -> None:
@@ -169,8 +141,6 @@ def test_a_message_whose_write_is_cut_short_is_whole(disk: VirtualDisk) -> None:
     assert bodies(home.restart_after_kill().connect().pull_now(0, "new")) == [b"whole" * 1_000]
 
 
-# ---------------------------------------------------------------------------- names and tables
-
 NAMES_ON_DISK = (
     *("CURRENT", "LOCK", "MANIFEST-000001", "abort", "checkpoint", "lock", "commitlog", "config"),
     *("consumequeue", "batchconsumequeue", "consumequeue_rocksdb", "dledger-x", "index", "cut"),
@@ -180,9 +150,9 @@ NAMES_ON_DISK = (
 """Legal names of topics that mean something on a disk, to Java, or to RocksDB."""
 
 
-def test_topics_named_like_files_of_stores_are_served(next_of: Restart, tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
+def test_topics_named_like_files_of_stores_are_served(
+    next_of: Restart, home: BrokerWithFolder, client: Client
+) -> None:
     for name in NAMES_ON_DISK:
         assert client.send(name, name.encode()).code == 0
     home.folder.persist(home.now)
@@ -195,12 +165,11 @@ def test_topics_named_like_files_of_stores_are_served(next_of: Restart, tmp_path
 
 
 def test_messages_of_a_topic_whose_configuration_is_lost_are_kept(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    home: BrokerWithFolder, client: Client, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    home = BrokerWithFolder(tmp_path)
-    home.connect().send("first", b"1")
+    client.send("first", b"1")
     topics = (tmp_path / "config/topics.json").read_bytes()
-    home.connect().send("lost", b"2", queue=3)
+    client.send("lost", b"2", queue=3)
     home.folder.release()
     (tmp_path / "config/topics.json").write_bytes(topics)
 
@@ -210,11 +179,11 @@ def test_messages_of_a_topic_whose_configuration_is_lost_are_kept(
     assert "topic lost has messages, but no configuration" in caplog.text
 
 
-def test_no_queue_of_a_deleted_topic_comes_back(next_of: Restart, tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
+def test_no_queue_of_a_deleted_topic_comes_back(
+    next_of: Restart, home: BrokerWithFolder, client: Client
+) -> None:
     client.send(body=b"old", queue=1)
-    client.call(215, {"topic": "orders"})
+    client.call(Code.DELETE_TOPIC_IN_BROKER, {"topic": "orders"})
     client.send(body=b"new", queue=0)
 
     client = next_of(next_of(home)).connect()
@@ -240,22 +209,22 @@ def test_a_table_that_is_written_in_parts_is_whole(disk: VirtualDisk) -> None:
 def test_what_is_on_the_disk_survives_a_crash_at_each_step(
     seeds: tuple[int | None, ...], tmp_path: Path
 ) -> None:
-    def send_all(root: Path, done: list[tuple[str, bytes]]) -> None:
+    def send_all(root: Path, acknowledged: list[tuple[str, bytes]]) -> None:
         home = BrokerWithFolder(root, flush_disk_type="SYNC_FLUSH", log_file_size=1_024)
         log = home.folder.log
         for number in range(5):
             topic, body = f"topic-{number % 2}", b"%d" % number * 100
             if home.connect().send(topic, body).code == 0:
                 log.sync(log.descriptors())
-                done.append((topic, body))
+                acknowledged.append((topic, body))
             if number == 2:
                 home.folder.persist(home.now)
 
-    for root, done in run_until_crashes(tmp_path, send_all, seeds):
+    for root, acknowledged in run_until_crashes(tmp_path, send_all, seeds):
         home = BrokerWithFolder(root, log_file_size=1_024)
         client = home.connect()
-        for topic in {topic for topic, _ in done}:
-            expected = [body for name, body in done if name == topic]
+        for topic in {topic for topic, _ in acknowledged}:
+            expected = [body for name, body in acknowledged if name == topic]
             assert bodies(client.pull_now(0, topic))[: len(expected)] == expected
         home.folder.release()
 
@@ -277,11 +246,8 @@ def test_a_lock_that_is_a_link_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "mine").read_bytes() == b"text"
 
 
-# ---------------------------------------------------------------------------- kill -9
-
-
 def send_twelve(root: Path, acknowledged: list[bytes]) -> None:
-    """Send messages to two topics; notes those that are acknowledged."""
+    """Send messages to two topics; add the acknowledged ones to a list."""
     home = BrokerWithFolder(root, log_file_size=2_048)
     client = home.connect()
     for number in range(12):
@@ -291,16 +257,11 @@ def send_twelve(root: Path, acknowledged: list[bytes]) -> None:
     home.folder.close(home.now)
 
 
-def steps(work: Callable[[Path, list[bytes]], None], root: Path) -> int:
-    """Count the system calls of some work."""
-    with VirtualDisk(root) as disk:
-        work(root, [])
-        return len(disk.calls)
-
-
 def test_no_acknowledged_message_is_lost_at_any_step(tmp_path: Path) -> None:
     """The process is killed at each system call; half of the bytes of that call are written."""
-    for calls in range(steps(send_twelve, tmp_path / "whole")):
+    with VirtualDisk(tmp_path / "whole") as disk:
+        send_twelve(disk.root, [])
+    for calls in range(len(disk.calls)):
         acknowledged: list[bytes] = []
         with VirtualDisk(tmp_path / str(calls), calls) as disk:
             with pytest.raises(KilledError):
@@ -308,9 +269,9 @@ def test_no_acknowledged_message_is_lost_at_any_step(tmp_path: Path) -> None:
             disk.revive()
 
             client = BrokerWithFolder(disk.root, log_file_size=2_048).connect()
-            there = [bodies(client.pull_now(0, f"topic{number}")) for number in range(2)]
+            stored = [bodies(client.pull_now(0, f"topic{number}")) for number in range(2)]
 
         for number in range(2):
             expected = acknowledged[number::2]
             sent = [b"%02d" % i * 40 for i in range(number, 12, 2)]
-            assert there[number] in (expected, sent[: len(expected) + 1])
+            assert stored[number] in (expected, sent[: len(expected) + 1])

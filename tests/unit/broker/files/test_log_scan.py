@@ -1,4 +1,4 @@
-"""Reading a commit log at the start, and what is done with bytes behind its end."""
+"""Reading a commit log at the start; bytes after its end are put aside."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ HOST = Host(b"\x7f\0\0\x01", 10911)
 SIZE = 100_000
 
 
-def record(physical: int, body: bytes = b"body", offset: int = 0) -> bytes:
+def record(physical: int, offset: int = 0) -> bytes:
     """A message with a property."""
-    properties = {"TAGS": "a"}
-    return Message(topic="t", queue_id=1, body=body, properties=properties, born_host=HOST).encode(
-        offset, physical, HOST, 5
-    )
+    message = Message(topic="t", queue_id=1, body=b"body", properties={"TAGS": "a"}, born_host=HOST)
+    return message.encode(offset, physical, HOST, 5)
+
+
+def damage(data: bytes) -> bytes:
+    """Change a bit of the body."""
+    return data[:90] + bytes([data[90] ^ 1]) + data[91:]
 
 
 class Store:
@@ -41,7 +44,7 @@ class Store:
         return [entry.parts.physical_offset for entry in scan(self.disk, self.log)]
 
     def names(self) -> list[str]:
-        """Of all files."""
+        """Names of all files."""
         paths = (path for path in self.disk.root.rglob("*") if path.is_file())
         return sorted(str(path.relative_to(self.disk.root)) for path in paths)
 
@@ -64,7 +67,7 @@ def test_a_message_has_its_fields(tmp_path: Path) -> None:
     assert store.log.end == LENGTH
 
 
-def test_the_log_goes_on_behind_a_blank(tmp_path: Path) -> None:
+def test_the_log_continues_after_a_blank(tmp_path: Path) -> None:
     store = Store(tmp_path, full(record(0)), record(SIZE) + record(SIZE + LENGTH))
 
     assert store.scan() == [0, SIZE, SIZE + LENGTH]
@@ -96,10 +99,9 @@ def test_a_part_of_the_last_message_is_none(tmp_path: Path, kept: int) -> None:
 def test_messages_behind_the_end_are_counted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    damaged = bytearray(record(0))
-    damaged[90] ^= 1
+    data = damage(record(0)) + record(LENGTH) + record(2 * LENGTH)
 
-    Store(tmp_path, bytes(damaged) + record(LENGTH) + record(2 * LENGTH), b"no message").scan()
+    Store(tmp_path, data, b"no message").scan()
 
     assert [record.message for record in caplog.records] == [
         f"{name_of(0)}: 2 messages behind the end at 0 are in no queue, "
@@ -109,32 +111,28 @@ def test_messages_behind_the_end_are_counted(
     ]
 
 
-def test_messages_behind_damage_are_put_aside(tmp_path: Path) -> None:
-    damaged = bytearray(record(LENGTH))
-    damaged[90] ^= 1
-    ghost = record(2 * LENGTH)
-    store = Store(tmp_path, record(0) + damaged + ghost, b"no message")
+def test_messages_after_damage_are_saved_apart(tmp_path: Path) -> None:
+    cut = damage(record(LENGTH)) + record(2 * LENGTH)
+    store = Store(tmp_path, record(0) + cut, b"no message")
 
     assert (store.scan(), store.log.end, store.log.starts()) == ([0], LENGTH, [0])
     assert store.names() == [name_of(0), f"cut/{LENGTH:020d}", f"cut/{SIZE:020d}"]
-    assert (tmp_path / f"cut/{LENGTH:020d}").read_bytes() == damaged + ghost
+    assert (tmp_path / f"cut/{LENGTH:020d}").read_bytes() == cut
     assert store.disk.read(name_of(0), LENGTH, SIZE) == bytes(SIZE - LENGTH)
 
 
 @pytest.mark.parametrize("follows", [True, False], ids=["messages", "nothing"])
 def test_damage_in_an_earlier_file_does_not_end_the_log(tmp_path: Path, follows: bool) -> None:
-    damaged = bytearray(record(LENGTH))
-    damaged[90] ^= 1
-    rest = record(2 * LENGTH) if follows else b""
-    store = Store(tmp_path, full(record(0) + damaged + rest), record(SIZE))
+    damaged = damage(record(LENGTH))
+    following = record(2 * LENGTH) if follows else b""
+    store = Store(tmp_path, full(record(0) + damaged + following), record(SIZE))
     expected = [0, 2 * LENGTH, SIZE] if follows else [0, SIZE]
 
     assert (store.scan(), store.log.end) == (expected, SIZE + LENGTH)
     assert (tmp_path / f"cut/{LENGTH:020d}").read_bytes()[:LENGTH] == damaged
-    again = Store(tmp_path)
-    again.log = LogFiles(again.disk, SIZE, [0, SIZE])
-    entries = [entry.parts for entry in scan(again.disk, again.log)]
-    assert [parts.physical_offset for parts in entries if not parts.sys_flag] == expected
+    entries = scan(store.disk, LogFiles(store.disk, SIZE, [0, SIZE]))
+    messages = [entry.parts for entry in entries if not entry.parts.sys_flag]
+    assert [parts.physical_offset for parts in messages] == expected
 
 
 def test_a_message_of_another_place_is_none(tmp_path: Path) -> None:
@@ -144,7 +142,7 @@ def test_a_message_of_another_place_is_none(tmp_path: Path) -> None:
 
 
 def test_bytes_of_any_length_are_read_without_an_error() -> None:
-    whole = memoryview(record(0))
-    for length in range(len(whole)):
-        assert entry_at(whole[:length], 0, 0) is None
+    data = memoryview(record(0))
+    for length in range(len(data)):
+        assert entry_at(data[:length], 0, 0) is None
     assert entry_at(memoryview(b"\xff" * 200), 0, 0) is None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire_broker.files.tables import ORDERS, encode_pop_orders, read_pop_orders
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker_folder import BrokerWithFolder
@@ -20,8 +21,8 @@ JAVA = (
     '"ot":{9:1700000099999},"popTime":1700000000100},'
     '3:{"cm":0,"i":60000,"l":1700000000000,"o":[7],"popTime":1700000000000}}}}'
 )
-"""Text of ``QueueLevelConsumerManager.encode`` of 5.5.0 after three pops, an acknowledgement of 6
-and a change of the time of 9; its ``l`` is the time of the pop."""
+"""Text of Java's ``QueueLevelConsumerManager.encode`` after three pops, an acknowledgement of 6 and
+a change of the time of 9; its ``l`` is the time of the pop."""
 
 
 @pytest.fixture
@@ -57,15 +58,13 @@ def test_queue_stays_blocked_over_a_restart_until_acknowledged(home: BrokerWithF
     popper = Popper(home, home.connect())
 
     assert popper.pop(order=True) == []
-    assert popper.settle(200051, first).code == 0
+    assert popper.settle(Code.ACK_MESSAGE, first).code == 0
     assert popper.pop(order=True) == []
-    assert popper.settle(200051, second).code == 0
+    assert popper.settle(Code.ACK_MESSAGE, second).code == 0
     assert [message.body for message in popper.pop(order=True)] == [b"2", b"3"]
 
 
-def test_pop_after_a_restart_waits_until_visible_and_counts_deliveries(
-    home: BrokerWithFolder,
-) -> None:
+def test_pop_after_a_restart_waits_and_counts_deliveries(home: BrokerWithFolder) -> None:
     home.connect().send()
     Popper(home, home.connect()).pop(order=True, invisible=10_000)
     home = home.restart(after=1_000)

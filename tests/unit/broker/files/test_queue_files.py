@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from tests.peers.peers import CURRENT, OLD
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.stores.fixtures import unpack
@@ -13,69 +14,64 @@ from tests.support.stores.fixtures import unpack
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.broker import Client
+
 LATER = 1_900_000_000_000
 
 
-def files_of(root: Path) -> dict[str, bytes]:
-    """The files of the queues by name; those without a unit are left out."""
+def read_files(root: Path) -> dict[str, bytes]:
+    """The files of the queues that have a unit, by name."""
     folder = root / "consumequeue"
     files = {str(path.relative_to(folder)): path for path in folder.rglob("0*") if path.is_file()}
     return {name: data for name, path in files.items() if any(data := path.read_bytes())}
 
 
 @pytest.mark.parametrize("release", [CURRENT, OLD])
-@pytest.mark.parametrize("kind", ["plain", "ipv6"])
-def test_they_are_those_of_java(release: str, kind: str, tmp_path: Path) -> None:
-    source = unpack(release, kind, tmp_path)
-    java = files_of(source.root)
+@pytest.mark.parametrize("name", ["plain", "ipv6"])
+def test_they_are_those_of_java(release: str, name: str, tmp_path: Path) -> None:
+    source = unpack(release, name, tmp_path)
+    java = read_files(source.root)
     home = BrokerWithFolder(source.root, now=LATER)
 
     home.folder.persist(LATER)
 
     assert java
-    assert files_of(source.root) == java
+    assert read_files(source.root) == java
 
 
-def test_what_a_kill_has_left_is_written_anew(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
+def test_damaged_file_is_rewritten(home: BrokerWithFolder, client: Client, tmp_path: Path) -> None:
     for _ in range(250):  # a file has 100 units
         client.send()
     home.folder.persist(home.now)
-    whole = files_of(tmp_path)
-    name = sorted(whole)[1]
+    files = read_files(tmp_path)
+    name = sorted(files)[1]
     (tmp_path / "consumequeue" / name).write_bytes(bytes(2_000))
 
     home.restart_after_kill().folder.close(home.now)
 
-    assert len(whole) == 3
-    assert files_of(tmp_path) == whole
+    assert len(files) == 3
+    assert read_files(tmp_path) == files
 
 
-def test_later_messages_are_added(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
-    client.send()
-    home.folder.persist(home.now)
-    client.send()
-    home.folder.persist(home.now)
+def test_later_messages_are_added(home: BrokerWithFolder, client: Client, tmp_path: Path) -> None:
+    for _ in range(2):
+        client.send()
+        home.folder.persist(home.now)
 
-    [data] = files_of(tmp_path).values()
+    [data] = read_files(tmp_path).values()
 
     size = int.from_bytes(data[8:12])
-    assert [int.from_bytes(data[at : at + 8]) for at in (0, 20, 40)] == [0, size, 0]
+    assert [int.from_bytes(data[place : place + 8]) for place in (0, 20, 40)] == [0, size, 0]
 
 
-def test_a_deleted_topic_has_no_files(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
-    client = home.connect()
+def test_deleted_topic_has_no_files(home: BrokerWithFolder, client: Client, tmp_path: Path) -> None:
     client.send("gone")
     home.folder.persist(home.now)
-    client.call(215, {"topic": "gone"})
+    client.call(Code.DELETE_TOPIC_IN_BROKER, {"topic": "gone"})
     client.send()
     home.folder.persist(home.now)
 
-    assert [name.partition("/")[0] for name in files_of(tmp_path)] == ["orders"]
+    assert [name.partition("/")[0] for name in read_files(tmp_path)] == ["orders"]
 
 
 def test_files_go_with_their_messages(tmp_path: Path) -> None:
@@ -86,19 +82,17 @@ def test_files_go_with_their_messages(tmp_path: Path) -> None:
     for _ in range(60):
         client.send(body=b"x" * 100)
     home.folder.persist(home.now)
-    before = len(files_of(tmp_path))
+    assert len(read_files(tmp_path)) == 12
 
     home.broker.store.expire(home.now)
     home.folder.persist(home.now)
-    after = sorted(files_of(tmp_path))
+    names = sorted(read_files(tmp_path))
     home = home.restart_after_kill()
 
     first = home.broker.store.min_offset("orders", 0)
     assert 0 < first < 60
-    assert before == 12
-    assert after[0] == f"orders/0/{first // 5 * 100:020d}"
+    assert names[0] == f"orders/0/{first // 5 * 100:020d}"
     home.folder.close(home.now)
-    assert sorted(files_of(tmp_path)) == after
-    with (tmp_path / "consumequeue" / after[0]).open("rb") as file:
-        data = file.read(20 * (first % 5))
+    assert sorted(read_files(tmp_path)) == names
+    data = (tmp_path / "consumequeue" / names[0]).read_bytes()[: 20 * (first % 5)]
     assert data == bytes.fromhex("0000000000000000 7fffffff 0000000000000000") * (first % 5)

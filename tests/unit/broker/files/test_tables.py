@@ -6,22 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages.allocation import SetMessageRequestModeRequestBody
 from rocketwire.messages.enums import MessageRequestMode
 from rocketwire_broker.files.tables import OFFSETS, TOPICS
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.virtual_disk import VirtualDisk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[VirtualDisk]:
-    with VirtualDisk(tmp_path) as disk:
-        yield disk
+    from tests.support.virtual_disk import VirtualDisk
 
 
 @pytest.fixture
@@ -31,9 +26,7 @@ def home(disk: VirtualDisk) -> BrokerWithFolder:
     return home
 
 
-def test_the_copy_is_read_if_a_file_is_missing_or_broken(
-    home: BrokerWithFolder, tmp_path: Path
-) -> None:
+def test_copy_of_a_missing_or_broken_file_is_read(home: BrokerWithFolder, tmp_path: Path) -> None:
     home.connect().send("another")
     home = home.restart()
     for content in (None, b"", bytes(100), b"{"):
@@ -47,9 +40,7 @@ def test_the_copy_is_read_if_a_file_is_missing_or_broken(
         assert "orders" in home.broker.topics
 
 
-def test_numbers_without_quotes_are_read_as_java_writes_them(
-    home: BrokerWithFolder, tmp_path: Path
-) -> None:
+def test_numbers_without_quotes_are_read_as_java(home: BrokerWithFolder, tmp_path: Path) -> None:
     home.folder.close(home.now)
     (tmp_path / OFFSETS).write_text('{"offsetTable":{"orders@g":{0:1,1:4}, "odd":{0:1}}}')
 
@@ -58,9 +49,7 @@ def test_numbers_without_quotes_are_read_as_java_writes_them(
     assert dict(home.broker.offsets.of("g", "orders")) == {0: 1, 1: 4}
 
 
-def test_a_table_that_did_not_change_is_not_written(
-    home: BrokerWithFolder, disk: VirtualDisk
-) -> None:
+def test_unchanged_table_is_not_written(home: BrokerWithFolder, disk: VirtualDisk) -> None:
     home.folder.persist(home.now)
     disk.calls.clear()
 
@@ -69,7 +58,7 @@ def test_a_table_that_did_not_change_is_not_written(
     assert not disk.calls
 
 
-def test_a_table_is_written_later_if_the_disk_is_full(
+def test_a_full_disk_delays_a_table(
     home: BrokerWithFolder, disk: VirtualDisk, caplog: pytest.LogCaptureFixture
 ) -> None:
     home.broker.offsets.commit("g", "orders", 0, 1, home.now)
@@ -83,9 +72,7 @@ def test_a_table_is_written_later_if_the_disk_is_full(
     assert '"orders@g":{0:1}' in (disk.root / OFFSETS).read_text()
 
 
-def test_a_topic_that_cannot_be_written_does_not_exist(
-    home: BrokerWithFolder, disk: VirtualDisk
-) -> None:
+def test_topic_on_a_full_disk_does_not_exist(home: BrokerWithFolder, disk: VirtualDisk) -> None:
     version = home.broker.topics.version
     disk.is_full = True
 
@@ -100,7 +87,7 @@ def test_how_a_group_gets_a_topic_is_kept(home: BrokerWithFolder, tmp_path: Path
     setting = SetMessageRequestModeRequestBody(
         consumer_group="g", topic="orders", mode=MessageRequestMode.POP, pop_share_queue_num=2
     )
-    assert home.connect().call(401, body=setting).code == 0
+    assert home.connect().call(Code.SET_MESSAGE_REQUEST_MODE, body=setting).code == 0
 
     home = home.restart()
 

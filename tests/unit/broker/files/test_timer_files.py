@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rocketwire.store.timers import decode_timer_check
-from rocketwire_tools.store.__main__ import main
 from tests.peers.peers import CURRENT
 from tests.support.broker import START
 from tests.support.broker_folder import BrokerWithFolder
@@ -16,34 +13,26 @@ from tests.support.stores.fixtures import unpack
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
+    from tests.unit.broker.files.conftest import ListPending
 
 
-def pending(root: Path, capsys: pytest.CaptureFixture[str]) -> list[tuple[Any, ...]]:
-    """Time, offset and key of the messages that wait by wheel and log."""
-    with suppress(SystemExit):
-        main(["pending", "--json", str(root)])
-    rows = map(json.loads, capsys.readouterr().out.splitlines())
-    names = ("due", "commit_log_offset", "msg_id")
-    return sorted(tuple(row[name] for name in names) for row in rows if row["what"] == "timer")
-
-
-def test_they_have_what_those_of_java_have(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_timer_files_are_like_javas(tmp_path: Path, list_pending: ListPending) -> None:
     source = unpack(CURRENT, "timers", tmp_path)
-    java = pending(source.root, capsys)
+
+    def list_timers() -> list[tuple[int, int, str]]:
+        rows = list_pending(source.root, "timer")
+        return sorted((row["due"], row["commit_log_offset"], row["msg_id"]) for row in rows)
+
+    java = list_timers()
     home = BrokerWithFolder(source.root, now=min(due for due, _, _ in java) - 60_000)
 
     home.folder.close(home.now)
 
     assert java
-    assert pending(source.root, capsys) == java
+    assert list_timers() == java
 
 
-def test_a_message_that_was_delivered_does_not_wait(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_delivered_message_is_absent(tmp_path: Path, list_pending: ListPending) -> None:
     home = BrokerWithFolder(tmp_path, timer_log_file_size=300)
     client = home.connect()
     for number, delay in enumerate((60, 1, 120, 2, 60, 60, 60)):
@@ -55,7 +44,7 @@ def test_a_message_that_was_delivered_does_not_wait(
     home.pass_time(3_000)
     home.folder.persist(home.now)
 
-    dues = [due - START for due, _, _ in pending(tmp_path, capsys)]
+    dues = sorted(row["due"] - START for row in list_pending(tmp_path, "timer"))
 
     check = decode_timer_check((tmp_path / "config/timercheck").read_bytes())
     assert dues == [59_000] * 4 + [119_000]
@@ -63,8 +52,7 @@ def test_a_message_that_was_delivered_does_not_wait(
     assert home.restart_after_kill().broker.timers.offsets() == {0, 2, 4, 5, 6}
 
 
-def test_there_are_none_without_such_messages(tmp_path: Path) -> None:
-    home = BrokerWithFolder(tmp_path)
+def test_there_are_none_without_such_messages(home: BrokerWithFolder, tmp_path: Path) -> None:
     home.connect().send()
 
     home.folder.close(home.now)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_body
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.offsets import QueryCorrectionOffsetBody
 from tests.support.broker import START, BrokerAtHand, Client, fields_of
+from tests.support.values import require
 from tests.unit.broker.groups import join_readers
 
 QUEUE: dict[str, object] = {"topic": "orders", "queueId": 0}
@@ -33,33 +35,36 @@ def client(home: BrokerAtHand) -> Client:
 
 
 def test_reset_is_pushed_to_the_consumers(client: Client, home: BrokerAtHand) -> None:
-    client.call(25, {}, b"useServerSideResetOffset=false\n")
+    client.call(RequestCode.UPDATE_BROKER_CONFIG, {}, b"useServerSideResetOffset=false\n")
     fields = {**RESET, "timestamp": START, "queueId": 0}
-    offline = client.call(222, fields)
+    offline = client.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, fields)
     join_readers(client)
-    unread = client.call(222, fields)
-    client.call(15, {**OF_GROUP, "commitOffset": 2})
+    unread = client.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, fields)
+    client.call(RequestCode.UPDATE_CONSUMER_OFFSET, {**OF_GROUP, "commitOffset": 2})
     client.requests()
 
-    pushed = client.call(222, fields)
+    pushed = client.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, fields)
 
     (request,) = client.requests()
-    assert (offline.code, unread.code, pushed.code) == (206, 1, 0)
-    assert (request.code, request.is_oneway, request.body) == (220, True, pushed.body)
+    assert (offline.code, unread.code) == (
+        ResponseCode.CONSUMER_NOT_ONLINE,
+        ResponseCode.SYSTEM_ERROR,
+    )
+    assert pushed.code == 0
+    assert (request.code, request.is_oneway) == (RequestCode.RESET_CONSUMER_CLIENT_OFFSET, True)
+    assert request.body == pushed.body
     assert b":0}" in (request.body or b"")
-    assert client.call(14, OF_GROUP).ext_fields == {"offset": "2"}
+    assert client.call(RequestCode.QUERY_CONSUMER_OFFSET, OF_GROUP).ext_fields == {"offset": "2"}
 
 
-def test_correction_has_the_lowest_offset_without_filtered_groups(
-    client: Client, home: BrokerAtHand
-) -> None:
+def test_correction_has_the_lowest_offset(client: Client, home: BrokerAtHand) -> None:
     for group, committed in (("a", 5), ("b", 3), ("left-out", 1), ("behind", 2)):
         home.broker.offsets.commit(group, "orders", 0, committed, home.now)
 
     def correct(group: str, left_out: str = "") -> dict[int, int]:
         fields = {"topic": "orders", "compareGroup": group, "filterGroups": left_out}
-        body = decode_body(QueryCorrectionOffsetBody, client.call(308, fields).body or b"")
-        assert body is not None
+        answer = client.call(RequestCode.QUERY_CORRECTION_OFFSET, fields)
+        body = require(decode_body(QueryCorrectionOffsetBody, answer.body))
         return dict(body.correction_offsets or {})
 
     assert correct("a", "left-out") == {0: 2}
@@ -69,13 +74,22 @@ def test_correction_has_the_lowest_offset_without_filtered_groups(
     assert correct("behind") == {0: 2, 1: 0}
 
 
-@pytest.mark.parametrize("where", ["CONSUME_FROM_LAST_OFFSET", "CONSUME_FROM_FIRST_OFFSET"])
-def test_offset_of_the_end_is_that_of_the_first_question(client: Client, where: str) -> None:
-    join_readers(client, where=ConsumeFromWhere(where))
-    assert client.call(14, {**OF_GROUP, "queueId": 1}).code == 22
+@pytest.mark.parametrize(
+    ("where", "offset"),
+    [
+        (ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, "0"),
+        (ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, "1"),
+    ],
+)
+def test_first_question_sets_the_end(client: Client, where: ConsumeFromWhere, offset: str) -> None:
+    join_readers(client, where=where)
+    answer = client.call(RequestCode.QUERY_CONSUMER_OFFSET, {**OF_GROUP, "queueId": 1})
+    assert answer.code == ResponseCode.QUERY_NOT_FOUND
 
     client.send(queue=1)
 
-    offsets = [fields_of(client.call(30, {**QUEUE, "queueId": 1}))["offset"] for _ in range(2)]
-    asks_for_the_end = where == "CONSUME_FROM_LAST_OFFSET"
-    assert offsets == ["0" if asks_for_the_end else "1", "1"]
+    offsets = [
+        fields_of(client.call(RequestCode.GET_MAX_OFFSET, {**QUEUE, "queueId": 1}))["offset"]
+        for _ in range(2)
+    ]
+    assert offsets == [offset, "1"]

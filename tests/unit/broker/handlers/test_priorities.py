@@ -8,6 +8,7 @@ from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire_broker.handlers.priorities import pops_by_priority
 from tests.support.broker import BrokerAtHand, Client, fields_of
 from tests.support.broker_pops import GROUP, Popper
+from tests.unit.broker.groups import create_topic
 
 NAME = "_SYS_MSG_PRIORITY_"
 
@@ -20,18 +21,7 @@ def home() -> BrokerAtHand:
 @pytest.fixture
 def client(home: BrokerAtHand) -> Client:
     client = home.connect()
-    fields: dict[str, object] = {
-        "topic": "orders",
-        "defaultTopic": "TBW102",
-        "readQueueNums": 4,
-        "writeQueueNums": 4,
-        "perm": 6,
-        "topicFilterType": "SINGLE_TAG",
-        "topicSysFlag": 0,
-        "order": False,
-        "attributes": "+message.type=PRIORITY",
-    }
-    assert client.call(17, fields).code == 0
+    assert create_topic(client, "orders", attributes="+message.type=PRIORITY").code == 0
     return client
 
 
@@ -46,17 +36,11 @@ def client(home: BrokerAtHand) -> Client:
         ({NAME: "2", "__SHARDINGKEY": "key"}, "0"),
     ],
 )
-def test_a_priority_is_a_queue(
-    client: Client, properties: dict[str, str | None], queue: str
-) -> None:
-    answer = client.send(properties=properties)
-
-    assert fields_of(answer)["queueId"] == queue
+def test_queue_of_a_priority(client: Client, properties: dict[str, str], queue: str) -> None:
+    assert fields_of(client.send(properties=properties))["queueId"] == queue
 
 
-def test_pops_begin_with_the_highest_priority_and_end_with_redeliveries(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_pops_are_ordered_by_priority(home: BrokerAtHand, client: Client) -> None:
     popper = Popper(home, client)
     client.send(body=b"again", properties={NAME: "3"})
     popper.pop(queue=-1, invisible=1_000)
@@ -67,9 +51,7 @@ def test_pops_begin_with_the_highest_priority_and_end_with_redeliveries(
     assert [message.body for message in popper.pop(queue=-1)] == [b"3", b"2", b"1", b"0", b"again"]
 
 
-def test_a_share_of_the_pops_of_a_group_goes_by_priority(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_share_of_the_pops_goes_by_priority(home: BrokerAtHand, client: Client) -> None:
     config = SubscriptionGroupConfig(group_name=GROUP, attributes={"priority.factor": "30"})
     home.broker.groups.put(config, home.now)
 

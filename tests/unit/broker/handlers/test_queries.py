@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire_broker.storage import key_search
 from tests.support.broker import START, BrokerAtHand, Client, bodies, fields_of
 
@@ -20,17 +22,12 @@ def client(home: BrokerAtHand) -> Client:
 
 
 def query(client: Client, key: str, **changes: object) -> tuple[list[bytes], str]:
-    """Bodies of the messages that are found, and the remark."""
-    fields: dict[str, object] = {
-        "topic": "orders",
-        "key": key,
-        "maxNum": 32,
-        "beginTimestamp": 0,
-        "endTimestamp": START * 2,
-    }
-    answer = client.call(12, {**fields, **changes})
+    """Search for a key; return the bodies of the messages, and the remark."""
+    fields: dict[str, object] = {"topic": "orders", "key": key, "maxNum": 32}
+    fields |= {"beginTimestamp": 0, "endTimestamp": START * 2}
+    answer = client.call(Code.QUERY_MESSAGE, {**fields, **changes})
     assert {"indexLastUpdateTimestamp", "indexLastUpdatePhyoffset"} == set(fields_of(answer))
-    assert answer.code == (0 if answer.body else 22)
+    assert answer.code == (0 if answer.body else ResponseCode.QUERY_NOT_FOUND)
     return bodies(answer), answer.remark or ""
 
 

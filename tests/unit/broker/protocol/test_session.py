@@ -4,50 +4,55 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.codes import SerializeType
+from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.tables.peer import Peer
 from tests.support.broker import BrokerAtHand
+from tests.unit.broker.stream_client import GET_CONFIG
 
 if TYPE_CHECKING:
     import pytest
 
-
-def request(code: int, opaque: int, ext: dict[str, str] | None = None) -> bytes:
-    return encode(RemotingCommand(code=code, opaque=opaque, ext_fields=ext))
+    from tests.support.broker import Client
 
 
-def test_an_error_of_ours_is_answered_and_the_connection_goes_on(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_internal_error_is_answered(
+    home: BrokerAtHand,
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    home = BrokerAtHand()
-    client = home.connect()
     monkeypatch.setattr(home.broker, "groups", None)
 
     answer = client.pull_now()
 
-    assert answer.code == 1
+    assert answer.code == ResponseCode.SYSTEM_ERROR
     assert "AttributeError" in (answer.remark or "")
     assert "request 11 of 127.0.0.1:40001 failed" in caplog.text
-    assert client.call(26).code == 0
+    assert client.call(RequestCode.GET_BROKER_CONFIG).code == 0
 
 
 def test_a_broker_may_write_binary_headers_only() -> None:
     client = BrokerAtHand(binary=True).connect()
 
-    assert client.call(26).serialize_type == SerializeType.ROCKETMQ
+    assert client.call(RequestCode.GET_BROKER_CONFIG).serialize_type == SerializeType.ROCKETMQ
 
 
-def test_expensive_requests_take_a_turn_each() -> None:
-    fields = {"topic": "t", "key": "k", "maxNum": "1", "beginTimestamp": "0", "endTimestamp": "9"}
-    home = BrokerAtHand()
+def open_session(home: BrokerAtHand) -> tuple[Session, Peer]:
     peer = Peer(1, "127.0.0.1:1", Host(bytes(4), 1))
-    session = Session(home.broker, peer)
     home.broker.add_peer(peer)
+    return Session(home.broker, peer), peer
+
+
+def test_expensive_requests_take_a_turn_each(home: BrokerAtHand) -> None:
+    fields = {"topic": "t", "key": "k", "maxNum": "1", "beginTimestamp": "0", "endTimestamp": "9"}
+    code = RequestCode.QUERY_MESSAGE
+    request = encode(RemotingCommand(code=code, opaque=1, ext_fields=fields))
+    session, peer = open_session(home)
     counts: list[int] = []
-    for data in (request(12, 1, fields) * 3, b"", b"", b""):
+    for data in (request * 3, b"", b"", b""):
         session.receive(data, home.now)
         counts.append(b"".join(peer.out).count(b'"code":22'))
 
@@ -57,15 +62,13 @@ def test_expensive_requests_take_a_turn_each() -> None:
 
 def test_a_session_handles_nothing_while_too_much_is_unsent() -> None:
     home = BrokerAtHand(max_unsent_bytes=100)
-    peer = Peer(1, "127.0.0.1:1", Host(bytes(4), 1))
-    session = Session(home.broker, peer)
-    home.broker.add_peer(peer)
+    session, peer = open_session(home)
 
-    session.receive(request(26, 1) * 3, home.now)
-    once = peer.unsent
+    session.receive(GET_CONFIG * 3, home.now)
+    size = peer.unsent
     session.receive(b"", home.now)
-    assert (session.is_paused, session.has_handled, peer.unsent) == (True, False, once)
+    assert (session.is_paused, session.has_handled, peer.unsent) == (True, False, size)
 
     peer.unsent = 0
     session.receive(b"", home.now)
-    assert (session.is_paused, session.has_handled, peer.unsent) == (True, True, once)
+    assert (session.is_paused, session.has_handled, peer.unsent) == (True, True, size)

@@ -36,13 +36,17 @@ def test_without_accounts_every_request_may_be_sent() -> None:
     assert load_access(Config()) is None
 
 
+def load_text(folder: Path, name: str, text: str) -> Access | None:
+    """Load a file of accounts with a name and a text."""
+    (folder / name).write_text(text)
+    return load_access(Config(accounts_file=str(folder / name)))
+
+
 @pytest.mark.parametrize(
     ("name", "text"), [("a.toml", TOML.format("rocket")), ("a.yml", YAML), ("a.yaml", YAML)]
 )
 def test_a_file_has_a_form_by_its_name(tmp_path: Path, name: str, text: str) -> None:
-    file = tmp_path / name
-    file.write_text(text)
-    access = load_access(Config(accounts_file=str(file)))
+    access = load_text(tmp_path, name, text)
 
     assert (admits(access, "rocket"), admits(access, "x")) == (True, False)
 
@@ -51,25 +55,21 @@ def test_a_file_has_a_form_by_its_name(tmp_path: Path, name: str, text: str) -> 
     ("name", "text"), [("a.toml", "x"), ("a.toml", "a = 1"), ("a.yml", "a: ["), ("a.yml", "1")]
 )
 def test_an_error_names_the_file(tmp_path: Path, name: str, text: str) -> None:
-    file = tmp_path / name
-    file.write_text(text)
-
     with pytest.raises(IllegalValueError, match=name):
-        load_access(Config(accounts_file=str(file)))
+        load_text(tmp_path, name, text)
 
 
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "yaml", None)
-    (tmp_path / "a.yml").write_text(YAML)
 
     with pytest.raises(IllegalValueError, match=r"rocketwire\[acl\]"):
-        load_access(Config(accounts_file=str(tmp_path / "a.yml")))
+        load_text(tmp_path, "a.yml", YAML)
 
 
 def test_the_initial_user_is_an_administrator() -> None:
     access = load_access(Config(initial_user=USER, access_required=True))
 
-    assert admits(access, "rocket", code=25)
+    assert admits(access, "rocket", RequestCode.UPDATE_BROKER_CONFIG)
 
 
 @pytest.mark.parametrize("text", ["x", "1", "{}", '{"username":"a"}'])
@@ -89,11 +89,8 @@ def test_another_initial_user_is_an_error(text: str) -> None:
     ],
 )
 def test_secret_in_broken_yaml_is_not_shown(line: str, tmp_path: Path) -> None:
-    file = tmp_path / "accounts.yml"
-    file.write_text(f"accounts:\n- {line}\n")
-
     with pytest.raises(IllegalValueError, match=r"accounts\.yml: ") as caught:
-        load_access(Config(accounts_file=str(file)))
+        load_text(tmp_path, "accounts.yml", f"accounts:\n- {line}\n")
     assert "TopSecret" not in str(caught.value)
 
 

@@ -7,8 +7,8 @@ import trio
 from rocketwire_broker.server.batching import ALONE, PAUSE, Batching
 
 
-async def answering(batching: Batching, tasks: int) -> int:
-    """Let tasks ask at once; return how many of them have to answer."""
+async def count_answering(batching: Batching, tasks: int) -> int:
+    """Let tasks ask at once; count those that have to answer."""
     answers: list[bool] = []
 
     async def ask() -> None:
@@ -21,7 +21,7 @@ async def answering(batching: Batching, tasks: int) -> int:
 
 
 async def test_one_of_several_answers_for_all() -> None:
-    assert await answering(Batching(), 5) == 1
+    assert await count_answering(Batching(), 5) == 1
 
 
 async def test_a_connection_alone_answers_for_itself() -> None:
@@ -33,14 +33,14 @@ async def test_a_connection_alone_answers_for_itself() -> None:
 async def test_after_a_pause_connections_are_answered_together_again() -> None:
     batching = Batching()
     for _ in range(ALONE):
-        await answering(batching, 1)
+        await count_answering(batching, 1)
 
-    assert await answering(batching, PAUSE) == PAUSE
-    assert await answering(batching, 4) == 1
+    assert await count_answering(batching, PAUSE) == PAUSE
+    assert await count_answering(batching, 4) == 1
 
 
 async def test_connections_that_come_together_never_pause() -> None:
     batching = Batching()
     for _ in range(PAUSE):
-        await answering(batching, ALONE - 1)
-        assert await answering(batching, 3) == 1
+        await count_answering(batching, ALONE - 1)
+        assert await count_answering(batching, 3) == 1

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 import trio
 
 from rocketwire_broker.server.clock import Clock
 
 
-async def test_time_goes_on_with_trios_clock(autojump_clock: trio.testing.MockClock) -> None:
+async def test_time_passes_with_trios_clock(autojump_clock: trio.testing.MockClock) -> None:
     clock = Clock()
     start = clock.now()
     await trio.sleep(2)
@@ -40,8 +41,12 @@ class Wall:
         return self.offset
 
 
-async def test_clock_follows_a_sleep_of_the_machine() -> None:
-    wall = Wall()
+@pytest.fixture
+def wall() -> Wall:
+    return Wall()
+
+
+async def test_clock_follows_a_sleep_of_the_machine(wall: Wall) -> None:
     clock = Clock(wall)
     start = clock.now()
     wall.offset = 3600
@@ -50,8 +55,7 @@ async def test_clock_follows_a_sleep_of_the_machine() -> None:
     assert 3_600_000 <= clock.now() - start < 3_610_000
 
 
-async def test_clock_goes_on_after_a_jump_back(autojump_clock: trio.testing.MockClock) -> None:
-    wall = Wall()
+async def test_clock_continues_after_a_jump_back(wall: Wall, autojump_clock: object) -> None:
     clock = Clock(wall)
     start = clock.now()
     wall.offset = -10
@@ -65,8 +69,7 @@ async def test_clock_goes_on_after_a_jump_back(autojump_clock: trio.testing.Mock
     assert clock.now() - start == 7000
 
 
-async def test_clock_leaves_a_small_difference() -> None:
-    wall = Wall()
+async def test_clock_leaves_a_small_difference(wall: Wall) -> None:
     clock = Clock(wall)
     wall.offset = 2
 

@@ -1,4 +1,4 @@
-"""Frames leave the broker when what they tell of is on the disk and at the name servers."""
+"""Frames leave the broker when their effects are on the disk and at the name servers."""
 
 from __future__ import annotations
 
@@ -11,41 +11,42 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.virtual_disk import VirtualDisk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
-    from pathlib import Path
 
     from rocketwire_broker.server.server import BrokerServer
     from rocketwire_broker.state.broker import Broker
+    from tests.support.virtual_disk import VirtualDisk
 
 TIMEOUT = 20.0
 
 
 class HeldSyncs:
-    """Lets each ``fsync`` wait until the test lets it go on."""
+    """Makes each ``fsync`` wait until the test releases it.
+
+    Attributes:
+        release: end the wait of this sync and of all later ones.
+    """
 
     def __init__(self, disk: VirtualDisk) -> None:
-        self._begun, self._released = threading.Event(), threading.Event()
+        self._started, self._released = threading.Event(), threading.Event()
+        self.release = self._released.set
         disk.on_sync = self._hold
 
     def _hold(self) -> None:
-        self._begun.set()
+        self._started.set()
         assert self._released.wait(TIMEOUT)
 
     async def wait_for_start(self) -> None:
         """Wait until a sync has begun."""
-        assert await trio.to_thread.run_sync(self._begun.wait, TIMEOUT)
-
-    def release(self) -> None:
-        """Let this sync and all others go on."""
-        self._released.set()
+        assert await trio.to_thread.run_sync(self._started.wait, TIMEOUT)
 
 
 class Peer:
@@ -58,23 +59,27 @@ class Peer:
         self._decoder = CommandDecoder()
 
     def send(self, body: bytes, *topics: str) -> None:
-        """Send a message to each of some topics, in one write."""
+        """Send a message to each topic, in one write."""
         data = b""
         for topic in topics or ("orders",):
             values = (topic, "TBW102", "4", "0", "0", "0", "0", "")
             fields = dict(zip("bcdefghi", values, strict=True))
-            data += encode(RemotingCommand(code=310, opaque=1, ext_fields=fields, body=body))
+            command = RemotingCommand(
+                code=Code.SEND_MESSAGE_V2, opaque=1, ext_fields=fields, body=body
+            )
+            data += encode(command)
         self.socket.sendall(data)
 
     def ask(self) -> None:
         """Send a request that changes nothing."""
-        self.socket.sendall(encode(RemotingCommand(code=26, opaque=3)))
+        self.socket.sendall(encode(RemotingCommand(code=Code.GET_BROKER_CONFIG, opaque=3)))
 
     def pull(self, offset: int) -> None:
         """Wait for a message."""
         fields = {"consumerGroup": "readers", "topic": "orders", "queueId": "0", "sysFlag": "6"}
         fields |= {"queueOffset": str(offset), "maxMsgNums": "1", "suspendTimeoutMillis": "60000"}
-        self.socket.sendall(encode(RemotingCommand(code=11, opaque=2, ext_fields=fields)))
+        command = RemotingCommand(code=Code.PULL_MESSAGE, opaque=2, ext_fields=fields)
+        self.socket.sendall(encode(command))
 
     async def answer(self) -> RemotingCommand:
         """Wait for an answer.
@@ -100,12 +105,6 @@ class Peer:
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[VirtualDisk]:
-    with VirtualDisk(tmp_path) as disk:
-        yield disk
-
-
-@pytest.fixture
 async def server(disk: VirtualDisk) -> AsyncGenerator[BrokerServer]:
     config = Config(
         listen_port=0,
@@ -121,9 +120,9 @@ async def server(disk: VirtualDisk) -> AsyncGenerator[BrokerServer]:
 
 @pytest.fixture
 def syncs(disk: VirtualDisk, server: BrokerServer) -> Iterator[HeldSyncs]:
-    held = HeldSyncs(disk)
-    yield held
-    held.release()
+    syncs = HeldSyncs(disk)
+    yield syncs
+    syncs.release()
 
 
 @pytest.fixture
@@ -164,9 +163,7 @@ async def test_the_end_of_another_connection_sends_nothing_early(
     assert (await peers[0].answer()).code == 0
 
 
-async def test_one_sync_serves_all_that_wait(
-    peers: list[Peer], syncs: HeldSyncs, disk: VirtualDisk
-) -> None:
+async def test_one_sync_serves_all(peers: list[Peer], syncs: HeldSyncs, disk: VirtualDisk) -> None:
     peers[0].send(b"1")
     await syncs.wait_for_start()
     for peer in peers[1:]:
@@ -211,22 +208,18 @@ async def test_frames_of_others_survive_the_end_of_a_connection(
         await may_go_on.wait()
 
     server.announce = announce
-    sender, reader, other = peers
+    sender, reader, neighbour = peers
     reader.send(b"first")
     await reader.answer()
     reader.pull(1)
     await wait_all_tasks_blocked()
     sender.send(b"wakes the reader", "new", "orders")
     await announcing.wait()
-    server.broker.closing[sender_number(server)] = "a test asks for it"
+    first_connection = min(server.broker.peers)
+    server.broker.closing[first_connection] = "a test asks for it"
     for _ in range(2):
-        other.ask()
-        await other.answer()
+        neighbour.ask()
+        await neighbour.answer()
     may_go_on.set()
 
     assert b"wakes the reader" in ((await reader.answer()).body or b"")
-
-
-def sender_number(server: BrokerServer) -> int:
-    """Return the number of the connection that was opened first."""
-    return min(server.broker.peers)

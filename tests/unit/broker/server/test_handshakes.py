@@ -14,10 +14,11 @@ import trio
 from rocketwire.serving.tls.self_signed import make_self_signed
 from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire.serving.tls.stream import TlsStream
-from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker, open_name_server
-from tests.support.broker_wire import encode_send
+from tests.support.broker_wire import encode_pull, encode_send
+from tests.support.values import require
+from tests.unit.broker.stream_client import GET_CONFIG, StreamClient, connect, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from rocketwire_broker.server.server import BrokerServer
 
-GET_CONFIG = encode(RemotingCommand(code=26, opaque=1))
 LARGE = 3 << 20
 V1 = b"PROXY TCP4 192.0.2.1 192.0.2.2 4660 10911\r\n"
 V2 = b"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c" + bytes(
@@ -64,7 +64,7 @@ async def running(folder: Path, mode: str = "permissive") -> AsyncGenerator[Brok
 
 
 def context() -> ssl.SSLContext:
-    """The TLS of a client that trusts everybody."""
+    """The TLS of a client that trusts all certificates."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
@@ -76,110 +76,64 @@ class Clients:
     def __init__(self) -> None:
         self.streams: list[trio.abc.Stream] = []
 
-    async def plain(self, server: BrokerServer, before: bytes = b"") -> trio.abc.Stream:
-        """Connect, and send these bytes first."""
-        stream = await trio.open_tcp_stream("127.0.0.1", server.broker.config.listen_port)
-        self.streams.append(stream)
-        if before:
-            await stream.send_all(before)
-        return stream
+    async def connect(self, server: BrokerServer, header: bytes = b"") -> StreamClient:
+        """Connect, and send a header."""
+        client = await connect(server)
+        self.streams.append(client.stream)
+        await client.send(header)
+        return client
 
-    async def connect_with_tls(self, server: BrokerServer, before: bytes = b"") -> TlsStream:
-        """Connect, send these bytes, and begin TLS."""
-        stream = TlsStream(await self.plain(server, before), context(), server_side=False)
+    async def connect_with_tls(self, server: BrokerServer, header: bytes = b"") -> StreamClient:
+        """Connect, send a header, and begin TLS."""
+        client = await self.connect(server, header)
+        stream = TlsStream(client.stream, context(), server_side=False)
         await stream.do_handshake()
-        return stream
+        return StreamClient(stream)
 
 
 @pytest.fixture
 async def clients() -> AsyncGenerator[Clients]:
-    opened = Clients()
-    yield opened
-    for stream in opened.streams:
+    clients = Clients()
+    yield clients
+    for stream in clients.streams:
         await trio.aclose_forcefully(stream)
 
 
-async def exchange(stream: trio.abc.Stream, request: bytes = GET_CONFIG) -> RemotingCommand | None:
-    """Send a request and return its answer; None if the connection is closed instead."""
-    decoder = CommandDecoder()
-    with trio.fail_after(60):
-        try:
-            await stream.send_all(request)
-            while data := await stream.receive_some():
-                decoder.feed(bytes(data))
-                if (command := decoder.next_command()) is not None:
-                    return command
-        except trio.BrokenResourceError:
-            pass
-    return None
-
-
-A_PULL = {
-    "consumerGroup": "readers",
-    "topic": "orders",
-    "queueId": "0",
-    "queueOffset": "0",
-    "maxMsgNums": "1",
-    "sysFlag": "6",
-    "subscription": "*",
-    "suspendTimeoutMillis": "60000",
-}
-
-
-async def test_by_default_a_connection_may_be_encrypted(
-    certificate: Path, clients: Clients
-) -> None:
+async def test_connection_may_be_encrypted(certificate: Path, clients: Clients) -> None:
     async with running(certificate) as server:
-        for stream in (await clients.plain(server), await clients.connect_with_tls(server)):
-            answer = await exchange(stream)
-            assert answer is not None
-            assert answer.code == 0
+        for client in (await clients.connect(server), await clients.connect_with_tls(server)):
+            assert (await client.call()).code == 0
 
 
 async def test_large_frames_pass_in_both_directions(certificate: Path, clients: Clients) -> None:
+    body = os.urandom(LARGE)
     async with running(certificate) as server:
-        stream = await clients.connect_with_tls(server)
-        body = os.urandom(LARGE)
-        sent = await exchange(stream, encode_send(body))
-        pull = encode(RemotingCommand(code=11, opaque=2, ext_fields=A_PULL))
-        pulled = await exchange(stream, pull)
+        client = await clients.connect_with_tls(server)
 
-    assert sent is not None
-    assert sent.code == 0
-    assert pulled is not None
-    assert body in (pulled.body or b"")
+        assert (await client.call(encode_send(body))).code == 0
+        assert body in ((await client.call(encode_pull())).body or b"")
 
 
 async def test_a_pull_that_waits_is_answered_over_tls(certificate: Path, clients: Clients) -> None:
     async with running(certificate) as server:
         reader = await clients.connect_with_tls(server)
         writer = await clients.connect_with_tls(server)
-        await exchange(writer, encode_send())
-        arrived: list[RemotingCommand | None] = []
+        await writer.call(encode_send())
+        await reader.send(encode_pull(1, hold=60_000))
+        await wait_for(lambda: len(server.broker.waits) == 1)
+        await writer.call(encode_send(b"later"))
 
-        async def pull() -> None:
-            fields = {**A_PULL, "queueOffset": "1"}
-            request = encode(RemotingCommand(code=11, opaque=2, ext_fields=fields))
-            arrived.append(await exchange(reader, request))
-
-        async with trio.open_nursery() as tasks:
-            tasks.start_soon(pull)
-            with trio.fail_after(60):
-                while not len(server.broker.waits):
-                    await trio.sleep(0.001)
-            await exchange(writer, encode_send(b"later"))
-
-    (answer,) = arrived
-    assert answer is not None
-    assert answer.code == 0
+        assert (await reader.read_answer()).code == 0
 
 
-async def test_if_tls_is_enforced_plain_frames_are_refused(
+async def test_enforced_tls_refuses_plain_frames(
     certificate: Path, clients: Clients, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(certificate, "enforcing") as server:
-        assert await exchange(await clients.plain(server)) is None
-        assert await exchange(await clients.connect_with_tls(server)) is not None
+        client = await clients.connect(server)
+        await client.send(GET_CONFIG)
+        await client.wait_until_closed()
+        assert (await (await clients.connect_with_tls(server)).call()).code == 0
 
     assert "does not begin with TLS" in caplog.text
 
@@ -208,31 +162,29 @@ async def test_behind_a_load_balancer_a_client_has_its_own_address(
     certificate: Path, clients: Clients, header: bytes, address: str, *, over_tls: bool
 ) -> None:
     async with running(certificate) as server:
-        stream = await (clients.connect_with_tls if over_tls else clients.plain)(server, header)
-        await exchange(stream, encode_send())
+        client = await (clients.connect_with_tls if over_tls else clients.connect)(server, header)
+        await client.call(encode_send())
         (peer,) = server.broker.peers.values()
-        record = server.broker.store.queue("orders", 0)
-        assert record is not None
+        record = require(server.broker.store.queue("orders", 0)).record(0)
 
     assert (peer.address, str(peer.host)) == (address, address)
-    assert peer.host.address in (record.record(0) or b"")
+    assert peer.host.address in (record or b"")
 
 
-async def test_a_malformed_header_ends_its_connection_only(
+async def test_a_malformed_header_ends_one_connection(
     certificate: Path, clients: Clients, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(certificate) as server:
-        assert await exchange(await clients.plain(server, b"PROXY TCP9 x\r\n")) is None
-        assert await exchange(await clients.plain(server)) is not None
+        client = await clients.connect(server, b"PROXY TCP9 x\r\n")
+        await client.wait_until_closed()
+        assert (await (await clients.connect(server)).call()).code == 0
 
     assert "PROXY" in caplog.text
 
 
-async def test_brokers_register_over_tls_at_a_name_server_that_enforces_it(
-    certificate: Path, clients: Clients
-) -> None:
+async def test_broker_registers_over_tls(certificate: Path, clients: Clients) -> None:
     settings = tls(certificate, "enforcing")
     async with open_name_server(0, "127.0.0.1", settings) as address:
         config = Config(listen_port=0, namesrv_addr=address, tls=settings, use_tls=True)
         async with open_broker(config) as server:
-            assert await exchange(await clients.connect_with_tls(server)) is not None
+            assert (await (await clients.connect_with_tls(server)).call()).code == 0

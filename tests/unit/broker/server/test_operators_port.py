@@ -1,4 +1,4 @@
-"""The operators' port of a process: where it listens, and what it says before the brokers are ready."""
+"""The operators' port of a process: its address, and its answers before the brokers are ready."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocketwire_broker.server.programs import open_broker
 
 
 async def get(port: OperatorsPort, path: str) -> tuple[int, str]:
-    """The status and the body of a document."""
+    """Return the status and the body of a document."""
     number = int(port.url.rstrip("/").rpartition(":")[2])
     async with await trio.open_tcp_stream("127.0.0.1", number) as stream:
         await stream.send_all(
@@ -60,9 +60,7 @@ async def test_a_configured_port_in_use_is_an_error() -> None:
             await OperatorsPort().start(config)
 
 
-async def test_the_default_port_gives_way_to_a_free_one(
-    monkeypatch: pytest.MonkeyPatch, nursery: trio.Nursery
-) -> None:
+async def test_default_port_in_use(monkeypatch: pytest.MonkeyPatch, nursery: trio.Nursery) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         number = taken.getsockname()[1]
         monkeypatch.setattr(operators_port, "STATUS_PORT", number)

@@ -30,20 +30,18 @@ async def running() -> AsyncGenerator[tuple[str, BrokerServer]]:
 
 
 async def test_a_message_is_sent_and_consumed() -> None:
-    consumed, done = list[bytes | None](), trio.Event()
+    consumed, end = list[bytes | None](), trio.Event()
 
-    async def handle(
-        messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
-    ) -> None:
+    async def handle(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
         consumed.extend(message.body for message in messages)
-        done.set()
+        end.set()
 
     async with running() as (address, _):
         async with open_producer(address, "producers") as producer:
             await producer.send(Message("orders", b"paid"))
         async with open_push_consumer(address, "readers", {"orders": "*"}, handle):
             with trio.fail_after(60):
-                await done.wait()
+                await end.wait()
 
     assert consumed == [b"paid"]
 
@@ -58,10 +56,10 @@ async def test_a_topic_has_its_route_before_the_answer_to_its_first_send() -> No
     assert server.broker.topics.changed == {}
 
 
-async def test_moved_time_delivers_what_is_due() -> None:
-    done = trio.Event()
+async def test_moved_time_delivers_due_messages() -> None:
+    due = trio.Event()
     async with running() as (_, server):
-        server.broker.schedule.at(server.clock.now() + 7_200_000, lambda _now: done.set())
+        server.broker.schedule.at(server.clock.now() + 7_200_000, lambda _now: due.set())
         await server.advance(7_200_000)
         with trio.fail_after(60):
-            await done.wait()
+            await due.wait()

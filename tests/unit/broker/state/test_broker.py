@@ -1,4 +1,4 @@
-"""The broker: holding, telling and asking clients."""
+"""The broker: requests that wait, notices to clients and requests to clients."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_broker.state.response import RefusedError
 from tests.support.broker import BrokerAtHand, Client, bodies
 
@@ -13,29 +14,31 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
 
 
-def test_a_client_is_asked_and_its_answer_comes_once(home: BrokerAtHand) -> None:
-    client, answers = home.connect(), list[tuple[int, bytes | None]]()
-
-    def note_answer(answer: RemotingCommand | None, _now: int) -> None:
-        assert answer is not None
-        answers.append((answer.code, answer.body))
-
-    home.broker.ask(client.peer, 307, {"a": "b"}, b"", note_answer, home.now)
+def ask_client(home: BrokerAtHand, client: Client) -> list[RemotingCommand | None]:
+    """Send a request to a client; return a list to which the answer is added."""
+    answers: list[RemotingCommand | None] = []
+    code = RequestCode.GET_CONSUMER_RUNNING_INFO
+    home.broker.ask(
+        client.peer, code, None, b"", lambda answer, _now: answers.append(answer), home.now
+    )
     home.settle()
+    return answers
+
+
+def test_a_client_is_asked_and_its_answer_comes_once(home: BrokerAtHand, client: Client) -> None:
+    answers = ask_client(home, client)
     (request,) = client.requests()
     client.respond(request, 5, b"body")
     client.respond(request, 6)
 
-    assert answers == [(5, b"body")]
+    assert [(answer and answer.code, answer and answer.body) for answer in answers] == [
+        (5, b"body")
+    ]
 
 
 @pytest.mark.parametrize("closes", [False, True], ids=["silent", "closed"])
-def test_a_client_that_does_not_answer_is_given_up(home: BrokerAtHand, closes: bool) -> None:
-    client, answers = home.connect(), list[object]()
-    home.broker.ask(
-        client.peer, 307, None, b"", lambda answer, _now: answers.append(answer), home.now
-    )
-    home.settle()
+def test_silent_client_is_given_up(home: BrokerAtHand, client: Client, closes: bool) -> None:
+    answers = ask_client(home, client)
     if closes:
         client.close()
     home.pass_time(home.broker.config.relay_timeout_ms)
@@ -46,10 +49,10 @@ def test_a_client_that_does_not_answer_is_given_up(home: BrokerAtHand, closes: b
 def test_no_more_clients_are_asked_than_the_limit() -> None:
     home = BrokerAtHand(max_relayed_requests=1)
     client = home.connect()
-    home.broker.ask(client.peer, 307, None, b"", lambda _answer, _now: None, home.now)
+    ask_client(home, client)
 
     with pytest.raises(RefusedError, match="too many"):
-        home.broker.ask(client.peer, 307, None, b"", lambda _answer, _now: None, home.now)
+        ask_client(home, client)
 
 
 def test_a_held_request_ends_with_its_connection(client: Client, home: BrokerAtHand) -> None:
@@ -70,13 +73,12 @@ def test_no_more_requests_wait_than_the_limit() -> None:
     client.send()
     first = client.pull(1, hold=15_000)
     second = client.take_answer(client.pull(1, hold=15_000))
+
     assert client.answer_to(first) is None
-    assert second.code == 2
+    assert second.code == ResponseCode.SYSTEM_BUSY
 
 
-def test_frames_to_a_connection_that_has_ended_are_dropped(
-    client: Client, home: BrokerAtHand
-) -> None:
+def test_frames_to_an_ended_connection_are_dropped(client: Client, home: BrokerAtHand) -> None:
     client.close()
 
     home.broker.notify(client.peer, 40, {})
@@ -89,7 +91,9 @@ def test_silent_clients_are_closed_and_old_messages_dropped() -> None:
     home = BrokerAtHand(retain_hours=1)
     client = home.connect()
     client.send(body=b"old")
-    client.ask(34, None, b'{"clientID":"a","producerDataSet":[{"groupName":"p"}]}')
+    client.ask(
+        RequestCode.HEART_BEAT, None, b'{"clientID":"a","producerDataSet":[{"groupName":"p"}]}'
+    )
 
     home.pass_time(131_000)
     assert home.broker.closing == {client.peer.number: "no heartbeat"}

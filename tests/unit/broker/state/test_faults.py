@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire_broker.state.faults import SENDS, Fault, Faults, codes_of
 from rocketwire_broker.state.response import Response
-from rocketwire_broker.tables.topics import new_topic
+from tests.support.broker import BrokerAtHand
 
 if TYPE_CHECKING:
-    from tests.support.broker import BrokerAtHand, Client
+    from tests.support.broker import Client
 
 BUSY = Response(2, "busy")
 
 
 @pytest.fixture
-def client(home: BrokerAtHand) -> Client:
-    home.broker.topics.put(new_topic("orders", 4), home.now)
-    return home.connect()
+def home() -> BrokerAtHand:
+    return BrokerAtHand(orders=4)
 
 
 def count_stored(home: BrokerAtHand) -> int:
@@ -32,13 +32,8 @@ def test_faults_happen_in_order_and_so_often_as_asked() -> None:
     for fault in (first, second, Fault(SENDS, 0)):
         faults.add(fault)
 
-    assert [faults.take(code) for code in (34, 310, 11, 310, 310)] == [
-        second,
-        first,
-        None,
-        first,
-        None,
-    ]
+    taken = [faults.take(code) for code in (34, 310, 11, 310, 310)]
+    assert taken == [second, first, None, first, None]
     assert len(faults) == 0
 
 
@@ -56,12 +51,10 @@ def test_a_refused_request_takes_no_effect(home: BrokerAtHand, client: Client) -
     assert count_stored(home) == 1
 
 
-def test_a_late_answer_belongs_to_a_request_that_took_effect(
-    home: BrokerAtHand, client: Client
-) -> None:
+def test_late_answer_is_that_of_an_effective_request(home: BrokerAtHand, client: Client) -> None:
     home.broker.faults.add(Fault(frozenset({34}), 1, delay_ms=500))
 
-    number = client.ask(34, {}, b'{"clientID":"c"}')
+    number = client.ask(Code.HEART_BEAT, {}, b'{"clientID":"c"}')
     home.pass_time(499)
     assert client.answer_to(number) is None
     home.pass_time(1)
@@ -70,27 +63,15 @@ def test_a_late_answer_belongs_to_a_request_that_took_effect(
     assert answer.code == 0
 
 
-def test_a_lost_answer_belongs_to_a_request_that_took_effect(
-    home: BrokerAtHand, client: Client
-) -> None:
-    home.broker.faults.add(Fault(SENDS, 1, is_lost=True))
+@pytest.mark.parametrize("is_cut", [False, True], ids=["lost", "cut"])
+def test_request_without_an_answer(home: BrokerAtHand, client: Client, is_cut: bool) -> None:
+    home.broker.faults.add(Fault(SENDS, 1, is_lost=not is_cut, is_cut=is_cut))
 
     with pytest.raises(AssertionError, match="no answer to 310"):
         client.send()
 
-    assert count_stored(home) == 1
-
-
-def test_a_cut_connection_is_to_be_closed_and_its_request_takes_no_effect(
-    home: BrokerAtHand, client: Client
-) -> None:
-    home.broker.faults.add(Fault(SENDS, 1, is_cut=True))
-
-    with pytest.raises(AssertionError, match="no answer to 310"):
-        client.send()
-
-    assert list(home.broker.closing) == [client.peer.number]
-    assert count_stored(home) == 0
+    assert list(home.broker.closing) == [client.peer.number] * is_cut
+    assert count_stored(home) == (0 if is_cut else 1)
 
 
 def test_faults_that_have_not_happened_can_be_dropped() -> None:

@@ -1,4 +1,4 @@
-"""Who is told of messages of lite topics, and the end of lite topics."""
+"""Events of lite topics, the subscriptions that get them, and the end of lite topics."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.enums import OffsetOptionType
 from rocketwire.messages.lite import OffsetOption
@@ -43,19 +44,17 @@ def send_each(client: Client, names: Iterable[str]) -> None:
         send(client, name, name)
 
 
-def test_message_goes_to_one_client_of_each_group(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
+def test_each_group_gets_a_message_once(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     put_group(home, "others")
     readers = [reader, Reader(home, client, "second"), Reader(home, client, "third", "others")]
-    for item in readers:
-        item.subscribe("a")
+    for subscriber in readers:
+        subscriber.subscribe("a")
 
     send(client, "a", "1")
 
-    popped = [item.pop() for item in readers]
-    assert popped[2] == [b"1"]
-    assert sorted(popped[:2]) == [[], [b"1"]]
+    *same_group, third = [subscriber.pop() for subscriber in readers]
+    assert sorted(same_group) == [[], [b"1"]]
+    assert third == [b"1"]
 
 
 def test_clients_get_messages_by_turns(home: BrokerAtHand, client: Client) -> None:
@@ -86,7 +85,7 @@ def test_silent_client_gets_events_last(home: BrokerAtHand, client: Client) -> N
     silent.subscribe("a", "b")
     send(client, "a", "1")
     home.pass_time(20_000)
-    assert silent.pop(invisible=MINUTE) == [b"1"]  # it is the only one
+    assert silent.pop(invisible=MINUTE) == [b"1"]
     busy.subscribe("b")
 
     send(client, "b", "0", "1", "2")
@@ -121,11 +120,12 @@ def test_events_are_refilled_when_few_remain(home: BrokerAtHand, small_reader: R
     lite = home.broker.lite
     trigger = {"group": "small", "clientId": "reader"}
 
-    small_reader.client.call(200079, trigger)  # not low enough
-
+    small_reader.client.call(Code.TRIGGER_LITE_DISPATCH, trigger)
     assert len(lite.events["reader"]) == 7
+
     small_reader.pop(count=6)
-    small_reader.client.call(200079, trigger)  # there are more than it has room
+    # 15 lite topics have events, ten of them fit
+    small_reader.client.call(Code.TRIGGER_LITE_DISPATCH, trigger)
     assert len(lite.events["reader"]) == 10
 
 
@@ -140,89 +140,76 @@ def test_limit_of_events_is_that_of_the_broker_if_the_group_has_none() -> None:
     assert reader.pop() == [b"1"]
 
 
-# ---------------------------------------------------------------------------- wildcards
-
-
-def test_wildcard_stands_for_every_lite_topic(home: BrokerAtHand, client: Client) -> None:
-    put_group(home, "all", lite_sub_wildcard="true")
-    reader = Reader(home, client, group="all")
-    send(client, "before", "0")
-    reader.change(Action.COMPLETE_ADD)
-    send(client, "a", "1")
-
-    assert reader.pop(invisible=MINUTE) == [b"1"]
-    home.pass_time(10_000)
-    assert reader.pop() == [b"0"]
-    assert reader.ack("before", 0).code == 0
-
-
-def test_wildcard_gets_the_rest_when_its_clients_have_room(
-    home: BrokerAtHand, client: Client
-) -> None:
+@pytest.fixture
+def wildcard(home: BrokerAtHand, client: Client) -> Reader:
+    """A reader of all lite topics, which has not subscribed yet, with room for ten events."""
     put_group(home, "all", lite_sub_wildcard="true", lite_sub_client_max_event_cnt="10")
-    reader = Reader(home, client, group="all")
-    reader.change(Action.COMPLETE_ADD)
-    send_each(client, NAMES)
+    return Reader(home, client, group="all")
 
-    popped: set[str] = set()
+
+def test_wildcard_stands_for_every_lite_topic(home: BrokerAtHand, wildcard: Reader) -> None:
+    send(wildcard.client, "early", "0")
+    wildcard.change(Action.COMPLETE_ADD)
+    send(wildcard.client, "a", "1")
+
+    assert wildcard.pop(invisible=MINUTE) == [b"1"]
+    home.pass_time(10_000)
+    assert wildcard.pop() == [b"0"]
+    assert wildcard.ack("early", 0).code == 0
+
+
+def test_wildcard_gets_all_events_in_turns(home: BrokerAtHand, wildcard: Reader) -> None:
+    wildcard.change(Action.COMPLETE_ADD)
+    send_each(wildcard.client, NAMES)
+
+    names: set[str] = set()
     for _ in range(8):
-        texts = {text.decode() for text in reader.pop()}
-        for name in texts:
-            reader.ack(name, 0)
-        popped |= texts
+        popped = {text.decode() for text in wildcard.pop()}
+        for name in popped:
+            wildcard.ack(name, 0)
+        names |= popped
         home.pass_time(10_000)
 
-    assert popped == set(NAMES)
+    assert names == set(NAMES)
 
 
-def test_wildcard_ends_with_its_clients(home: BrokerAtHand, client: Client) -> None:
-    put_group(home, "all", lite_sub_wildcard="true")
+def test_wildcard_ends_with_its_clients(home: BrokerAtHand, wildcard: Reader) -> None:
     put_group(home, "unbound", lite_sub_wildcard="true")
-    reader = Reader(home, client, group="all")
-    reader.change(Action.COMPLETE_ADD)
-    reader.change(Action.COMPLETE_REMOVE)
-    send(client, "a", "1")
-    client.call(200079, {"group": "all"})
+    wildcard.change(Action.COMPLETE_ADD)
+    wildcard.change(Action.COMPLETE_REMOVE)
+    send(wildcard.client, "a", "1")
+    wildcard.client.call(Code.TRIGGER_LITE_DISPATCH, {"group": "all"})
     home.broker.lite.dispatch("strange", "all", home.now)
 
     assert home.broker.lite.events == {}
     home.pass_time(10_000)
 
 
-# ---------------------------------------------------------------------------- offsets
-
-
 @pytest.mark.parametrize(
-    ("policy", "value", "committed", "expected"),
+    ("option", "committed", "expected"),
     [
-        (OffsetOptionType.POLICY, 0, 1, [b"1", b"2"]),
-        (OffsetOptionType.POLICY, 1, 2, [b"0", b"1", b"2"]),
-        (OffsetOptionType.POLICY, 2, 1, []),
-        (OffsetOptionType.OFFSET, 2, 1, [b"2"]),
-        (OffsetOptionType.OFFSET, -5, 1, [b"1", b"2"]),
-        (OffsetOptionType.OFFSET, 1, 1, [b"1", b"2"]),
-        (OffsetOptionType.TAIL_N, 1, 2, [b"1", b"2"]),
-        (OffsetOptionType.TAIL_N, 9, 2, [b"0", b"1", b"2"]),
-        (OffsetOptionType.TAIL_N, 1, None, [b"0", b"1", b"2"]),
-        (OffsetOptionType.TIMESTAMP, 1, 2, [b"2"]),
+        (OffsetOption(type=OffsetOptionType.POLICY, value=0), 1, "12"),
+        (OffsetOption(type=OffsetOptionType.POLICY, value=1), 2, "012"),
+        (OffsetOption(type=OffsetOptionType.POLICY, value=2), 1, ""),
+        (OffsetOption(type=OffsetOptionType.OFFSET, value=2), 1, "2"),
+        (OffsetOption(type=OffsetOptionType.OFFSET, value=-5), 1, "12"),
+        (OffsetOption(type=OffsetOptionType.OFFSET, value=1), 1, "12"),
+        (OffsetOption(type=OffsetOptionType.TAIL_N, value=1), 2, "12"),
+        (OffsetOption(type=OffsetOptionType.TAIL_N, value=9), 2, "012"),
+        (OffsetOption(type=OffsetOptionType.TAIL_N, value=1), None, "012"),
+        (OffsetOption(type=OffsetOptionType.TIMESTAMP, value=1), 2, "2"),
     ],
 )
 def test_subscription_sets_the_first_offset(
-    home: BrokerAtHand,
-    client: Client,
-    reader: Reader,
-    policy: OffsetOptionType,
-    value: int,
-    committed: int | None,
-    expected: list[bytes],
+    home: BrokerAtHand, reader: Reader, option: OffsetOption, committed: int | None, expected: str
 ) -> None:
-    send(client, "a", "0", "1", "2")
+    send(reader.client, "a", "0", "1", "2")
     if committed is not None:
         home.broker.offsets.commit(GROUP, light("a"), 0, committed, home.now)
 
-    reader.subscribe("a", offset_option=OffsetOption(type=policy, value=value))
+    reader.subscribe("a", offset_option=option)
 
-    assert reader.pop() == expected
+    assert b"".join(reader.pop()).decode() == expected
 
 
 def test_subscription_may_begin_anew_after_its_end(home: BrokerAtHand, client: Client) -> None:
@@ -238,26 +225,19 @@ def test_subscription_may_begin_anew_after_its_end(home: BrokerAtHand, client: C
     assert reader.pop() == [b"1"]
 
 
-# ---------------------------------------------------------------------------- ends
-
-
-def test_client_is_forgotten_after_three_minutes(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
-    other = Reader(home, client, "other")
+def test_silent_client_is_forgotten(home: BrokerAtHand, client: Client, reader: Reader) -> None:
+    busy = Reader(home, client, "busy")
     reader.subscribe("a")
-    other.subscribe("a")
+    busy.subscribe("a")
     for _ in range(6):
         home.pass_time(MINUTE)
-        other.change(Action.COMPLETE_ADD, "a")
+        busy.change(Action.COMPLETE_ADD, "a")
 
     assert home.broker.lite.subscriptions.get("reader") is None
-    assert home.broker.lite.subscriptions.get("other") is not None
+    assert home.broker.lite.subscriptions.get("busy") is not None
 
 
-def test_lite_topic_ends_after_its_time_without_messages(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
+def test_lite_topic_expires(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     put_parent(home, minutes=20)
     put_parent(home, "kept")
     send(client, "a", "1")
@@ -282,7 +262,7 @@ def test_lite_topics_of_a_deleted_topic_are_deleted(home: BrokerAtHand, client: 
     send(client, "a", "1")
     send(client, "b", "1", topic="kept")
 
-    assert client.call(215, {"topic": PARENT}).code == 0
+    assert client.call(Code.DELETE_TOPIC_IN_BROKER, {"topic": PARENT}).code == 0
 
     assert list(home.broker.store.lmqs) == ["%LMQ%$kept$b"]
 

@@ -1,4 +1,4 @@
-"""What happens later."""
+"""Actions with a time."""
 
 from __future__ import annotations
 
@@ -19,26 +19,24 @@ def times() -> list[int]:
 
 
 def test_actions_run_when_they_are_due_in_the_order_of_their_times(schedule: Schedule) -> None:
-    done = list[tuple[str, int]]()
+    runs = list[tuple[str, int]]()
     for due, name in ((20, "later"), (10, "first"), (10, "second"), (30, "not yet")):
-        schedule.at(due, lambda now, name=name: done.append((name, now)))  # type: ignore[misc]  # a default as argument
+        schedule.at(due, lambda now, name=name: runs.append((name, now)))  # type: ignore[misc]  # a default as argument
 
     assert schedule.next_due == 10
     schedule.run(25)
 
-    assert done == [("first", 25), ("second", 25), ("later", 25)]
+    assert runs == [("first", 25), ("second", 25), ("later", 25)]
     assert (schedule.next_due, len(schedule)) == (30, 1)
 
 
-def test_an_action_may_add_another_that_is_due_at_once(
-    schedule: Schedule, times: list[int]
-) -> None:
-    def again(now: int) -> None:
+def test_action_may_add_one_that_is_due_at_once(schedule: Schedule, times: list[int]) -> None:
+    def repeat(now: int) -> None:
         times.append(now)
         if len(times) < 3:
-            schedule.at(now, again)
+            schedule.at(now, repeat)
 
-    schedule.at(1, again)
+    schedule.at(1, repeat)
     schedule.run(5)
 
     assert times == [5, 5, 5]
@@ -72,9 +70,7 @@ def test_many_cancelled_actions_take_no_room(schedule: Schedule, times: list[int
     assert times == [10_000]
 
 
-def test_a_run_leaves_the_rest_of_many_actions_to_the_next_run(
-    schedule: Schedule, times: list[int]
-) -> None:
+def test_run_leaves_many_actions_to_the_next_one(schedule: Schedule, times: list[int]) -> None:
     for _ in range(MAX_ACTIONS + 1):
         schedule.at(5, times.append)
 
@@ -92,9 +88,7 @@ def test_a_repeated_action_runs_after_each_period(schedule: Schedule, times: lis
     assert times == [10, 20]
 
 
-def test_an_action_with_a_name_runs_once_at_the_earliest_of_its_times(
-    schedule: Schedule, times: list[int]
-) -> None:
+def test_named_action_runs_at_its_earliest_time(schedule: Schedule, times: list[int]) -> None:
     for due in (20, 10, 30):
         schedule.run_by("check", due, times.append)
     schedule.run_by("another", 20, times.append)
@@ -108,9 +102,7 @@ def test_an_action_with_a_name_runs_once_at_the_earliest_of_its_times(
     assert times == [10, 40, 50]
 
 
-def test_what_is_done_again_and_again_goes_on_after_a_fault(
-    schedule: Schedule, times: list[int]
-) -> None:
+def test_repeated_action_continues_after_a_fault(schedule: Schedule, times: list[int]) -> None:
     def fail_first(now: int) -> None:
         times.append(now)
         if now == 10:
@@ -124,8 +116,8 @@ def test_what_is_done_again_and_again_goes_on_after_a_fault(
     assert times == [10, 20]
 
 
-def test_what_happens_every_few_seconds_is_not_what_happens_once(schedule: Schedule) -> None:
-    schedule.repeat_every(10, lambda _: None, 0)
+def test_repeated_actions_differ_from_single_ones(schedule: Schedule) -> None:
+    schedule.every(10, lambda _: None, 0)
 
     assert (schedule.next_due, schedule.next_due_for_once()) == (10, None)
     schedule.run(10)

@@ -9,7 +9,7 @@ from rocketwire_broker.state.waits import ANY_QUEUE, Wait, Waits
 from rocketwire_broker.tables.peer import Peer
 
 
-def a_wait(peer: Peer, *queues: tuple[str, int]) -> Wait:
+def make_wait(peer: Peer, *queues: tuple[str, int]) -> Wait:
     return Wait(peer, 1, queues, lambda _now, _must: None, size=0)
 
 
@@ -20,20 +20,20 @@ def peer() -> Peer:
 
 def test_a_request_is_woken_by_each_of_its_queues_once(peer: Peer) -> None:
     waits = Waits()
-    two, any_queue = a_wait(peer, ("t", 0), ("t", 1)), a_wait(peer, ("t", ANY_QUEUE))
-    waits.add(two)
+    two_queues, any_queue = make_wait(peer, ("t", 0), ("t", 1)), make_wait(peer, ("t", ANY_QUEUE))
+    waits.add(two_queues)
     waits.add(any_queue)
 
-    assert waits.find_waiting([("t", 0), ("t", 1)]) == [two, any_queue]
-    assert waits.find_waiting([("t", 5)]) == [any_queue]
-    assert waits.find_waiting([("other", 0)]) == []
-    assert set(waits.of_topic("t")) == {two, any_queue}
+    assert waits.woken_by([("t", 0), ("t", 1)]) == [two_queues, any_queue]
+    assert waits.woken_by([("t", 5)]) == [any_queue]
+    assert waits.woken_by([("other", 0)]) == []
+    assert set(waits.of_topic("t")) == {two_queues, any_queue}
     assert (len(waits), peer.held) == (2, 2)
 
 
 def test_a_removed_request_leaves_nothing(peer: Peer) -> None:
     waits = Waits()
-    wait = a_wait(peer, ("t", 0))
+    wait = make_wait(peer, ("t", 0))
     waits.add(wait)
     waits.remove(wait)
     waits.remove(wait)

@@ -16,10 +16,14 @@ HOST = Host(b"\x7f\0\0\x01", 10911)
 
 
 class LogAtHand:
-    """A log in memory."""
+    """A log in memory.
+
+    Attributes:
+        reads: how often it was read.
+    """
 
     def __init__(self, file_size: int = 1_000) -> None:
-        self.first = self.end = 0
+        self.first = self.end = self.reads = 0
         self.file_size = file_size
         self.files: dict[int, bytearray] = {}
         self.is_full = False
@@ -35,6 +39,7 @@ class LogAtHand:
         self.end = physical + len(data)
 
     def read(self, physical: int, size: int) -> bytes:
+        self.reads += 1
         start = physical - physical % self.file_size
         return bytes(self.files.get(start, b"")[physical - start :][:size])
 
@@ -46,16 +51,17 @@ class LogAtHand:
         return sorted(self.files)
 
 
-def make(topic: str = "orders", queue_id: int = 0, body: bytes = b"x") -> Message:
-    return Message(topic=topic, queue_id=queue_id, body=body, properties={}, born_host=HOST)
+def make_message(
+    topic: str = "orders", queue_id: int = 0, body: bytes = b"x", **properties: str
+) -> Message:
+    return Message(topic=topic, queue_id=queue_id, body=body, properties=properties, born_host=HOST)
 
 
-def of_lite_topic(lite_topic: str = "a", body: bytes = b"x", topic: str = "rooms") -> Message:
-    message = make(topic, body=body)
-    name = f"%LMQ%${topic}${lite_topic}"
-    message.properties |= {"__LITE_TOPIC": lite_topic, "INNER_MULTI_DISPATCH": name}
-    return message
+def make_lite_message(name: str = "a", body: bytes = b"x", topic: str = "rooms") -> Message:
+    """A message of the lite topic ``name``."""
+    lmq = f"%LMQ%${topic}${name}"
+    return make_message(topic, 0, body, __LITE_TOPIC=name, INNER_MULTI_DISPATCH=lmq)
 
 
-def store_of(log: LogAtHand, retain_bytes: int = 0, retain_ms: float = 1_000) -> LogStore:
-    return LogStore(log, retain_bytes=retain_bytes, retain_ms=retain_ms, store_host=HOST)
+def open_store(log: LogAtHand, retain_bytes: int = 0) -> LogStore:
+    return LogStore(log, retain_bytes=retain_bytes, retain_ms=1_000, store_host=HOST)

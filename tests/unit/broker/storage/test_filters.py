@@ -1,4 +1,4 @@
-"""Which messages of a queue a consumer gets."""
+"""The messages of a queue that a consumer gets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 from rocketwire.errors import IllegalValueError
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.policy.subscription import subscription_data
-from rocketwire.wire.message.host import Host
 from rocketwire_broker.storage import filters
 from rocketwire_broker.storage.filters import (
     EVERYTHING,
@@ -16,26 +15,21 @@ from rocketwire_broker.storage.filters import (
     filter_of,
     select,
 )
-from rocketwire_broker.storage.message import Message
 from rocketwire_broker.storage.queue import Queue
+from tests.unit.broker.storage.stores import HOST, make_message
 
-HOST = Host(b"\x7f\0\0\x01", 10911)
 
-
-def alternating(count: int) -> Queue:
+def fill_queue(count: int) -> Queue:
     """A queue with the tags T0, T1, T0 and so on; property ``a`` is the offset."""
     queue = Queue("orders", 0)
     for index in range(count):
-        properties = {"TAGS": f"T{index % 2}", "a": str(index)}
-        message = Message(
-            topic="orders", queue_id=0, body=b"x" * 10, properties=properties, born_host=HOST
-        )
+        message = make_message(body=b"x" * 10, TAGS=f"T{index % 2}", a=str(index))
         queue.append(message.encode(index, 0, HOST, 0), message.tags_code, 0, 0)
     return queue
 
 
 def test_without_a_filter_messages_follow_each_other() -> None:
-    result = select(alternating(5), 1, EVERYTHING, count=3, max_bytes=10_000, max_filtered=800)
+    result = select(fill_queue(5), 1, EVERYTHING, count=3, max_bytes=10_000, max_filtered=800)
 
     assert (result.offsets, result.next_offset) == ([1, 2, 3], 4)
 
@@ -43,7 +37,7 @@ def test_without_a_filter_messages_follow_each_other() -> None:
 def test_no_more_messages_are_looked_at_than_the_limit() -> None:
     nothing = filter_of(subscription_data("orders", "T9", version=0))
 
-    result = select(alternating(100), 0, nothing, count=8, max_bytes=1 << 20, max_filtered=50)
+    result = select(fill_queue(100), 0, nothing, count=8, max_bytes=1 << 20, max_filtered=50)
 
     assert (result.records, result.next_offset) == ([], 50)
 
@@ -53,7 +47,7 @@ def test_an_expensive_expression_looks_at_fewer_messages() -> None:
     subscription = SubscriptionData(topic="orders", sub_string=expression, expression_type="SQL92")
 
     result = select(
-        alternating(100), 0, filter_of(subscription), count=8, max_bytes=1 << 20, max_filtered=800
+        fill_queue(100), 0, filter_of(subscription), count=8, max_bytes=1 << 20, max_filtered=800
     )
 
     assert (result.records, result.next_offset) == ([], 6)
@@ -69,7 +63,7 @@ def test_an_expensive_expression_looks_at_fewer_messages() -> None:
     ],
     ids=["star", "none", "invalid", "unknown"],
 )
-def test_what_cannot_be_understood_passes_everything(subscription: SubscriptionData) -> None:
+def test_invalid_subscription_passes_everything(subscription: SubscriptionData) -> None:
     assert filter_of(subscription).is_open
 
 
@@ -100,8 +94,8 @@ def test_the_conditions_of_a_thousand_groups_are_remembered(compilations: list[s
 
 
 def test_conditions_are_remembered_up_to_a_number_of_characters(compilations: list[str]) -> None:
-    long = [f"a = {number}{' ' * 60_000}" for number in range(5)]
-    for text in (*long[:4], long[0], long[4], long[0], long[1]):
+    texts = [f"a = {number}{' ' * 60_000}" for number in range(5)]
+    for text in (*texts[:4], texts[0], texts[4], texts[0], texts[1]):
         compile_condition("SQL92", text)
 
-    assert compilations == [*long, long[1]]
+    assert compilations == [*texts, texts[1]]

@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.wire.message.host import Host
-from rocketwire_broker.storage.key_search import MAX_BYTES, MAX_QUEUES, MAX_SEARCHED, KeySearch
-from rocketwire_broker.storage.message import Message
+from rocketwire_broker.storage.key_search import MOST_BYTES, MOST_QUEUES, MOST_SEARCHED, KeySearch
 from rocketwire_broker.storage.queue import Queue
-
-HOST = Host(b"\x7f\0\0\x01", 10911)
+from tests.unit.broker.storage.stores import HOST, make_message
 
 
 def record(body: bytes = b"body", key: str = "k") -> bytes:
-    message = Message(topic="t", queue_id=0, body=body, properties={"KEYS": key}, born_host=HOST)
-    return message.encode(0, 0, HOST, 0)
+    return make_message(body=body, KEYS=key).encode(0, 0, HOST, 0)
 
 
-def fill_queue(count: int, *, oldest: bytes, others: bytes) -> Queue:
+HIT, MISS = record(), record(key="x")
+
+
+def fill_queue(count: int, oldest: bytes, newer: bytes) -> Queue:
     """A queue whose messages were stored a millisecond apart."""
-    queue = Queue("t", 0)
+    queue = Queue("orders", 0)
     for number in range(count):
-        queue.append(others if number else oldest, 0, number, 100 * number)
+        queue.append(newer if number else oldest, 0, number, 100 * number)
     return queue
 
 
 def test_all_messages_are_searched_up_to_the_limit() -> None:
-    short = [fill_queue(10, oldest=record(), others=record(key="x")) for _ in range(3)]
-    long = fill_queue(MAX_SEARCHED - 30, oldest=record(), others=record(key="x"))
-    search = KeySearch([long, *short], "k")
+    counts = (MOST_SEARCHED - 30, 10, 10, 10)
+    search = KeySearch([fill_queue(count, HIT, MISS) for count in counts], "k")
 
     assert (search.is_complete, len(search.hits)) == (True, 4)
 
 
 def test_of_more_messages_the_oldest_are_not_searched() -> None:
-    queue = fill_queue(MAX_SEARCHED + 1, oldest=record(), others=record(key="x"))
+    queue = fill_queue(MOST_SEARCHED + 1, HIT, MISS)
     search = KeySearch([queue], "k")
 
     assert (search.is_complete, search.hits) == (False, [])
@@ -43,8 +41,8 @@ def test_of_more_messages_the_oldest_are_not_searched() -> None:
 
 @pytest.mark.parametrize("count", [1, 5])
 def test_bytes_are_bounded(count: int) -> None:
-    large = record(bytes(MAX_BYTES // 16))
-    queues = [fill_queue(20, oldest=large, others=large) for _ in range(count)]
+    data = record(bytes(MOST_BYTES // 16))
+    queues = [fill_queue(20, data, data) for _ in range(count)]
     search = KeySearch(queues, "k")
 
     assert not search.is_complete
@@ -52,7 +50,7 @@ def test_bytes_are_bounded(count: int) -> None:
 
 
 def test_queues_are_bounded() -> None:
-    queues = [fill_queue(1, oldest=record(), others=b"") for _ in range(MAX_QUEUES + 1)]
+    queues = [fill_queue(1, HIT, MISS) for _ in range(MOST_QUEUES + 1)]
 
     assert KeySearch(queues[1:], "k").is_complete
     assert not KeySearch(queues, "k").is_complete
@@ -60,6 +58,5 @@ def test_queues_are_bounded() -> None:
 
 def test_bodies_that_have_the_key_are_bounded_too() -> None:
     trap = record(b"k" * 100, key="x")
-    queue = fill_queue(MAX_SEARCHED, oldest=trap, others=trap)
 
-    assert not KeySearch([queue], "k").is_complete
+    assert not KeySearch([fill_queue(MOST_SEARCHED, trap, trap)], "k").is_complete

@@ -1,38 +1,24 @@
-"""One queue whose messages are in the log."""
+"""A queue whose messages are in the log."""
 
 from __future__ import annotations
 
 import pytest
 
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.storage.message import Message
 from rocketwire_broker.storage.queue import UnitQueue, store_time_of
+from tests.unit.broker.storage.stores import HOST, LogAtHand, make_message
 
-HOST = Host(b"\x7f\0\0\x01", 10911)
 
-
-class LogAtHand:
-    """A log of one queue; counts how often it is read."""
-
-    def __init__(self) -> None:
-        self.data = b""
-        self.reads = 0
-
-    def read(self, physical: int, size: int) -> bytes:
-        self.reads += 1
-        return self.data[physical : physical + size]
-
-    def add(self, queue: UnitQueue, body: bytes, time: int) -> None:
-        """Append a message to the log and to its queue."""
-        message = Message(topic="t", queue_id=0, body=body, properties={}, born_host=HOST)
-        record = message.encode(queue.max_offset, len(self.data), HOST, time)
-        queue.add(len(self.data), len(record), 7)
-        self.data += record
+def add(log: LogAtHand, queue: UnitQueue, body: bytes, time: int) -> None:
+    """Append a message to the log and to its queue."""
+    record = make_message(body=body).encode(queue.max_offset, log.end, HOST, time)
+    queue.add(log.end, len(record), 7)
+    log.append(log.end, record)
 
 
 @pytest.fixture
 def log() -> LogAtHand:
-    return LogAtHand()
+    return LogAtHand(file_size=1 << 20)
 
 
 @pytest.fixture
@@ -40,37 +26,33 @@ def queue(log: LogAtHand) -> UnitQueue:
     """Messages that were stored at 10, 20, 20 and 30."""
     queue = UnitQueue("t", 0, log.read)
     for time in (10, 20, 20, 30):
-        log.add(queue, b"at %d" % time, time)
+        add(log, queue, b"at %d" % time, time)
     return queue
 
 
 def test_a_message_is_read_from_the_log(queue: UnitQueue, log: LogAtHand) -> None:
-    size = len(log.data) // 4
+    size = log.end // 4
 
-    assert queue.record(1) == log.data[size : 2 * size]
+    assert queue.record(1) == log.read(size, size)
     assert (queue.record(-1), queue.record(4), queue.store_time(4)) == (None, None, None)
     assert [queue.store_time(offset) for offset in range(4)] == [10, 20, 20, 30]
-    assert (queue.physical(2), queue.tag_code(2), queue.size) == (2 * size, 7, len(log.data))
+    assert (queue.physical(2), queue.tag_code(2), queue.size) == (2 * size, 7, log.end)
 
 
-def test_messages_that_follow_each_other_are_read_together(
-    queue: UnitQueue, log: LogAtHand
-) -> None:
+def test_adjacent_messages_are_read_together(queue: UnitQueue, log: LogAtHand) -> None:
     records = queue.records(1, 9)
 
-    assert b"".join(records) == log.data[len(log.data) // 4 :]
     assert (len(records), log.reads) == (3, 1)
+    assert b"".join(records) == log.read(log.end // 4, 3 * log.end // 4)
 
 
-@pytest.mark.parametrize(("others", "reads"), [(1, 1), (20, 3)])
-def test_messages_with_few_others_between_them_are_read_together(
-    log: LogAtHand, others: int, reads: int
-) -> None:
-    queue, other = UnitQueue("t", 0, log.read), UnitQueue("t", 1, log.read)
+@pytest.mark.parametrize(("count", "reads"), [(1, 1), (20, 3)])
+def test_close_messages_are_read_together(log: LogAtHand, count: int, reads: int) -> None:
+    queue, neighbour = UnitQueue("t", 0, log.read), UnitQueue("t", 1, log.read)
     for number in range(3):
-        log.add(queue, b"%d" % number, 0)
-        for _ in range(others):
-            log.add(other, b"other", 0)
+        add(log, queue, b"%d" % number, 0)
+        for _ in range(count):
+            add(log, neighbour, b"other", 0)
 
     assert [record[88:89] for record in queue.records(0, 9)] == [b"0", b"1", b"2"]
     assert log.reads == reads
@@ -89,14 +71,12 @@ def test_messages_in_memory_are_not_read() -> None:
 @pytest.mark.parametrize(
     ("time", "lower", "upper"), [(5, 0, 0), (10, 0, 1), (15, 1, 1), (20, 1, 3), (40, 4, 4)]
 )
-def test_offsets_are_those_of_store_times(
-    queue: UnitQueue, time: int, lower: int, upper: int
-) -> None:
+def test_offsets_of_store_times(queue: UnitQueue, time: int, lower: int, upper: int) -> None:
     assert (queue.offset_at(time), queue.offset_until(time)) == (lower, upper)
 
 
 def test_messages_of_a_removed_file_are_dropped(queue: UnitQueue, log: LogAtHand) -> None:
-    assert queue.drop_before(len(log.data) // 2) == 2
+    assert queue.drop_before(log.end // 2) == 2
 
     assert (queue.min_offset, queue.max_offset) == (2, 4)
     assert queue.record(1) is None
@@ -160,7 +140,8 @@ def test_a_message_of_another_queue_hides_none(queue: UnitQueue) -> None:
     assert (queue.max_offset, queue.physical(4)) == (5, 2_000)
 
 
-def test_a_store_time_has_its_place_behind_a_long_address() -> None:
-    message = Message(topic="t", queue_id=0, body=b"", properties={}, born_host=Host(bytes(16), 1))
+def test_a_store_time_follows_a_long_address() -> None:
+    message = make_message()
+    message.born_host = Host(bytes(16), 1)
 
     assert store_time_of(message.encode(0, 0, HOST, 1234)) == 1234

@@ -1,4 +1,4 @@
-"""All messages of a broker, and what is dropped first."""
+"""All messages of a broker, and the end of its oldest ones."""
 
 from __future__ import annotations
 
@@ -6,51 +6,53 @@ import pytest
 
 from rocketwire_broker.storage.message import read_stored
 from rocketwire_broker.storage.store import Store
-from tests.unit.broker.storage.stores import HOST, LogAtHand, make, of_lite_topic, store_of
+from tests.support.values import require
+from tests.unit.broker.storage.stores import (
+    HOST,
+    LogAtHand,
+    make_lite_message,
+    make_message,
+    open_store,
+)
 
 
-def a_store(retain_bytes: int = 1 << 20, retain_ms: int = 1000) -> Store:
+def make_store(retain_bytes: int = 1 << 20, retain_ms: int = 1000) -> Store:
     return Store(retain_bytes=retain_bytes, retain_ms=retain_ms, store_host=HOST)
 
 
 @pytest.fixture(params=["memory", "log"])
 def any_store(request: pytest.FixtureRequest, log: LogAtHand) -> Store:
-    return a_store() if request.param == "memory" else store_of(log)
+    return make_store() if request.param == "memory" else open_store(log)
 
 
 def test_offsets_count_per_queue_and_positions_by_size(any_store: Store) -> None:
     store = any_store
 
-    first, second, other = (store.put(make(queue_id=queue), 5) for queue in (0, 0, 1))
+    places = [store.put(make_message(queue_id=queue), 5) for queue in (0, 0, 1)]
 
-    assert (first.queue_offset, second.queue_offset, other.queue_offset) == (0, 1, 0)
-    assert second.physical_offset == first.size
-    assert other.physical_offset == first.size + second.size
-    assert store.next_physical == store.size == 3 * first.size
+    size = places[0].size
+    assert [place.queue_offset for place in places] == [0, 1, 0]
+    assert [place.physical_offset for place in places] == [0, size, 2 * size]
+    assert store.next_physical == store.size == 3 * size
     assert (store.put_count, store.last_stored) == (3, 5)
     assert store.arrivals == {("orders", 0), ("orders", 1)}
 
 
 def test_a_message_is_found_by_its_position_alone(any_store: Store) -> None:
-    any_store.put(make(body=b"one"), 5)
-    place = any_store.put(make(queue_id=7, body=b"two"), 5)
+    any_store.put(make_message(body=b"one"), 5)
+    place = any_store.put(make_message(queue_id=7, body=b"two"), 5)
 
-    record = any_store.record_at(place.physical_offset)
-
-    assert record is not None
-    assert read_stored(record).body == b"two"
+    assert read_stored(require(any_store.record_at(place.physical_offset))).body == b"two"
     assert any_store.record_at(place.physical_offset + 1) is None
 
 
 def test_messages_of_lite_topics_are_in_light_queues_too(any_store: Store) -> None:
     store = any_store
-    places = [store.put(of_lite_topic(name), 5) for name in "aba"]
+    places = [store.put(make_lite_message(name), 5) for name in "aba"]
     store.has_lmqs = False
-    places.append(store.put(of_lite_topic("c"), 5))
+    places.append(store.put(make_lite_message("c"), 5))
 
-    queue = store.queue("%LMQ%$rooms$a", 0)
-    assert queue is not None
-    records = queue.records(0, 9)
+    records = require(store.queue("%LMQ%$rooms$a", 0)).records(0, 9)
     assert records == [store.record_at(places[index].physical_offset) for index in (0, 2)]
     offsets = [(read_stored(r).properties or {})["INNER_MULTI_QUEUE_OFFSET"] for r in records]
     assert offsets == ["0", "1"]
@@ -63,9 +65,9 @@ def test_messages_of_lite_topics_are_in_light_queues_too(any_store: Store) -> No
 
 
 def test_oldest_messages_of_all_queues_are_evicted_beyond_the_bytes() -> None:
-    size = a_store().put(make(), 0).size
-    store = a_store(retain_bytes=3 * size)
-    places = [store.put(make(queue_id=index % 2), index) for index in range(5)]
+    size = make_store().put(make_message(), 0).size
+    store = make_store(retain_bytes=3 * size)
+    places = [store.put(make_message(queue_id=index % 2), index) for index in range(5)]
 
     assert store.size == 3 * size
     assert (store.min_offset("orders", 0), store.min_offset("orders", 1)) == (1, 1)
@@ -76,23 +78,23 @@ def test_oldest_messages_of_all_queues_are_evicted_beyond_the_bytes() -> None:
 
 
 def test_a_message_that_waits_or_comes_again_is_in_no_light_queue() -> None:
-    store = a_store()
+    store = make_store()
     for topic in ("SCHEDULE_TOPIC_XXXX", "%RETRY%g", "%DLQ%g", "rmq_sys_wheel_timer"):
-        message = of_lite_topic()
+        message = make_lite_message()
         message.topic = topic
         store.put(message, 5)
-        store.put(of_lite_topic(topic=topic), 5) if topic[0] in "%r" else None
+        store.put(make_lite_message(topic=topic), 5) if topic[0] in "%r" else None
     store.has_lmqs = False
-    store.put(of_lite_topic(), 5)
+    store.put(make_lite_message(), 5)
 
     assert store.lmqs == {}
 
 
 def test_the_oldest_messages_of_light_queues_go_with_those_of_their_topic() -> None:
-    size = a_store().put(of_lite_topic(), 0).size
-    store = a_store(retain_bytes=3 * size)
+    size = make_store().put(make_lite_message(), 0).size
+    store = make_store(retain_bytes=3 * size)
     for index in range(5):
-        store.put(of_lite_topic("ab"[index % 2]), index)
+        store.put(make_lite_message("ab"[index % 2]), index)
 
     assert store.size == 3 * size
     assert (store.min_offset("%LMQ%$rooms$a", 0), store.max_offset("%LMQ%$rooms$a", 0)) == (1, 3)
@@ -100,30 +102,30 @@ def test_the_oldest_messages_of_light_queues_go_with_those_of_their_topic() -> N
 
 
 def test_deleted_light_queue_begins_anew_and_its_topic_keeps_messages() -> None:
-    size = a_store().put(of_lite_topic(), 0).size
-    store = a_store(retain_bytes=3 * size)
-    store.put(of_lite_topic(), 0)
+    size = make_store().put(make_lite_message(), 0).size
+    store = make_store(retain_bytes=3 * size)
+    store.put(make_lite_message(), 0)
     store.delete_topic("%LMQ%$rooms$a")
 
     assert (store.lmqs, store.size, store.max_offset("rooms", 0)) == ({}, size, 1)
     for index in range(4):
-        store.put(of_lite_topic(), index)
+        store.put(make_lite_message(), index)
     assert (store.min_offset("%LMQ%$rooms$a", 0), store.max_offset("%LMQ%$rooms$a", 0)) == (1, 4)
 
 
 def test_a_message_that_is_larger_than_the_bound_is_kept_alone() -> None:
-    store = a_store(retain_bytes=10)
-    store.put(make(), 0)
-    place = store.put(make(body=b"large" * 100), 0)
+    store = make_store(retain_bytes=10)
+    store.put(make_message(), 0)
+    place = store.put(make_message(body=b"large" * 100), 0)
 
     assert store.size == place.size
     assert store.record_at(place.physical_offset) is not None
 
 
 def test_messages_go_when_they_are_too_old() -> None:
-    store = a_store(retain_ms=1000)
+    store = make_store(retain_ms=1000)
     for time in (0, 500, 1500):
-        store.put(make(), time)
+        store.put(make_message(), time)
 
     store.expire(1501)
 
@@ -132,19 +134,19 @@ def test_messages_go_when_they_are_too_old() -> None:
 
 def test_a_deleted_topic_begins_anew(any_store: Store) -> None:
     store = any_store
-    store.put(make(), 0)
-    other = store.put(make("others"), 0)
+    store.put(make_message(), 0)
+    place = store.put(make_message("others"), 0)
     store.delete_topic("orders")
 
-    assert store.size == other.size
+    assert store.size == place.size
     assert store.queue("orders", 0) is None
-    assert store.put(make(), 0).queue_offset == 0
+    assert store.put(make_message(), 0).queue_offset == 0
 
 
 def test_messages_of_a_deleted_topic_are_passed_over_when_old_ones_go() -> None:
-    store = a_store(retain_ms=1000)
-    store.put(make("gone"), 0)
-    store.put(make(), 100)
+    store = make_store(retain_ms=1000)
+    store.put(make_message("gone"), 0)
+    store.put(make_message(), 100)
     store.delete_topic("gone")
     assert store.record_at(0) is None
 
@@ -155,9 +157,9 @@ def test_messages_of_a_deleted_topic_are_passed_over_when_old_ones_go() -> None:
 
 
 def test_positions_are_found_after_many_messages_have_gone() -> None:
-    size = a_store().put(make(), 0).size
-    store = a_store(retain_bytes=10 * size)
-    places = [store.put(make(queue_id=index % 3), index) for index in range(20_000)]
+    size = make_store().put(make_message(), 0).size
+    store = make_store(retain_bytes=10 * size)
+    places = [store.put(make_message(queue_id=index % 3), index) for index in range(20_000)]
 
     assert store.record_at(places[-1].physical_offset) is not None
     assert store.record_at(places[-11].physical_offset) is None

@@ -17,7 +17,7 @@ def test_transaction_is_found_by_each_offset_and_ordered_by_the_newest() -> None
     assert halves.first_undecided == 1
 
 
-def test_an_ended_transaction_stays_known_and_is_to_be_written() -> None:
+def test_ended_transaction_stays_known() -> None:
     halves = HalfMessages()
     half = halves.open(7)
 

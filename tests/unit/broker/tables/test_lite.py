@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rocketwire_broker.tables.lite import LiteEvents, LiteSubscriptions
+from tests.support.values import require
 
 
 def test_subscriptions_are_found_by_client_queue_and_group() -> None:
@@ -20,9 +21,8 @@ def test_subscriptions_are_found_by_client_queue_and_group() -> None:
     assert list(table.silent(5)) == []
     table.of_client("two", "x", "y", 9)
     assert list(table.silent(6)) == ["one", "three"]
-    two = table.get("two")
-    assert two is not None
-    assert (two.group, two.topic) == ("g", "rooms")
+    subscription = require(table.get("two"))
+    assert (subscription.group, subscription.topic) == ("g", "rooms")
 
 
 def test_a_removed_subscription_is_nowhere() -> None:
@@ -47,8 +47,7 @@ def test_a_client_with_subscriptions_is_not_empty() -> None:
     table.remove_if_empty("one")
 
     assert table.get("one") is not None
-    subscription = table.remove_client("one")
-    assert subscription is not None
+    assert table.remove_client("one") is not None
     assert (table.count, table.remove_client("one")) == (0, None)
 
 
@@ -61,7 +60,7 @@ def test_events_come_in_order_and_once() -> None:
     assert events.accessed == 7
 
 
-def test_there_is_room_for_so_many() -> None:
+def test_events_have_a_limit() -> None:
     events = LiteEvents("g", 10, now=0)
 
     assert [events.offer(str(number)) for number in range(11)] == [True] * 10 + [False]

@@ -11,6 +11,7 @@ from rocketwire.wire.message.host import Host
 from rocketwire_broker.config import Config
 from rocketwire_broker.tables.members import Member, Members, MembersLimitError
 from rocketwire_broker.tables.peer import Peer
+from tests.support.values import require
 
 
 def member(number: int, heard: int = 0) -> Member:
@@ -40,9 +41,8 @@ def test_the_newest_version_of_a_subscription_stays(members: Members) -> None:
     members.join(consumer("orders", version=5, tags="new"), member(1))
     members.join(consumer("orders", version=4, tags="old"), member(2))
 
-    group = members.online("readers")
+    group = require(members.online("readers"))
 
-    assert group is not None
     assert group.subscriptions["orders"].sub_string == "new"
     assert group.client_ids() == ["client-1", "client-2"]
     assert group.find("client-2") is not None
@@ -61,10 +61,7 @@ def test_silent_members_are_those_without_a_late_heartbeat(members: Members) -> 
 def test_a_producer_is_found_by_its_client_id(members: Members) -> None:
     members.produce("producers", member(2))
 
-    result = members.producer("client-2")
-
-    assert result is not None
-    assert result.peer.number == 2
+    assert require(members.producer("client-2")).peer.number == 2
 
 
 def test_a_group_leaves_with_its_last_member(members: Members) -> None:
@@ -77,14 +74,14 @@ def test_a_group_leaves_with_its_last_member(members: Members) -> None:
 
 
 def test_members_and_subscriptions_are_counted_once(members: Members) -> None:
-    once = members.size
+    size = members.size
     members.join(consumer("orders"), member(1))
-    assert members.size == once
+    assert members.size == size
 
     members.produce("producers", member(1))
     members.produce("producers", member(1))
     members.leave(1, None, "producers")
-    assert members.size == once
+    assert members.size == size
 
 
 @pytest.mark.parametrize("version", [1, 9])
@@ -95,9 +92,8 @@ def test_a_subscription_too_much_is_refused_and_changes_nothing(version: int) ->
 
     with pytest.raises(MembersLimitError, match=r"rocketwire\.maxSubscriptionBytes is 10000"):
         members.join(consumer("orders", "payments", tags="t" * 5_000), member(2))
-    group = members.online("readers")
-    assert group is not None
-    assert (list(group.subscriptions), members.size) == (["orders"], size)
+    assert list(require(members.online("readers")).subscriptions) == ["orders"]
+    assert members.size == size
     members.join(consumer("orders"), member(2))
 
 

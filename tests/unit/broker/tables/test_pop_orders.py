@@ -7,7 +7,7 @@ from rocketwire_broker.tables.pop_orders import PopOrders
 QUEUE = ("group", "topic", 0)
 
 
-def test_an_acknowledgement_without_a_pop_moves_behind_it() -> None:
+def test_an_acknowledgement_without_a_pop_moves_past_it() -> None:
     assert PopOrders().acknowledge(QUEUE, 4, 1) == 5
 
 

@@ -15,7 +15,7 @@ def test_without_a_name_server_there_is_nothing_to_ask_for() -> None:
     assert routes.queues("orders") == ()
 
 
-def test_an_answer_goes_to_all_who_wait_and_is_used_for_a_while() -> None:
+def test_answer_goes_to_all_requests_and_is_kept() -> None:
     routes = Routes()
     calls: list[int] = []
     times: list[int] = []

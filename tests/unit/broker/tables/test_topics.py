@@ -6,6 +6,7 @@ import pytest
 
 from rocketwire_broker.config import Config
 from rocketwire_broker.tables.topics import Topics, new_topic
+from tests.support.values import require
 
 
 @pytest.fixture
@@ -13,20 +14,22 @@ def topics() -> Topics:
     return Topics(Config(), now=7)
 
 
-def queues(topics: Topics, name: str) -> tuple[int, int, int]:
-    topic = topics.get(name)
-    assert topic is not None
-    return topic.read_queue_nums, topic.write_queue_nums, topic.perm
+@pytest.mark.parametrize(
+    ("name", "queues", "perm"),
+    [
+        ("TBW102", 8, 7),
+        ("DefaultCluster", 16, 7),
+        ("broker-a", 1, 7),
+        ("BenchmarkTest", 1024, 6),
+        ("SCHEDULE_TOPIC_XXXX", 18, 6),
+        ("rmq_sys_REVIVE_LOG_DefaultCluster", 8, 6),
+        ("rmq_sys_SYNC_BROKER_MEMBER_broker-a", 1, 1),
+    ],
+)
+def test_system_topics_are_javas(topics: Topics, name: str, queues: int, perm: int) -> None:
+    topic = require(topics.get(name))
 
-
-def test_a_new_broker_has_javas_system_topics(topics: Topics) -> None:
-    assert queues(topics, "TBW102") == (8, 8, 7)
-    assert queues(topics, "DefaultCluster") == (16, 16, 7)
-    assert queues(topics, "broker-a") == (1, 1, 7)
-    assert queues(topics, "BenchmarkTest") == (1024, 1024, 6)
-    assert queues(topics, "SCHEDULE_TOPIC_XXXX") == (18, 18, 6)
-    assert queues(topics, "rmq_sys_REVIVE_LOG_DefaultCluster") == (8, 8, 6)
-    assert queues(topics, "rmq_sys_SYNC_BROKER_MEMBER_broker-a") == (1, 1, 1)
+    assert (topic.read_queue_nums, topic.write_queue_nums, topic.perm) == (queues, queues, perm)
     assert topics.changed == {}
 
 

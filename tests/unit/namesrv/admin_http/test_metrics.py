@@ -87,9 +87,9 @@ def test_the_table_is_measured(site: Site) -> None:
 
 def test_requests_are_counted_by_code_and_answer(site: Site) -> None:
     site.server.register()
-    site.server.ask(105, {"topic": "TA"})
-    site.server.ask(105, {"topic": "nowhere"})
-    site.server.receive(request(106, flag=2))
+    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
+    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "nowhere"})
+    site.server.receive(request(RequestCode.GET_BROKER_CLUSTER_INFO, flag=2))
     site.server.ask(4711)
 
     assert site.series("rocketmq_namesrv_requests_total") == {
@@ -114,8 +114,8 @@ def test_requests_are_counted_by_code_and_answer(site: Site) -> None:
 def test_durations_have_the_labels_of_javas_histogram(site: Site) -> None:
     ticks = iter(range(100))
     site.server.state.counters.clock = lambda: next(ticks) * 0.002
-    site.server.ask(106)
-    site.server.receive(request(106, flag=2))
+    site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
+    site.server.receive(request(RequestCode.GET_BROKER_CLUSTER_INFO, flag=2))
 
     key = ("false", "remoting", "get_broker_cluster_info", "success", "success")
     assert site.series("rocketmq_rpc_latency_count") == {
@@ -132,7 +132,7 @@ def test_durations_are_shown_by_request_code_and_of_other_work(site: Site) -> No
     clock = iter([0.0, 0.002, 1.0, 1.004, 2.0, 2.5])
     site.server.state.counters.clock = clock.__next__
     site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
-    site.server.ask(105, {"topic": "nowhere"})
+    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "nowhere"})
     counters = site.server.state.counters
     counters.record_duration(TimedWork.KV_PERSIST, counters.begin())
 
@@ -147,9 +147,9 @@ def test_durations_are_shown_by_request_code_and_of_other_work(site: Site) -> No
     assert site.series("rocketmq_namesrv_expiry_scan_duration_count") == {(): 0}
 
 
-def test_what_happened_is_counted(site: Site) -> None:
-    left = BrokerUnregistered(cluster="C", address="a", broker_name="b", reason="idle")
-    site.observer.record_event(left, None)
+def test_events_are_counted(site: Site) -> None:
+    departure = BrokerUnregistered(cluster="C", address="a", broker_name="b", reason="idle")
+    site.observer.record_event(departure, None)
     site.observer.record_event(LimitExceeded(limit="topics", allowed=1, what="two"), None)
     site.observer.endings["idle"] += 3
 
@@ -180,15 +180,15 @@ def test_hostile_names_change_no_label(site: Site) -> None:
             if not sample.name.startswith(("python_", "process_"))
         }
 
-    site.server.ask(105, {"topic": "TA"})
-    site.server.ask(105, {"topic": "nowhere"})
-    before = layout()
+    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
+    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "nowhere"})
+    first_layout = layout()
     for name in HOSTILE:
         site.server.register(topics=(name, "TA"))
-        site.server.ask(105, {"topic": name})
-        site.server.ask(105, {"topic": name + "!"})
+        site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": name})
+        site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": name + "!"})
 
-    assert layout() == before
+    assert layout() == first_layout
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -200,23 +200,23 @@ def test_brokers_with_names_that_java_forbids_have_no_series(site: Site, name: s
     assert site.series("rocketmq_namesrv_broker_last_seen_timestamp_seconds") == {}
 
 
-def test_only_so_many_brokers_have_series(site: Site) -> None:
-    for number in range(MAX_BROKERS + 10):
+def test_series_of_brokers_have_a_limit(site: Site) -> None:
+    for number in range(MOST_BROKERS + 10):
         site.server.register(f"10.0.0.1:{number}", name=f"b{number}")
 
     series = site.series("rocketmq_namesrv_broker_last_seen_timestamp_seconds")
     assert len(series) == MAX_BROKERS
 
 
-def kinds(of: type[Event] = Event) -> set[type[Event]]:
-    """All kinds of occurrences of the server, those that no other one inherits from."""
+def leaf_classes(base: type[Event] = Event) -> set[type[Event]]:
+    """All classes of events of the server that have no subclass."""
     below = [
         event_class
-        for event_class in of.__subclasses__()
+        for event_class in base.__subclasses__()
         if event_class.__module__.startswith(("rocketwire.", "rocketwire_namesrv."))
     ]
-    result: set[type[Event]] = set() if below else {of}
-    return result.union(*map(kinds, below))
+    result: set[type[Event]] = set() if below else {base}
+    return result.union(*map(leaf_classes, below))
 
 
 COUNTED_ELSEWHERE = {
@@ -226,14 +226,14 @@ COUNTED_ELSEWHERE = {
 
 
 def test_every_warning_about_a_peer_is_a_security_event_or_a_metric(site: Site) -> None:
-    kinds_of_warnings = {
+    warnings = {
         event_class.__name__
-        for event_class in kinds()
+        for event_class in leaf_classes()
         if event_class.level >= Level.WARNING and not issubclass(event_class, LimitExceeded)
     }
 
-    assert kinds_of_warnings - set(SECURITY_EVENTS) == COUNTED_ELSEWHERE
-    assert set(SECURITY_EVENTS) - kinds_of_warnings == set()
+    assert warnings - set(SECURITY_EVENTS) == COUNTED_ELSEWHERE
+    assert set(SECURITY_EVENTS) - warnings == set()
     assert site.series("rocketmq_namesrv_security_events_total") == {
         (event,): 0 for event in SECURITY_EVENTS.values()
     }
@@ -247,19 +247,18 @@ def test_the_guide_lists_every_security_event() -> None:
 
 
 def test_the_guide_has_each_metric_with_its_kind_and_labels(site: Site) -> None:
-    """So that neither the page nor the server can change alone."""
     site.server.state.counters.clock = lambda: 0.0
     site.expiry = 1.0
     site.server.register()
-    site.server.ask(105, {"topic": "nowhere"})
+    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "nowhere"})
     site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
     site.observer.record_event(LimitExceeded(limit="topics", allowed=1, what="two"), None)
     site.server.state.peers.views["a:1"] = PeerView(reached=True)
 
     row = re.compile(r"^\| `(rocketmq_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
     documented = {
-        name: (kind, set(re.findall(r"`(\w+)`", labels)))
-        for name, kind, labels in row.findall(GUIDE.read_text("utf-8"))
+        name: (metric_type, set(re.findall(r"`(\w+)`", labels)))
+        for name, metric_type, labels in row.findall(GUIDE.read_text("utf-8"))
     }
     real = {
         (f"{family.name}_total" if family.type == "counter" else family.name): (

@@ -7,7 +7,7 @@ from rocketwire_namesrv.admin_http.status import MAX_TOPICS, status_of
 from tests.support.fakes.sansio_server import BROKER, SLAVE, Server
 
 
-def test_a_broker_is_shown_with_what_it_said_and_when() -> None:
+def test_broker_is_shown_with_its_registration() -> None:
     server = Server(epoch_ms=5_000_000)
     server.register(version=479, data_version={"counter": 3, "stateVersion": 0, "timestamp": 1})
     server.ask(RequestCode.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": "b1"})
@@ -56,11 +56,11 @@ def test_an_address_that_its_group_does_not_know_has_no_role(server: Server) -> 
     assert line.role == "unknown"
 
 
-def test_topics_are_listed_up_to_a_bound_and_by_what_they_begin_with(server: Server) -> None:
-    server.register(topics=tuple(f"T{number}" for number in range(MAX_TOPICS + 50)))
+def test_topics_are_listed_by_prefix_up_to_a_bound(server: Server) -> None:
+    server.register(topics=tuple(f"T{number}" for number in range(MOST_TOPICS + 50)))
 
     status = status_of(server.state, server.now)
-    some = status_of(server.state, server.now, "T24")
+    names = [line.name for line in status_of(server.state, server.now, "T24").topics]
 
-    assert (len(status.topics), status.topic_count) == (MAX_TOPICS, MAX_TOPICS + 50)
-    assert sorted(line.name for line in some.topics) == ["T24", *(f"T24{n}" for n in range(10))]
+    assert (len(status.topics), status.topic_count) == (MOST_TOPICS, MOST_TOPICS + 50)
+    assert sorted(names) == ["T24", *(f"T24{n}" for n in range(10))]

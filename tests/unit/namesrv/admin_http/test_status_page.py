@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from rocketwire.codes import RequestCode
@@ -14,18 +16,20 @@ from rocketwire_namesrv.routes.table_digest import Drift
 from tests.support.fakes.sansio_server import Server
 from tests.support.status_pages import PageReader
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 EVIL = "<script>alert(1)</script>\"'&\r\n\x00\u2028\ud800"
 
 
 def page(
     server: Server,
-    wanted: str = "",
-    *,
+    prefix: str = "",
     permissions: dict[str, PermissionChange] | None = None,
-    events: list[LogEntry] | None = None,
+    events: Sequence[LogEntry] = (),
 ) -> PageReader:
-    status = status_of(server.state, server.now, wanted)
-    return PageReader(status_page(status, {"version": "1"}, permissions or {}, events or [], []))
+    status = status_of(server.state, server.now, prefix)
+    return PageReader(status_page(status, {"version": "1"}, permissions or {}, list(events), []))
 
 
 def test_an_empty_server_has_a_page() -> None:
@@ -59,7 +63,7 @@ def test_brokers_topics_permissions_and_events_are_on_it() -> None:
     ("waits", "stops", "text"),
     [(True, False, "waiting: no routes"), (False, True, "stopping: no routes are returned")],
 )
-def test_it_says_why_a_server_does_not_serve(waits: bool, stops: bool, text: str) -> None:
+def test_reason_of_a_server_that_does_not_serve(waits: bool, stops: bool, text: str) -> None:
     server = Server(Config(need_wait_for_service=waits), started=1000.0)
     server.state.shutting_down = stops
 
@@ -81,12 +85,12 @@ def test_names_that_are_markup_stay_text(server: Server) -> None:
     assert "\x00" not in shown.text
 
 
-def test_what_somebody_looks_for_stays_a_value_of_its_field() -> None:
+def test_prefix_stays_a_value_of_its_field() -> None:
     page(Server(), '"><script>')
 
 
-def test_more_than_it_shows_is_counted(server: Server) -> None:
-    topics = tuple(f"T{number}" for number in range(MAX_TOPICS + 7))
+def test_hidden_lines_are_counted(server: Server) -> None:
+    topics = tuple(f"T{number}" for number in range(MOST_TOPICS + 7))
     server.register(topics=topics)
     for number in range(20):
         server.register(f"10.0.0.9:{number}", name=f"c{number}", topics=("T0", "TX"))

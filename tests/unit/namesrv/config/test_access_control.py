@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.serving.addresses import is_loopback
 from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire_namesrv.config.access_control import (
@@ -20,14 +22,21 @@ from rocketwire_namesrv.config.config import Config, ConfigError
 from rocketwire_namesrv.protocol.handlers import Peer
 from rocketwire_namesrv.protocol.session import Session
 from rocketwire_namesrv.protocol.state import State
-from tests.support.fakes.sansio_server import Server, registration_body, replies, request
+from tests.support.fakes.sansio_server import (
+    Server,
+    events,
+    identity,
+    registration_body,
+    replies,
+    request,
+)
+from tests.support.values import require
 
 OWN = "127.0.0.0/8"
 OTHERS = "10.0.0.0/8, 192.168.1.1;fd00::/8"
 CERTIFICATES = TlsSettings(
     server_mode="enforcing", test_mode=False, auth_client=True, need_client_auth="require"
 )
-FIELDS = {"brokerAddr": "a:1", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
 
 
 def missing_roles(address: str, **lists: Any) -> frozenset[Role]:
@@ -52,7 +61,7 @@ def test_a_list_has_addresses_and_networks(address: str, inside: bool) -> None:
     assert (missing_roles(address, read_addresses=OTHERS) == frozenset()) is inside
 
 
-def test_without_a_list_everybody_may() -> None:
+def test_without_a_list_all_are_permitted() -> None:
     assert missing_roles("1.2.3.4:5") == frozenset()
     assert missing_roles("unknown", broker_addresses="none") == {Role.BROKER}
     assert missing_roles("1.2.3.4:5", admin_addresses=" none ") == {Role.ADMIN}
@@ -61,6 +70,12 @@ def test_without_a_list_everybody_may() -> None:
 def test_a_list_that_is_none_is_no_start() -> None:
     with pytest.raises(ConfigError, match=r"rocketwire\.brokerAddresses: '10.0.0.300'"):
         State(Config(broker_addresses="10.0.0.1 10.0.0.300"))
+
+
+ALL_CODES = (
+    *(*range(100, 107), 205, 206, 216, 217, 219, 224, 304, 311, 312, 313, 318, 319, 322),
+    *(327, 901, 904),
+)
 
 
 @pytest.mark.parametrize(
@@ -72,44 +87,39 @@ def test_a_list_that_is_none_is_no_start() -> None:
         ({"admin_addresses": OWN, "broker_addresses": OWN, "read_addresses": OWN}, set[int]()),
     ],
 )
-def test_each_code_is_for_readers_brokers_or_administrators(
-    lists: dict[str, Any], codes: set[int]
-) -> None:
+def test_codes_of_readers_brokers_and_operators(lists: dict[str, Any], codes: set[int]) -> None:
     server = Server(Config(**lists))
-    every = (*range(100, 107), 205, 206, 216, 217, 219, 224, 304, 311, 312, 313, 318, 319, 322)
     refused: set[int] = set()
-    for code in (*every, 327, 901, 904):
-        outcome = server.receive(request(code, FIELDS, b"{}"))
+    for code in ALL_CODES:
+        outcome = server.receive(request(code, identity(), b"{}"))
         if any(isinstance(event, AccessRefused) for event in outcome.events):
-            assert replies(outcome.send)[0].code == 16
+            assert replies(outcome.send)[0].code == ResponseCode.NO_PERMISSION
             refused.add(code)
 
     assert refused == codes
 
 
-def test_who_may_not_register_has_not_registered() -> None:
+def test_refused_broker_is_not_registered() -> None:
     server = Server(Config(broker_addresses=OTHERS))
-    (happened,) = server.receive(request(103, FIELDS, registration_body(("TA", "TB")))).events
+    (refusal,) = events(server, 103, identity(), registration_body(("TA", "TB")))
 
-    assert happened.text == (
+    assert refusal.text == (
         "request REGISTER_BROKER (103) of 127.0.0.1:50001 refused: its address is not in"
         " rocketwire.brokerAddresses"
     )
     assert not server.state.table.live
 
 
-def test_who_may_not_read_gets_no_route_by_the_short_way_either() -> None:
+def test_refused_reader_gets_no_fast_route() -> None:
     server = Server(Config(read_addresses=OTHERS))
     server.register()
-    asked = request(105, {"topic": "TA"})
-    assert server.session.answer_routes(asked, server.now) is None
-    assert server.session.answer_one_route(asked, server.now) is None
-    assert replies(server.receive(asked).send)[0].code == 16
-    other = Session(server.state, Peer(9, "10.0.0.1:1"))
-    answer = other.answer_routes(asked, server.now)
+    data = request(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
+    assert server.session.answer_routes(data, server.now) is None
+    assert server.session.answer_one_route(data, server.now) is None
+    assert replies(server.receive(data).send)[0].code == ResponseCode.NO_PERMISSION
+    permitted = Session(server.state, Peer(9, "10.0.0.1:1"))
 
-    assert answer is not None
-    assert replies(answer)[0].code == 0
+    assert replies(require(permitted.answer_routes(data, server.now)))[0].code == 0
 
 
 @pytest.mark.parametrize(
@@ -130,12 +140,10 @@ def test_who_may_not_read_gets_no_route_by_the_short_way_either() -> None:
         (Config(tls=replace(CERTIFICATES, need_client_auth="optional")), "10.0.0.1", True),
     ],
 )
-def test_a_server_that_everybody_reaches_says_so(
-    config: Config, address: str, is_exposed: bool
-) -> None:
+def test_exposure_of_a_server(config: Config, address: str, is_exposed: bool) -> None:
     result = find_exposure(config, address)
 
-    assert [type(each) for each in result] == [Exposed] * is_exposed
+    assert [type(event) for event in result] == [Exposed] * is_exposed
 
 
 @pytest.mark.parametrize(

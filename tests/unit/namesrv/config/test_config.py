@@ -82,18 +82,17 @@ def test_without_rocketmq_home_the_property_is_null_and_not_shown() -> None:
 )
 def test_values_are_read_as_by_java(text: str, expected: str) -> None:
     config = load(text)
+    names = re.findall(r"(\w+)=", expected)
 
-    assert expected == " ".join(
-        f"{name}={getattr(config, name)}" for name in re.findall(r"(\w+)=", expected)
-    )
+    assert " ".join(f"{name}={getattr(config, name)}" for name in names) == expected
 
 
 def test_an_update_takes_known_keys_and_keys_of_the_file() -> None:
-    before = load("foo.bar=1\nclientWorkerThreads=7\nEnableTopicList=false\nconfigStorePath=/x")
-    assert before.flat()["foo.bar"] == "1"
-    assert before.flat()["EnableTopicList"] == "false"
-    assert before.flat()["configStorePath"] == "ns.properties"
-    config = before.update(
+    config = load("foo.bar=1\nclientWorkerThreads=7\nEnableTopicList=false\nconfigStorePath=/x")
+    assert config.flat()["foo.bar"] == "1"
+    assert config.flat()["EnableTopicList"] == "false"
+    assert config.flat()["configStorePath"] == "ns.properties"
+    config = config.update(
         {
             "enableTopicList": "false",
             "foo.bar": "2",
@@ -128,14 +127,10 @@ def test_paths_and_the_black_list_itself_are_denied() -> None:
     }
 
 
-def test_what_is_stored_reads_back_as_the_same_configuration() -> None:
+def test_stored_configuration_is_read_back() -> None:
     config = load("foo=a\\tb\nproductEnvName=\\u00e9\nlistenPort=1")
 
-    again = Config.load(
-        load_properties(config.to_properties()), home=HOME, config_path="ns.properties"
-    )
-
-    assert again.flat() == config.flat()
+    assert load(config.to_properties().decode()).flat() == config.flat()
 
 
 def test_system_properties_are_found_in_the_jvm_options() -> None:
@@ -186,12 +181,12 @@ def test_our_own_limits_come_from_the_file_or_from_the_jvm_options() -> None:
     assert config.max_connections == 10
 
 
-def test_tls_towards_brokers_follows_the_server_mode_unless_told() -> None:
+def test_tls_towards_brokers_follows_the_server_mode() -> None:
     enforcing = "-Dtls.server.mode=enforcing"
 
     assert Config.load(home=HOME, environment={"JAVA_OPT_EXT": enforcing}).use_tls is True
-    told = {"JAVA_OPT_EXT": f"{enforcing} -Dtls.enable=false"}
-    assert Config.load(home=HOME, environment=told).use_tls is False
+    without = {"JAVA_OPT_EXT": f"{enforcing} -Dtls.enable=false"}
+    assert Config.load(home=HOME, environment=without).use_tls is False
 
 
 @pytest.mark.parametrize(
@@ -209,9 +204,7 @@ def test_tls_towards_brokers_follows_the_server_mode_unless_told() -> None:
         ),
     ],
 )
-def test_the_serialize_type_comes_from_the_environment(
-    environment: dict[str, str], expected: SerializeType
-) -> None:
+def test_serialize_type(environment: dict[str, str], expected: SerializeType) -> None:
     assert Config.load(home=HOME, environment=environment).serialize_type is expected
 
 
@@ -224,9 +217,6 @@ def test_a_bare_configuration_has_no_file_and_no_second_port() -> None:
     assert Config().kv_config_path == ""
     assert Config().config_store_path == ""
     assert Config().observe_port == -1
-
-
-# ---- values that make no sense
 
 
 def refusals(text: str, environment: dict[str, str] | None = None) -> list[str]:
@@ -273,7 +263,7 @@ def test_a_system_property_is_refused_by_its_name_and_once() -> None:
     ]
 
 
-def test_what_is_refused_leaves_the_value_before() -> None:
+def test_refused_value_leaves_the_option() -> None:
     entries = {"rocketwire.maxTopics": "-1", "rocketwire.maxBrokers": "7"}
     options = "-Drocketwire.maxTopics=9"
     result: list[str] = []
@@ -297,9 +287,6 @@ def test_a_configuration_that_a_program_makes_is_compared_too() -> None:
         ConfigError, match=r"^frame_max_length=-1: must be a whole number from 1024"
     ):
         Config(frame_max_length=-1).check()
-
-
-# ---- the port for operators
 
 
 @pytest.mark.parametrize(

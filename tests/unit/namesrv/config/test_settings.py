@@ -1,7 +1,4 @@
-"""Which values of a setting are refused, which are only doubtful, and which are neither.
-
-Java's reading of each value was observed with a server of 5.5.0.
-"""
+"""Values of settings that are refused, doubtful or valid, as observed with a Java server of 5.5.0."""
 
 from __future__ import annotations
 
@@ -14,10 +11,11 @@ from rocketwire.connection.guards import Guard
 from rocketwire_namesrv.config.config import BY_KEY, PROPERTIES, Config
 from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.config.settings import BOUNDS, Bounds, Owner, networks_of
+from tests.support.values import require
 
 GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "name-server.md"
 OURS = [setting for setting in PROPERTIES if setting.owner is Owner.OURS]
-NUMBERS = [each.key for each in OURS if each.value_type is int]
+NUMBERS = [setting.key for setting in OURS if setting.value_type is int]
 
 
 def refusal(key: str, text: str) -> str | None:
@@ -37,9 +35,8 @@ def test_every_number_of_our_own_has_bounds() -> None:
 def test_every_default_is_within_its_bounds() -> None:
     Config().check()
     for setting in PROPERTIES:
-        assert setting.refusal(setting.default) is None or setting.value_type is not int, (
-            setting.key
-        )
+        if setting.value_type is int:
+            assert setting.refusal(setting.default) is None, setting.key
 
 
 @pytest.mark.parametrize("key", NUMBERS)
@@ -55,7 +52,7 @@ def test_a_number_of_our_own_that_is_none_or_below_all_is_refused(key: str, text
 
 
 @pytest.mark.parametrize("key", NUMBERS)
-def test_the_ends_of_the_bounds_are_taken_and_what_is_beyond_is_not(key: str) -> None:
+def test_bounds_are_inclusive(key: str) -> None:
     bounds = BOUNDS[key]
 
     assert refusal(key, str(bounds.minimum)) is None
@@ -101,13 +98,13 @@ def test_values_are_refused_or_doubtful_or_taken(setting: str, expected: tuple[b
     assert (refusal(key, text) is not None, doubt(key, text) is not None) == expected
 
 
-def test_a_refusal_says_what_a_value_must_be() -> None:
+def test_a_refusal_names_the_valid_values() -> None:
     assert "or 0 (no limit)" in str(refusal("rocketwire.headerMaxLength", "64"))
     assert "must be true or false" in str(refusal("rocketwire.allowConfigUpdate", "on"))
     assert "one of auto, reactor, portable" in str(refusal("rocketwire.driver", "Auto"))
 
 
-@pytest.mark.parametrize("key", [each.key for each in OURS if each.key.endswith("Addresses")])
+@pytest.mark.parametrize("key", [item.key for item in OURS if item.key.endswith("Addresses")])
 def test_a_list_of_addresses_holds_addresses_and_networks_only(key: str) -> None:
     assert refusal(key, "10.0.0.0/8;fd00::/8, 192.168.1.7 ::1") is None
     assert refusal(key, " none ") is None
@@ -116,11 +113,11 @@ def test_a_list_of_addresses_holds_addresses_and_networks_only(key: str) -> None
 
 
 def test_a_number_of_a_system_property_is_a_number_as_for_java() -> None:
-    each = BY_KEY["serverSocketBacklog"][0]
+    setting = BY_KEY["serverSocketBacklog"][0]
 
-    assert each.refusal("abc") is None
-    assert each.refusal("abc", system=True) is not None
-    assert each.refusal("-1", system=True) is None
+    assert setting.refusal("abc") is None
+    assert setting.refusal("abc", system=True) is not None
+    assert setting.refusal("-1", system=True) is None
 
 
 @pytest.mark.parametrize(
@@ -139,9 +136,8 @@ def test_peers_are_addresses(text: str, complaint: str | None) -> None:
 
 
 def test_networks_are_read_with_any_separator() -> None:
-    networks = networks_of("10.0.0.1, ::1;10.0.0.0/8")
+    networks = require(networks_of("10.0.0.1, ::1;10.0.0.0/8"))
 
-    assert networks is not None
     assert [str(network) for network in networks] == ["10.0.0.1/32", "::1/128", "10.0.0.0/8"]
     assert networks_of(" ") is None
     assert networks_of("none") == ()
@@ -154,32 +150,20 @@ def test_what_is_no_number_is_within_no_bounds() -> None:
     assert 0 in Bounds(2, zero="off")
 
 
-# ---- what the guides say
-
-
 def test_the_guide_has_the_bounds_of_every_setting_that_is_no_limit() -> None:
     row = re.compile(
         r"^\| `([\w.]+)` \| (?:from )?(-?\d+)(?: to (\d+))?(, or 0)? \| (no start|ignored|as 0|no broker)",
         re.MULTILINE,
     )
     documented = {
-        key: (int(least), most and int(most), bool(zero), otherwise == "no start")
-        for key, least, most, zero, otherwise in row.findall(GUIDE.read_text("utf-8"))
-    }
-    bounds = {
-        key: each
-        for key, each in BOUNDS.items()
-        if key not in {*Limit, *Guard} or key == Guard.IDLE_TIME
+        key: (int(minimum), int(maximum or 2**31 - 1), bool(zero), otherwise == "no start")
+        for key, minimum, maximum, zero, otherwise in row.findall(GUIDE.read_text("utf-8"))
     }
 
     assert documented == {
-        key: (
-            each.minimum,
-            each.maximum if each.maximum < 2**31 - 1 else "",
-            bool(each.zero),
-            not each.otherwise,
-        )
-        for key, each in bounds.items()
+        key: (item.minimum, min(item.maximum, 2**31 - 1), bool(item.zero), not item.otherwise)
+        for key, item in BOUNDS.items()
+        if key not in {*Limit, *Guard} or key == Guard.IDLE_TIME
     }
 
 

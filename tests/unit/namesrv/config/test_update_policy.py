@@ -1,4 +1,4 @@
-"""Which settings a request may change: those on a list, within bounds, and nothing else."""
+"""Updates by request: settings of a list may change, within their bounds."""
 
 from __future__ import annotations
 

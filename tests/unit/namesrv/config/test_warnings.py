@@ -87,9 +87,7 @@ def remarks(text: str, **system: str) -> list[str]:
         ),
     ],
 )
-def test_what_may_have_been_meant_otherwise_is_named_with_its_line(
-    text: str, expected: str
-) -> None:
+def test_doubtful_line_is_named(text: str, expected: str) -> None:
     assert remarks(f"# a comment\n\n{text}\n") == [f"a.properties, line 3: {expected}"]
 
 
@@ -114,17 +112,17 @@ def test_an_ordinary_file_is_taken_without_a_word() -> None:
     assert remarks(text + "tls.server.authClient=True\nrocketwire.maxConnectionsPerAddress=0") == []
 
 
-def test_what_is_refused_is_no_remark() -> None:
+def test_refused_value_is_no_remark() -> None:
     text = "listenPort=98765\nrocketwire.allowConfigUpdate=yes\nrocketwire.maxTopics=5x"
 
     assert remarks(text) == []
 
 
-def test_values_of_unknown_settings_are_not_told() -> None:
+def test_values_of_unknown_settings_are_not_shown() -> None:
     assert "secret" not in " ".join(remarks("rocketwire.password=secret"))
 
 
-def test_system_properties_are_looked_at_where_they_can_be_no_one_elses() -> None:
+def test_remarks_on_our_system_properties() -> None:
     system = {
         "rocketwire.maxTopic": "5",
         "tls.test.mode.enable": "yes",
@@ -156,6 +154,6 @@ def test_a_table_that_is_no_file_has_no_lines() -> None:
 
 
 def test_a_remark_that_begins_with_no_key_of_the_file_has_no_place() -> None:
-    assert (
-        prefix_with_location("listenPorts are many", {"listenPort": "1"}) == "listenPorts are many"
-    )
+    remark = "listenPorts are many"
+
+    assert prefix_with_location(remark, {"listenPort": "1"}) == remark

@@ -1,4 +1,4 @@
-"""Limits of the tables: at the limit all is accepted; a topic beyond it is left out, and any other request changes nothing."""
+"""Limits of the tables: a topic beyond one is left out; any other request beyond one changes nothing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.messages.registration import (
     decode_register_broker_body,
     encode_register_broker_body,
@@ -36,7 +38,7 @@ MANY = tuple(f"Topic-{number:03}" for number in range(100))
 
 
 def assert_refused(reply: Reply, limit: str) -> None:
-    assert reply.code == 1
+    assert reply.code == ResponseCode.SYSTEM_ERROR
     assert f"this name server's {limit} is " in (reply.remark or "")
 
 
@@ -50,20 +52,22 @@ def register(server: Server, topics: dict[str, Any], *, packed: bool) -> None:
         typed = decode_register_broker_body(body, compressed=False, version=513)
         assert typed is not None
         body = encode_register_broker_body(typed, compressed=True)
-    assert server.ask(103, identity(compressed=str(packed).lower()), body).code == 0
+    fields = identity(compressed=str(packed).lower())
+    assert server.ask(Code.REGISTER_BROKER, fields, body).code == 0
 
 
-PACKED = request(103, identity(compressed="true"), zlib.compress(bytes(20_000)))
+PACKED = request(Code.REGISTER_BROKER, identity(compressed="true"), zlib.compress(bytes(20_000)))
+FILTERS = registration_body(("TA", "TB"), filter_servers=["a", "b"])
 REFUSED: dict[Limit, tuple[dict[str, Any], bytes]] = {
-    Limit.BODY_LENGTH: ({"body_max_length": 9}, request(322, {}, b" " * 10)),
+    Limit.BODY_LENGTH: ({"body_max_length": 9}, request(Code.QUERY_DATA_VERSION, {}, b" " * 10)),
     Limit.INFLATED_LENGTH: ({"inflated_max_length": 10_000}, PACKED),
     Limit.FILTER_SERVERS: (
         {"max_filter_servers": 1},
-        request(103, identity(), registration_body(("TA", "TB"), filter_servers=["a", "b"])),
+        request(Code.REGISTER_BROKER, identity(), FILTERS),
     ),
     Limit.KV_VALUE_LENGTH: (
         {"max_kv_value_length": 2},
-        request(100, {"namespace": "n", "key": "k", "value": "abc"}),
+        request(Code.PUT_KV_CONFIG, {"namespace": "n", "key": "k", "value": "abc"}),
     ),
 }
 
@@ -77,7 +81,7 @@ def test_a_request_beyond_a_limit_is_refused_and_changes_nothing(limit: Limit) -
 
     (reply,) = replies(outcome.send)
     assert_refused(reply, limit)
-    assert [event.limit for event in list_exceeded(outcome)] == [limit]
+    assert list_exceeded_limits(outcome) == [limit]
     assert (names(server), dict(server.state.table.live), server.state.kv.entries) == (set(), {}, 0)
 
 
@@ -86,8 +90,8 @@ def mapping(queues: int, broker: str = "b1", scope: str = "s") -> dict[str, Any]
     return {"bname": broker, "currIdMap": ids, "epoch": 1, "scope": scope, "totalQueues": queues}
 
 
-def list_exceeded(outcome: Effects) -> list[LimitExceeded]:
-    return [event for event in outcome.events if isinstance(event, LimitExceeded)]
+def list_exceeded_limits(outcome: Effects) -> list[str]:
+    return [event.limit for event in outcome.events if isinstance(event, LimitExceeded)]
 
 
 TWO = ("TA", "TB")
@@ -111,10 +115,10 @@ def test_topic_beyond_a_limit_is_left_out(
     limit: Limit, setting: dict[str, Any], body: bytes
 ) -> None:
     server = Server(Config(**setting))
-    outcome = server.receive(request(103, identity(), body))
+    outcome = server.receive(request(Code.REGISTER_BROKER, identity(), body))
 
     assert [reply.code for reply in replies(outcome.send)] == [0]
-    assert [event.limit for event in list_exceeded(outcome)] == [limit]
+    assert list_exceeded_limits(outcome) == [limit]
     assert names(server) == {"TA"}
 
 
@@ -152,14 +156,10 @@ def test_topics_have_a_limit_whoever_brings_them() -> None:
 
 
 def add_route(server: Server, name: str, queues: int = 4) -> Reply:
-    queue = {
-        "brokerName": "b1",
-        "perm": 6,
-        "readQueueNums": queues,
-        "topicSysFlag": 0,
-        "writeQueueNums": 4,
-    }
-    return server.ask(217, {"topic": name}, json.dumps({"queueDatas": [queue]}).encode())
+    queue = {"brokerName": "b1", "perm": 6, "topicSysFlag": 0}
+    queue |= {"readQueueNums": queues, "writeQueueNums": 4}
+    body = json.dumps({"queueDatas": [queue]}).encode()
+    return server.ask(Code.REGISTER_TOPIC_IN_NAMESRV, {"topic": name}, body)
 
 
 @pytest.mark.parametrize("count", [2, 100])
@@ -193,16 +193,18 @@ def test_bad_topic_costs_no_broker_its_registration(count: int, *, packed: bool)
 
 def test_topic_that_is_left_out_is_warned_of_once_in_a_while() -> None:
     server = Server(STRICT)
-    data = request(103, identity(), registration_body({"TA": topic("TA"), "Z": BAD["Z"]}))
-    warnings: list[LimitExceeded] = []
-    for seconds in (0, 0, REPEAT_SECONDS):
-        server.now += seconds
-        (event,) = list_exceeded(server.receive(data))
-        warnings.append(event)
-
-    assert [type(event) for event in warnings] == [LimitExceeded, ExceededAgain, LimitExceeded]
+    data = request(
+        Code.REGISTER_BROKER, identity(), registration_body({"TA": topic("TA"), "Z": BAD["Z"]})
+    )
     text = "limit rocketwire.maxQueuesPerTopic=16 exceeded: topic 'Z' of broker 'b1' left out"
-    assert warnings[0].text == text
+    for seconds, event_type in (
+        (0, LimitExceeded),
+        (0, ExceededAgain),
+        (REPEAT_SECONDS, LimitExceeded),
+    ):
+        server.now += seconds
+        events = [e for e in server.receive(data).events if isinstance(e, LimitExceeded)]
+        assert [(type(event), event.text) for event in events] == [(event_type, text)]
 
 
 LONG = "x" * 11
@@ -221,11 +223,11 @@ LONG = "x" * 11
 )
 def test_name_of_any_kind_has_a_limit(changes: dict[str, Any]) -> None:
     server = Server(Config(max_name_length=10))
-    usual: dict[str, Any] = {"address": "1.1.1.1:99", "haServerAddr": ""}
+    members: dict[str, Any] = {"address": "1.1.1.1:99", "haServerAddr": ""}
 
-    assert_refused(server.register(**{**usual, **changes}), "rocketwire.maxNameLength")
+    assert_refused(server.register(**{**members, **changes}), "rocketwire.maxNameLength")
     assert not server.state.table.live
-    assert server.register(**usual).code == 0
+    assert server.register(**members).code == 0
     assert_refused(add_route(server, LONG), "rocketwire.maxNameLength")
 
 
@@ -253,7 +255,7 @@ def test_brokers_that_come_and_go_over_one_connection_have_a_limit() -> None:
     server = Server(Config(max_brokers=2))
     for number in range(3):
         assert server.register(f"a:{number}").code == 0
-        assert server.ask(104, identity(address=f"a:{number}")).code == 0
+        assert server.ask(Code.UNREGISTER_BROKER, identity(address=f"a:{number}")).code == 0
     assert_refused(server.register("a:9"), "rocketwire.maxBrokers")
 
     assert server.register("a:9", session=server.connect()).code == 0
@@ -262,11 +264,11 @@ def test_brokers_that_come_and_go_over_one_connection_have_a_limit() -> None:
 def test_static_topics_have_a_limit_in_queues() -> None:
     server = Server(Config(max_mapped_queues=10))
     assert server.register(mappings={"TA": mapping(4), "TB": mapping(4)}).code == 0
-    for more in ({"TC": mapping(1)}, {"TA": mapping(0, "b9")}):
-        assert server.register(mappings=more, data_version=data_version(2)).code == 0
+    for mappings in ({"TC": mapping(1)}, {"TA": mapping(0, "b9")}):
+        assert server.register(mappings=mappings, data_version=data_version(2)).code == 0
         assert server.state.table.topics.mapped == 10
-    again = {"TA": mapping(2), "TB": mapping(4)}
-    assert server.register(mappings=again, data_version=data_version(1)).code == 0
+    smaller = {"TA": mapping(2), "TB": mapping(4)}
+    assert server.register(mappings=smaller, data_version=data_version(1)).code == 0
     assert server.state.table.topics.mapped == 8
     server.register(mappings={"TC": mapping(0, scope="s" * 640)}, data_version=data_version(3))
     assert server.state.table.topics.mapped == 8
@@ -274,7 +276,7 @@ def test_static_topics_have_a_limit_in_queues() -> None:
 
 def put(server: Server, namespace: str, key: str, value: str | None) -> Reply:
     ext = {"namespace": namespace, "key": key}
-    return server.ask(100, ext if value is None else {**ext, "value": value})
+    return server.ask(Code.PUT_KV_CONFIG, ext if value is None else {**ext, "value": value})
 
 
 def test_namespaces_items_and_characters_have_limits() -> None:
@@ -286,7 +288,7 @@ def test_namespaces_items_and_characters_have_limits() -> None:
     assert put(server, "n", "a", "v" * 13).code == 0
     assert_refused(put(server, "n", "a", "v" * 14), "rocketwire.maxKvLength")
     assert put(server, "n", "a", None).code == 0
-    assert server.ask(102, {"namespace": "n", "key": "a"}).code == 0
+    assert server.ask(Code.DELETE_KV_CONFIG, {"namespace": "n", "key": "a"}).code == 0
     assert put(server, "n", "c", "v").code == 0
 
     assert (server.state.kv.namespaces, server.state.kv.entries) == (2, 3)
@@ -300,12 +302,11 @@ def test_a_limit_of_zero_is_none() -> None:
         if name.startswith("max_") or name.endswith("_max_length")
     }
     limits["frame_max_length"] = 1 << 24
-    config = Config(**limits)
-    server = Server(config)
-    assert (
-        server.register(topics=MANY, filter_servers=["a:1"], mappings={"TA": mapping(1)}).code == 0
-    )
+    server = Server(Config(**limits))
+    reply = server.register(topics=MANY, filter_servers=["a:1"], mappings={"TA": mapping(1)})
+    assert reply.code == 0
     assert put(server, "n", "k", "v").code == 0
     assert add_route(server, "Z", 1 << 30).code == 0
     packed = zlib.compress(b"{}")
-    assert server.ask(103, identity(compressed="true"), packed).code == 1
+    response = server.ask(Code.REGISTER_BROKER, identity(compressed="true"), packed)
+    assert response.code == ResponseCode.SYSTEM_ERROR

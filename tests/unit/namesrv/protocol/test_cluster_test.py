@@ -1,9 +1,11 @@
-"""clusterTest: whatever is asked is answered with a route."""
+"""clusterTest: each request is answered with a route."""
 
 from __future__ import annotations
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.messages.registration import DataVersion
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.routes.brokers import Registration
@@ -14,7 +16,7 @@ from tests.support.fakes.sansio_server import BROKER, Server
 
 @pytest.fixture
 def server() -> Server:
-    """One with a route, which in this mode nothing on the wire can give it."""
+    """A server with a route, which no request can register in this mode."""
     server = Server(Config(cluster_test=True, need_wait_for_service=True), started=1000.0)
     registration = Registration(
         cluster="C",
@@ -38,28 +40,29 @@ def test_every_code_asks_for_a_route(server: Server, code: int) -> None:
 
     assert (result.code, result.remark) == (0, None)
     assert result.body.startswith(b'{"brokerDatas":[{"brokerAddrs":{0:"10.0.0.1:10911"}')
-    assert missing.code == 17
+    assert missing.code == ResponseCode.TOPIC_NOT_EXIST
     assert missing.remark == (
         "No topic route info in name server for the topic: Nope\n"
         "See https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
     )
 
 
-def test_the_order_of_a_topic_is_always_told(server: Server) -> None:
+def test_route_always_has_the_order_of_its_topic(server: Server) -> None:
     server.state.kv.put("ORDER_TOPIC_CONFIG", "TA", "b1:8")
 
-    assert b'"orderTopicConf":"b1:8"' in server.ask(105, {"topic": "TA"}).body
+    route = server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"}).body
+    assert b'"orderTopicConf":"b1:8"' in route
 
 
 def test_zones_are_looked_at_for_code_105_alone(server: Server) -> None:
     fields = {"topic": "TA", "__ZONE_MODE": "true", "__ZONE_NAME": "z2"}
 
-    assert b'"brokerDatas":[]' in server.ask(105, fields).body
-    assert b'"brokerDatas":[]' not in server.ask(106, fields).body
+    assert b'"brokerDatas":[]' in server.ask(Code.GET_ROUTEINFO_BY_TOPIC, fields).body
+    assert b'"brokerDatas":[]' not in server.ask(Code.GET_BROKER_CLUSTER_INFO, fields).body
 
 
 def test_the_mode_is_that_of_the_start(server: Server) -> None:
     server.state.configure(Config(cluster_test=False))
 
-    assert server.ask(106, {"topic": "TA"}).code == 0
-    assert server.ask(106).code == 17
+    assert server.ask(Code.GET_BROKER_CLUSTER_INFO, {"topic": "TA"}).code == 0
+    assert server.ask(Code.GET_BROKER_CLUSTER_INFO).code == ResponseCode.TOPIC_NOT_EXIST

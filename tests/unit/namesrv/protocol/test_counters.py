@@ -22,6 +22,8 @@ FOUND = RequestKind(ROUTE, 0)
 
 
 class Clock:
+    """A clock that advances by ten milliseconds with each call."""
+
     def __init__(self) -> None:
         self.now = 0.0
 
@@ -46,7 +48,7 @@ def test_every_request_is_counted_once_with_the_code_of_its_answer(server: Serve
     }
 
 
-def test_codes_that_nobody_handles_are_counted_together(server: Server) -> None:
+def test_unknown_codes_are_counted_together(server: Server) -> None:
     for code in range(40_000, 40_100):
         server.ask(code)
 
@@ -55,13 +57,13 @@ def test_codes_that_nobody_handles_are_counted_together(server: Server) -> None:
     }
 
 
-@pytest.mark.parametrize("short", [True, False])
-def test_bytes_are_counted_on_either_way(server: Server, short: bool) -> None:
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_bytes_are_counted_on_either_path(server: Server, is_fast: bool) -> None:
     server.register()
     counters = server.state.counters
-    before = counters.all_sent()
+    first_sent = counters.all_sent()
     data = request(ROUTE, {"topic": "TA"}) * 3
-    if short:
+    if is_fast:
         sent = server.session.answer_routes(data, server.now)
     else:
         server.state.config = server.state.config.update({"orderMessageEnable": "true"})
@@ -69,12 +71,12 @@ def test_bytes_are_counted_on_either_way(server: Server, short: bool) -> None:
 
     assert sent is not None
     assert counters.all_sent()[ROUTE] == len(sent)
-    assert before[REGISTER] == counters.sent[REGISTER] > 0
+    assert first_sent[REGISTER] == counters.sent[REGISTER] > 0
     assert counters.receive_filled[REGISTER] > 0
-    assert counters.routes == (3 if short else 0)
+    assert counters.routes == (3 if is_fast else 0)
 
 
-def test_bytes_that_the_short_way_gives_up_on_are_counted_once(server: Server) -> None:
+def test_request_that_leaves_the_fast_path_counts_once(server: Server) -> None:
     server.register()
     data = request(ROUTE, {"topic": "TA"}) + request(CLUSTERS)
 
@@ -84,7 +86,7 @@ def test_bytes_that_the_short_way_gives_up_on_are_counted_once(server: Server) -
     assert server.state.counters.all_requests()[FOUND] == 1
 
 
-def test_durations_are_of_interest_only_with_a_clock(server: Server) -> None:
+def test_durations_need_a_clock(server: Server) -> None:
     server.ask(CLUSTERS)
     assert server.state.counters.durations == {}
 
@@ -121,7 +123,7 @@ def test_a_batch_of_routes_that_is_timed_stands_for_all_since_the_last_one() -> 
     assert (110, 510.0) == pytest.approx((sum(histogram.counts), histogram.total_ms))
 
 
-def test_a_batch_without_routes_or_with_others_says_nothing_of_routes() -> None:
+def test_mixed_batch_has_no_duration_of_routes() -> None:
     counters = Counters()
     counters.clock = Clock()
 
@@ -138,13 +140,13 @@ def test_a_batch_without_routes_or_with_others_says_nothing_of_routes() -> None:
 def test_without_a_clock_nothing_is_timed() -> None:
     counters = Counters()
 
-    def work() -> str:
+    def count_route() -> str:
         counters.routes += 1
-        return "done"
+        return "result"
 
-    assert counters.time_call(work) == "done"
+    assert counters.time_call(count_route) == "result"
     assert counters.durations == {}
 
 
-def test_nothing_that_was_not_asked_is_counted() -> None:
+def test_counters_begin_empty() -> None:
     assert (Counters().all_requests(), Counters().all_sent()) == ({}, {})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from tests.support.fakes.sansio_server import Server, identity, registration_body
 
 # made by a Java broker: topics U and TopicTest, one static mapping, bodyCrc32 799000593
@@ -17,26 +19,21 @@ PACKED = bytes.fromhex(
 
 
 @pytest.mark.parametrize("missing", ["brokerName", "brokerAddr", "clusterName", "brokerId"])
-def test_a_broker_without_a_name_address_cluster_or_id_is_refused(
-    server: Server, missing: str
-) -> None:
+def test_broker_without_an_identity_is_refused(server: Server, missing: str) -> None:
     fields = {key: value for key, value in identity().items() if key != missing}
-    reply = server.ask(103, fields, registration_body(("TA", "TB")))
+    reply = server.ask(Code.REGISTER_BROKER, fields, registration_body(("TA", "TB")))
 
-    assert reply.code == 1
+    assert reply.code == ResponseCode.SYSTEM_ERROR
     assert missing in (reply.remark or "")
     assert server.cluster_info() == {"brokerAddrTable": {}, "clusterAddrTable": {}}
 
 
 @pytest.mark.parametrize("label", ["true", "TRUE", "false"])
-def test_a_packed_body_is_known_by_its_zlib_stream_whatever_the_label(
-    server: Server, label: str
-) -> None:
+def test_packed_body_is_known_by_its_zlib_stream(server: Server, label: str) -> None:
     fields = {**identity(), "compressed": label, "bodyCrc32": "799000593"}
 
-    assert server.ask(103, fields, PACKED).code == 0
-    assert server.ask(206).body == b'{"topicList":["U","TopicTest"]}'
+    assert server.ask(Code.REGISTER_BROKER, fields, PACKED).code == 0
+    topics = server.ask(Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER).body
+    assert topics == b'{"topicList":["U","TopicTest"]}'
     assert server.route("U")["queueDatas"][0]["topicSysFlag"] == 0
-    assert "topicQueueMappingByBroker" in server.route(
-        "TopicTest"
-    ) or "topicQueueMappingByBroker" in server.route("U")
+    assert any("topicQueueMappingByBroker" in server.route(name) for name in ("TopicTest", "U"))

@@ -1,4 +1,4 @@
-"""The brain of one connection, against literal bytes."""
+"""A connection's requests and answers, as literal bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.codes import SerializeType
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode, SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.events import RequestFailed
@@ -16,10 +17,11 @@ from rocketwire_namesrv.protocol.session import NOTHING
 from tests.support.fakes.sansio_server import (
     BROKER,
     Server,
+    events,
+    identity,
     registration_body,
     replies,
     request,
-    topic,
     version,
 )
 
@@ -42,8 +44,8 @@ ANSWER_106 = (
 BINARY_106 = bytes.fromhex("00000019 01000015 006a 03 0201 00000001 00000000 00000000 00000000")
 
 
-def raw(header: bytes, *, header_type: int = 0, body: bytes = b"") -> bytes:
-    return pack(">II", 4 + len(header) + len(body), header_type << 24 | len(header)) + header + body
+def raw(header: bytes) -> bytes:
+    return pack(">II", 4 + len(header), len(header)) + header
 
 
 def test_a_started_frame_is_known_to_be_one(server: Server) -> None:
@@ -75,7 +77,7 @@ def test_a_started_frame_is_known_to_be_one(server: Server) -> None:
         raw(b'{"code":106,"opaque":1,,}'),
     ],
 )
-def test_what_is_no_command_closes_the_connection(data: bytes) -> None:
+def test_invalid_command_closes_the_connection(data: bytes) -> None:
     outcome = Server().receive(data)
 
     assert isinstance(outcome.close, DecodeError)
@@ -96,7 +98,7 @@ def test_what_is_no_command_closes_the_connection(data: bytes) -> None:
         (b'{"code":106,"unknown":{"a":[1]},"opaque":1}', 0),
     ],
 )
-def test_what_java_understands_is_answered(header: bytes, code: int) -> None:
+def test_lenient_json_is_answered_as_by_java(header: bytes, code: int) -> None:
     outcome = Server().receive(raw(header))
     (reply,) = replies(outcome.send)
 
@@ -104,8 +106,8 @@ def test_what_java_understands_is_answered(header: bytes, code: int) -> None:
     assert reply.code == code
 
 
-def test_frames_behind_a_bad_one_are_not_executed(server: Server) -> None:
-    put = request(100, {"namespace": "n", "key": "k", "value": "v"})
+def test_frames_after_a_bad_one_are_not_executed(server: Server) -> None:
+    put = request(Code.PUT_KV_CONFIG, {"namespace": "n", "key": "k", "value": "v"})
     outcome = server.receive(REQUEST_106 + raw(b"hello           ") + put)
 
     assert outcome.send == ANSWER_106
@@ -118,12 +120,13 @@ def test_a_binary_code_is_a_signed_number_of_sixteen_bits() -> None:
     data[8:10] = pack(">H", 40000)
     (reply,) = replies(Server().receive(bytes(data)).send)
 
-    assert (reply.code, reply.remark) == (3, " request type -25536 not supported")
+    assert reply.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
+    assert reply.remark == " request type -25536 not supported"
 
 
 def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
     server = Server(Config(serialize_type=SerializeType.ROCKETMQ))
-    server.receive(request(100, {"namespace": "n", "key": "k", "value": "v"}))
+    server.receive(request(Code.PUT_KV_CONFIG, {"namespace": "n", "key": "k", "value": "v"}))
     ask = bytes.fromhex(
         "00000033 0100002f 0065 03 0201 00000002 00000000 00000000 0000001a"
         " 0009 6e616d657370616365 00000001 6e 0003 6b6579 00000001 6b"
@@ -134,22 +137,26 @@ def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
     )
 
     assert server.receive(ask).send == answer
-    plain = bytes.fromhex("01000015 0000 00 0201 fffffffe 00000001 00000000 00000000")
-    outcome = server.receive(request(106, opaque=-2))
-    assert outcome.send == pack(">I", 25 + len(EMPTY)) + plain + EMPTY
+    header = bytes.fromhex("01000015 0000 00 0201 fffffffe 00000001 00000000 00000000")
+    outcome = server.receive(request(Code.GET_BROKER_CLUSTER_INFO, opaque=-2))
+    assert outcome.send == pack(">I", 25 + len(EMPTY)) + header + EMPTY
 
 
-def test_clients_that_can_go_are_sent_away_from_routes_too(server: Server) -> None:
+def test_shutdown_sends_clients_away(server: Server) -> None:
     server.state.shutting_down = server.state.sends_away = True
 
-    assert server.ask(105, {"topic": "TA"}, version=479).code == 1500
-    assert server.ask(105, {"topic": "TA"}, version=475).remark == "name server not ready"
+    response = server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"}, version=479)
+    assert response.code == ResponseCode.GO_AWAY
+    response = server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"}, version=475)
+    assert response.remark == "name server not ready"
 
 
-def test_requests_that_wait_when_the_shutdown_begins_get_no_route_either(server: Server) -> None:
+def test_shutdown_refuses_waiting_requests(server: Server) -> None:
     server.register("a:1")
-    topics = request(224, {"cluster": "C"})  # looks at the whole table: what is behind it waits
-    outcome = server.session.receive(topics + request(105, {"topic": "TA"}), server.now)
+    # reads the whole table, so that the next request waits
+    topics = request(Code.GET_TOPICS_BY_CLUSTER, {"cluster": "C"})
+    route = request(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
+    outcome = server.session.receive(topics + route, server.now)
     assert server.session.busy
     server.state.shutting_down = True
     later = server.session.proceed(server.now)
@@ -157,17 +164,15 @@ def test_requests_that_wait_when_the_shutdown_begins_get_no_route_either(server:
     assert [reply.code for reply in (*replies(outcome.send), *replies(later.send))] == [0, 1]
 
 
-def test_a_handler_that_breaks_is_code_1_and_breaks_nothing_else(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_broken_handler_is_a_system_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail_handler(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
         raise ZeroDivisionError("secret")
 
     monkeypatch.setattr(session, "HANDLERS", {**handlers.HANDLERS, 206: fail_handler})
-    outcome = Server().receive(request(206) + REQUEST_106)
+    outcome = Server().receive(request(Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER) + REQUEST_106)
     broken_reply, good = replies(outcome.send)
 
-    assert (broken_reply.code, broken_reply.remark) == (1, "system error")
+    assert (broken_reply.code, broken_reply.remark) == (ResponseCode.SYSTEM_ERROR, "system error")
     assert good.code == 0
     (happened,) = outcome.events
     assert isinstance(happened, RequestFailed)
@@ -176,13 +181,13 @@ def test_a_handler_that_breaks_is_code_1_and_breaks_nothing_else(
 
 def test_an_answer_too_large_for_a_frame_is_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "MAX_FRAME_LENGTH", 100)
-    (reply,) = replies(Server().receive(request(106)).send)
+    (reply,) = replies(Server().receive(request(Code.GET_BROKER_CLUSTER_INFO)).send)
 
-    assert reply.code == 1
+    assert reply.code == ResponseCode.SYSTEM_ERROR
     assert reply.body == b""
 
 
-def test_who_expires_is_removed_and_its_connection_named(server: Server) -> None:
+def test_expired_broker_and_its_connection_are_named(server: Server) -> None:
     server.register(heartbeatTimeoutMillis="10000")
     happened, connections = server.state.expire(server.now + 10.1)
 
@@ -198,81 +203,67 @@ def test_who_expires_is_removed_and_its_connection_named(server: Server) -> None
     ]
 
 
-def test_what_happened_is_one_line_whatever_was_sent(server: Server) -> None:
+def test_event_is_one_line(server: Server) -> None:
     evil = "b\n1\x1b[31m\u2028" + "x" * 600
-    topics = {"T\r\n1": topic("T\r\n1"), "T2": topic("T2")}
-    outcome = server.receive(
-        request(104, {"brokerName": evil, "brokerAddr": "a", "clusterName": "c"})
-    )
-    (ignored,) = outcome.events
+    (ignored,) = events(server, 104, {"brokerName": evil, "brokerAddr": "a", "clusterName": "c"})
 
     assert "b\\x0a1\\x1b[31m\\u2028xxx" in ignored.text
     assert "(609 characters)" in ignored.text
-    server.register(topics=topics)
-    assert "\r" not in "".join(
-        event.text for event in server.session.connection_lost(0.0, "closed")
-    )
-    deleted = server.receive(request(216, {"topic": "T2"})).events
-    assert deleted == ()
-    server.register(topics=topics)
-    (gone,) = server.receive(request(216, {"topic": "T2"})).events
-    assert gone.text == "deleteTopic, remove the topic T2, cluster: null"
+    server.register(topics=("T\r\n1", "T2"))
+    endings = server.session.connection_lost(0.0, "closed")
+    assert "\r" not in "".join(event.text for event in endings)
+    assert events(server, 216, {"topic": "T2"}) == []
+    server.register(topics=("T\r\n1", "T2"))
+    (deletion,) = events(server, 216, {"topic": "T2"})
+    assert deletion.text == "deleteTopic, remove the topic T2, cluster: null"
 
-
-# ---- requests that take several steps
 
 NAMES = tuple(f"Topic-{number:04}" for number in range(700))
 
 
-def large(address: str = BROKER, opaque: int = 7, *, name: str = "b1", counter: int = 1) -> bytes:
-    fields = {"brokerAddr": address, "brokerId": "0", "brokerName": name, "clusterName": "C"}
-    body = registration_body(NAMES, data_version=version(counter))
-    return request(103, fields, body, opaque=opaque)
-
-
-def small(opaque: int = 8) -> bytes:
-    fields = {"brokerAddr": "s:1", "brokerId": "0", "brokerName": "small", "clusterName": "C"}
-    return request(103, fields, registration_body(("TA", "TB")), opaque=opaque)
+def large(name: str = "b1", address: str = BROKER) -> bytes:
+    """A registration that takes several steps."""
+    body = registration_body(NAMES, data_version=version(1))
+    return request(Code.REGISTER_BROKER, identity(name, address), body)
 
 
 def test_a_large_registration_is_done_in_steps_and_answered_in_order(server: Server) -> None:
-    one = server.session
-    outcome = one.receive(REQUEST_106 + large() + REQUEST_106, server.now)
+    connection = server.session
+    outcome = connection.receive(REQUEST_106 + large() + REQUEST_106, server.now)
 
-    assert outcome.send == ANSWER_106
-    assert outcome.commands == 1
-    assert one.busy
-    assert one.stepping
+    assert (outcome.send, outcome.commands) == (ANSWER_106, 1)
+    assert (connection.busy, connection.stepping) == (True, True)
     steps = 0
-    while (outcome := one.proceed(server.now)) is NOTHING:
+    while (outcome := connection.proceed(server.now)) is NOTHING:
         steps += 1
     assert steps > 3
     assert [reply.code for reply in replies(outcome.send)] == [0, 0]
     assert outcome.commands == 2
-    assert not one.busy
+    assert not connection.busy
     assert server.perms(NAMES[-1]) == {"b1": 6}
 
 
 def test_one_registration_at_a_time_goes_through_its_steps(server: Server) -> None:
-    one, two, three = server.session, server.connect(), server.connect()
-    one.receive(large(), server.now)
-    one.proceed(server.now)
-    two.receive(large("b:2", name="b2"), server.now)
-    three.receive(small(), server.now)
+    first, second, third = server.session, server.connect(), server.connect()
+    first.receive(large(), server.now)
+    first.proceed(server.now)
+    second.receive(large("b2", "b:2"), server.now)
+    small = request(Code.REGISTER_BROKER, identity("small", "s:1"), registration_body(("TA",)))
+    third.receive(small, server.now)
 
-    assert (two.stepping, three.stepping) == (True, True)
-    assert two.proceed(server.now) is NOTHING
-    assert three.proceed(server.now) is NOTHING
-    while one.busy:
-        one.proceed(server.now)
-    assert three.proceed(server.now).commands == 1
-    while two.busy:
-        two.proceed(server.now)
+    for waiting in (second, third):
+        assert waiting.stepping
+        assert waiting.proceed(server.now) is NOTHING
+    while first.busy:
+        first.proceed(server.now)
+    assert third.proceed(server.now).commands == 1
+    while second.busy:
+        second.proceed(server.now)
     assert server.perms(NAMES[0]) == {"b1": 6, "b2": 6}
 
 
 def test_a_connection_lost_amid_a_registration_leaves_nothing(server: Server) -> None:
-    other = server.connect()
+    connection = server.connect()
     server.session.receive(large(), server.now)
     while not server.state.table.topics.entries:
         server.session.proceed(server.now)
@@ -282,7 +273,7 @@ def test_a_connection_lost_amid_a_registration_leaves_nothing(server: Server) ->
     assert len(server.state.table.topics.entries) == 0
     assert not server.session.busy
     assert not server.state.stepping
-    assert replies(server.receive(large(), other).send)[0].code == 0
+    assert replies(server.receive(large(), connection).send)[0].code == 0
 
 
 def test_a_registration_that_is_given_up_before_its_first_step_is_none(server: Server) -> None:
@@ -297,12 +288,17 @@ def test_a_large_registration_that_cannot_be_read_is_code_1(server: Server) -> N
     data = large().replace(b'"perm":6', b'"perm":x', 1)
     outcome = server.receive(data + REQUEST_106)
 
-    assert [reply.code for reply in replies(outcome.send)] == [1, 0]
+    assert [reply.code for reply in replies(outcome.send)] == [ResponseCode.SYSTEM_ERROR, 0]
     assert not server.state.stepping
 
 
 def test_commands_are_counted_answered_or_not(server: Server) -> None:
-    data = REQUEST_106 + request(106, flag=1) + request(106, flag=2) + REQUEST_106[:9]
+    data = (
+        REQUEST_106
+        + request(Code.GET_BROKER_CLUSTER_INFO, flag=1)
+        + request(Code.GET_BROKER_CLUSTER_INFO, flag=2)
+        + REQUEST_106[:9]
+    )
 
     assert server.receive(data).commands == 3
     assert server.receive(REQUEST_106[9:]).commands == 1
@@ -311,7 +307,7 @@ def test_commands_are_counted_answered_or_not(server: Server) -> None:
 @pytest.mark.parametrize(
     "data", [b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\x18\0\0\0\x14" + b'{"code":105,"flag":]']
 )
-def test_an_error_that_ends_a_connection_does_not_hold_on_to_what_it_was(data: bytes) -> None:
+def test_error_keeps_no_traceback(data: bytes) -> None:
     error: BaseException | None = Server().receive(data).close
 
     assert error is not None

@@ -1,11 +1,12 @@
-"""Encoded answers: byte for byte what Java 5.5.0 sent for the same history."""
+"""Encoded answers, with the bytes of Java 5.5.0 after the same requests."""
 
 from __future__ import annotations
 
 import json
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire_namesrv.config.config import Config
-from tests.support.fakes.sansio_server import BROKER, SLAVE, Server
+from tests.support.fakes.sansio_server import BROKER, SLAVE, Server, identity
 
 
 def test_an_encoded_route_is_kept_and_shared_until_its_broker_changes(server: Server) -> None:
@@ -15,34 +16,25 @@ def test_an_encoded_route_is_kept_and_shared_until_its_broker_changes(server: Se
     assert server.state.views.route("TB", standard=True) is first
     assert server.state.views.route("TA", standard=False) is not first
     server.register(SLAVE, 1)
-    assert server.state.views.route("TA", standard=True) != first
-    assert json.loads(server.state.views.route("TA", standard=True) or b"")["brokerDatas"][0][
-        "brokerAddrs"
-    ] == {"0": BROKER, "1": SLAVE}
+    second = server.state.views.route("TA", standard=True) or b""
+    assert second != first
+    assert json.loads(second)["brokerDatas"][0]["brokerAddrs"] == {"0": BROKER, "1": SLAVE}
 
 
 def test_the_list_of_topics_has_a_topic_that_came_after_the_last_request(server: Server) -> None:
     server.register()
-    server.ask(206)
+    server.ask(Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
 
     server.register("a:9", topics=("TC", "TD"), name="b2")
 
-    assert {"TC", "TD"} < set(json.loads(server.ask(206).body)["topicList"])
+    topics = json.loads(server.ask(Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER).body)["topicList"]
+    assert {"TC", "TD"} < set(topics)
 
 
-SYNC_TOPIC = "rmq_sys_SYNC_BROKER_MEMBER_b1"
-
-
-def acting_server() -> Server:
+def test_acting_masters_can_be_switched_off() -> None:
     server = Server(Config(support_acting_master=True))
     for number in (1, 2):
-        address = f"a:{number}"
-        server.register(address, number, ("TA", SYNC_TOPIC), enableActingMaster="true")
-    return server
-
-
-def test_whether_anybody_stands_in_can_be_changed_at_any_time() -> None:
-    server = acting_server()
+        server.register(f"a:{number}", number, ("TA", "TB"), enableActingMaster="true")
     shown = server.route("TA")["brokerDatas"][0]["brokerAddrs"]
     server.state.configure(Config(support_acting_master=False))
 
@@ -50,11 +42,11 @@ def test_whether_anybody_stands_in_can_be_changed_at_any_time() -> None:
 
 
 def test_system_topics_are_the_names_of_clusters_and_brokers(server: Server) -> None:
-    assert server.ask(304).body == b'{"topicList":[]}'
+    assert server.ask(Code.GET_SYSTEM_TOPIC_LIST_FROM_NS).body == b'{"topicList":[]}'
     server.register()
 
     expected = f'{{"brokerAddr":"{BROKER}","topicList":["C","b1"]}}'
-    assert server.ask(304).body == expected.encode()
+    assert server.ask(Code.GET_SYSTEM_TOPIC_LIST_FROM_NS).body == expected.encode()
 
 
 def test_a_group_shows_filter_servers_that_another_broker_registered(server: Server) -> None:
@@ -65,20 +57,22 @@ def test_a_group_shows_filter_servers_that_another_broker_registered(server: Ser
     server.register("a:5", topics=("TC", "TD"), name="b2", filter_servers=["f:1"])
     assert server.route("TA")["filterServerTable"] == {"a:5": ["f:1"]}
 
-    server.ask(104, {"brokerAddr": "a:5", "brokerName": "b2", "clusterName": "C", "brokerId": "0"})
+    server.ask(Code.UNREGISTER_BROKER, identity("b2", "a:5"))
     assert server.route("TA")["filterServerTable"] == {}
 
 
 def test_the_maps_of_a_zones_part_have_the_order_of_the_whole_route(server: Server) -> None:
-    """Java cuts down what it has written, with sorted keys for those who read standard JSON; a
-    bucket of its hash map keeps the order of arrival, and these two names share one."""
+    """Java filters an encoded route, whose keys are sorted for clients that read standard JSON.
+
+    A bucket of its hash map keeps the order of arrival, and both names are in one bucket.
+    """
     for name in ("C2-b2", "C1-b1"):
         info = {"bname": name, "topic": "TA", "totalQueues": 8, "epoch": 1, "currIdMap": {"0": 1}}
         server.register(f"{name}:1", name=name, mappings={"TA": info}, filter_servers=[name])
     zone = {"topic": "TA", "__ZONE_MODE": "true", "__ZONE_NAME": "z"}
 
     def order(version: int) -> list[int]:
-        body = server.ask(105, zone, version=version).body
+        body = server.ask(Code.GET_ROUTEINFO_BY_TOPIC, zone, version=version).body
         return [body.index(b'"%s":{"bname"' % name) for name in (b"C2-b2", b"C1-b1")]
 
     old, new = order(399), order(513)

@@ -1,4 +1,4 @@
-"""Digests and checksums of bodies: in steps as at once, and of what was summed before not again."""
+"""Digests and checksums of bodies, in steps; a known body is not summed again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BODIES = pytest.mark.parametrize("body", [body_of(names(600)), pack(names(2000))
 
 
 @pytest.mark.parametrize("digest", [choose_digest("siphash13", 64), choose_digest("fnv", 64)])
-def test_a_digest_tells_bytes_apart(digest: Callable[[bytes], int]) -> None:
+def test_different_bytes_have_different_digests(digest: Callable[[bytes], int]) -> None:
     assert digest(b"abc") == digest(b"xabcx"[1:4])
     assert digest(b"abc") != digest(b"abd")
     assert digest(b"") != digest(b"\0")
@@ -57,15 +57,14 @@ def test_without_a_body_any_checksum_is_wrong(body: bytes | None) -> None:
 
 
 def read(body: bytes, crc: int, previous: BodyRecord | None = None) -> RegisteredTopics:
-    return run_steps(
-        read_registered_topics(
-            body, compressed=False, version=513, wall_ms=5, previous=previous, crc=crc
-        )
+    steps = read_registered_topics(
+        body, compressed=False, version=513, wall_ms=5, previous=previous, crc=crc
     )
+    return run_steps(steps)
 
 
 @BODIES
-def test_a_wrong_checksum_is_noticed_whatever_was_there_before(body: bytes) -> None:
+def test_wrong_checksum_is_noticed(body: bytes) -> None:
     first = read(body, crc32(body))
     for previous in (None, first.record):
         with pytest.raises(ChecksumError):
@@ -75,7 +74,7 @@ def test_a_wrong_checksum_is_noticed_whatever_was_there_before(body: bytes) -> N
 
 
 @pytest.mark.parametrize("body", [body_of(names(600)), pack(names(2000))])
-def test_the_former_body_is_not_summed_again(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_body_is_not_summed_again(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     first = read(body, crc32(body))
     monkeypatch.delattr(reader, "check_sum")
     second = read(body, crc32(body), first.record)

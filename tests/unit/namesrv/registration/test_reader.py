@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -20,58 +20,63 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.wire.json.fastjson import DEFAULT_LIMITS
 from rocketwire_namesrv.registration import json_reader, reader
-from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
 from rocketwire_namesrv.registration.reader import MANY_BYTES, read_registered_topics
 from rocketwire_namesrv.routes.steps import run_steps
 from tests.support.fakes.sansio_server import registration_body, topic, version
+from tests.support.values import require
+
+if TYPE_CHECKING:
+    from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
 
 PADDING = b" " * MANY_BYTES
 
 
-def understand(
+def read_topics(
     body: bytes, *, version: int = 513, previous: BodyRecord | None = None, wall_ms: int = 5
 ) -> RegisteredTopics:
-    return run_steps(
-        read_registered_topics(
-            body, compressed=False, version=version, wall_ms=wall_ms, previous=previous
-        )
+    steps = read_registered_topics(
+        body, compressed=False, version=version, wall_ms=wall_ms, previous=previous
     )
+    return run_steps(steps)
 
 
-def read(body: bytes) -> RegisteredTopics | str:
+def read_or_refuse(body: bytes) -> RegisteredTopics | None:
+    """Read a body; return None if it is refused."""
     try:
-        return understand(body)
+        return read_topics(body)
     except DecodeError:
-        return "refused"
+        return None
 
 
-def assert_alike(one: RegisteredTopics, two: RegisteredTopics) -> None:
-    """Both have the same content; what they keep for the next registration may differ."""
-    assert list(one.topics) == list(two.topics)
-    assert set(one.keys) == set(two.keys)
-    assert (one.count, one.data_version) == (two.count, two.data_version)
-    assert (one.mappings, one.filter_servers) == (two.mappings, two.filter_servers)
+def assert_alike(first: RegisteredTopics | None, second: RegisteredTopics | None) -> None:
+    """Both are refused or have the same content; their records of the body may differ."""
+    if first is None or second is None:
+        assert first is second
+        return
+    assert list(first.topics) == list(second.topics)
+    assert set(first.keys) == set(second.keys)
+    assert (first.count, first.data_version) == (second.count, second.data_version)
+    assert (first.mappings, first.filter_servers) == (second.mappings, second.filter_servers)
 
 
-def same_both_ways(body: bytes) -> RegisteredTopics | str:
-    """Blanks after the body change its length, and not its content."""
-    plain, light = read(body), read(body + PADDING)
-    if isinstance(plain, str) or isinstance(light, str):
-        assert plain == light
-        return light
-    assert_alike(plain, light)
-    assert all(type(number) is int for _, settings in light.topics for number in settings)
+def read_both_ways(body: bytes) -> RegisteredTopics | None:
+    """Read a body, and read it with blanks that make it long enough for the other way."""
+    typed, light = read_or_refuse(body), read_or_refuse(body + PADDING)
+    assert_alike(typed, light)
+    if light is not None:
+        assert all(type(number) is int for _, settings in light.topics for number in settings)
     return light
 
 
 def test_an_ordinary_registration_is_read_the_same_both_ways() -> None:
     mappings = {"TA": {"bname": "b1", "currIdMap": {"0": 0}, "epoch": 1, "totalQueues": 1}}
     body = registration_body(("TA", "TB"), filter_servers=["f:1"], mappings=mappings)
-    result = same_both_ways(body)
+    result = require(read_both_ways(body))
 
-    assert isinstance(result, RegisteredTopics)
-    assert [name for name, _ in result.topics] == ["TA", "TB"]
-    assert [list(each) for _, each in result.topics] == [[8, 8, 6, 0]] * 2
+    assert [(name, *settings) for name, settings in result.topics] == [
+        ("TA", 8, 8, 6, 0),
+        ("TB", 8, 8, 6, 0),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,15 +100,14 @@ def test_an_ordinary_registration_is_read_the_same_both_ways() -> None:
         b'{"filterServerList":[null],"topicConfigSerializeWrapper":{"topicConfigTable":{}}}',
     ],
 )
-def test_what_is_odd_is_odd_both_ways(body: bytes) -> None:
-    same_both_ways(body)
+def test_unusual_bodies_are_read_the_same_both_ways(body: bytes) -> None:
+    read_both_ways(body)
 
 
 def test_references_are_followed_both_ways() -> None:
     table = {"TA": topic("TA"), "TB": {**topic("TB"), "attributes": {"$ref": "$..TA"}}}
-    result = same_both_ways(registration_body(table))
+    result = require(read_both_ways(registration_body(table)))
 
-    assert isinstance(result, RegisteredTopics)
     assert [name for name, _ in result.topics] == ["TA", "TB"]
 
 
@@ -119,25 +123,22 @@ MEMBERS = st.sampled_from(sorted(topic("T")))
 def test_any_topic_is_read_the_same_both_ways(changes: list[dict[str, Any]]) -> None:
     table = {f"T{index}": {**topic(f"T{index}"), **change} for index, change in enumerate(changes)}
 
-    same_both_ways(registration_body(table))
+    read_both_ways(registration_body(table))
 
 
 @given(st.lists(MEMBERS, max_size=8, unique=True))
 def test_any_member_may_be_missing(missing: list[str]) -> None:
-    odd = {key: value for key, value in topic("TB").items() if key not in missing}
+    members = {key: value for key, value in topic("TB").items() if key not in missing}
 
-    same_both_ways(registration_body({"TA": topic("TA"), "TB": odd}))
+    read_both_ways(registration_body({"TA": topic("TA"), "TB": members}))
 
 
 def test_before_version_37_there_is_one_way_only() -> None:
     body = json.dumps({"dataVersion": version(9), "topicConfigTable": {"T": topic("T")}}).encode()
-    result = understand(body + PADDING, version=36)
+    result = read_topics(body + PADDING, version=36)
 
     assert [name for name, _ in result.topics] == ["T"]
     assert result.filter_servers is None
-
-
-# ---- in chunks
 
 
 def body_of(
@@ -167,8 +168,8 @@ def names(count: int) -> dict[str, int]:
 MANY = names(600)
 
 
-def settings(result: RegisteredTopics) -> dict[str, int]:
-    return {name: each.read_queue_nums for name, each in result.topics}
+def count_queues(result: RegisteredTopics) -> dict[str, int]:
+    return {name: settings.read_queue_nums for name, settings in result.topics}
 
 
 def pack(topics: dict[str, int], *, counter: int = 1, timestamp: int | None = 7) -> bytes:
@@ -183,10 +184,10 @@ def pack(topics: dict[str, int], *, counter: int = 1, timestamp: int | None = 7)
     return encode_register_broker_body(body, compressed=True)
 
 
-def test_a_large_body_is_read_in_chunks_and_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    light = understand(body_of(MANY))
+def test_a_large_body_is_read_alike_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    light = read_topics(body_of(MANY))
     monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
-    complete = understand(body_of(MANY))
+    complete = read_topics(body_of(MANY))
 
     assert light.record is not None
     assert complete.record is None
@@ -195,8 +196,8 @@ def test_a_large_body_is_read_in_chunks_and_says_the_same(monkeypatch: pytest.Mo
 
 
 def test_of_an_unchanged_body_no_topic_is_read() -> None:
-    first = understand(body_of(MANY))
-    second = understand(body_of(MANY), previous=first.record)
+    first = read_topics(body_of(MANY))
+    second = read_topics(body_of(MANY), previous=first.record)
 
     assert second.unchanged
     assert list(second.topics) == []
@@ -205,11 +206,11 @@ def test_of_an_unchanged_body_no_topic_is_read() -> None:
 
 
 def test_another_version_of_the_same_topics_is_another_body() -> None:
-    first = understand(body_of(MANY))
-    second = understand(body_of(MANY, counter=2), previous=first.record)
+    first = read_topics(body_of(MANY))
+    second = read_topics(body_of(MANY, counter=2), previous=first.record)
 
     assert not second.unchanged
-    assert settings(second) == MANY
+    assert count_queues(second) == MANY
     assert second.data_version.counter == 2
 
 
@@ -243,18 +244,11 @@ TABLE_ENDS = BODY.index(b"}}", 300) + 1
         body_of({}) + PADDING,
     ],
 )
-def test_a_body_that_is_no_ordinary_one_is_read_as_a_whole(
-    body: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    light = read(body)
+def test_unusual_body_is_read_as_a_whole(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    light = read_or_refuse(body)
     monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
-    complete = read(body)
 
-    if isinstance(complete, str):
-        assert complete == light
-        return
-    assert isinstance(light, RegisteredTopics)
-    assert_alike(complete, light)
+    assert_alike(read_or_refuse(body), light)
 
 
 def test_the_limits_of_json_are_those_of_the_whole_body(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +261,7 @@ def test_the_limits_of_json_are_those_of_the_whole_body(monkeypatch: pytest.Monk
         (replace(limits, max_size=len(BODY) - 1), False),
     ):
         monkeypatch.setattr(json_reader, "DEFAULT_LIMITS", changed)
-        assert (understand(BODY).record is not None) == in_chunks
+        assert (read_topics(BODY).record is not None) == in_chunks
 
 
 TEXTS = st.text(max_size=6) | st.sampled_from(
@@ -277,31 +271,24 @@ TABLES = st.dictionaries(TEXTS.map(lambda name: name.replace(" ", "")), st.integ
 
 
 @given(TABLES, st.booleans(), st.integers(1, 400))
-def test_any_names_in_json_are_read_the_same_in_chunks(
-    topics: dict[str, int], escaped: bool, size: int
-) -> None:
-    body = body_of(topics)
-    if not escaped:
-        text = json.loads(body)
-        body = json.dumps(text, separators=(",", ":"), ensure_ascii=False).encode(
-            "utf-8", "replace"
-        )
+def test_any_names_in_chunks(topics: dict[str, int], escaped: bool, size: int) -> None:
+    text = json.dumps(json.loads(body_of(topics)), separators=(",", ":"), ensure_ascii=escaped)
+    body = text.encode("utf-8", "replace")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "MANY_BYTES", 1 << 20)
-        typed = understand(body)
+        typed = read_topics(body)
         patch.setattr(reader, "MANY_BYTES", 1)
         patch.setattr(json_reader, "CHUNK_BYTES", size)
-        light = understand(body)
+        light = read_topics(body)
 
     assert_alike(light, typed)
 
 
-@pytest.mark.parametrize("more", [{"attributes": {"x": "T"}}, {"unknown": "T"}])
-def test_a_name_that_occurs_elsewhere_is_not_taken_for_the_name(more: dict[str, Any]) -> None:
+@pytest.mark.parametrize("members", [{"attributes": {"x": "T"}}, {"unknown": "T"}])
+def test_a_name_that_occurs_elsewhere_is_not_taken_for_the_name(members: dict[str, Any]) -> None:
     document = json.loads(body_of({"T": 8}))
     table = document["topicConfigSerializeWrapper"]["topicConfigTable"]
-    table["T"] |= {**more, "topicName": "U"}
-    result = same_both_ways(json.dumps(document, separators=(",", ":")).encode())
+    table["T"] |= {**members, "topicName": "U"}
+    result = require(read_both_ways(json.dumps(document, separators=(",", ":")).encode()))
 
-    assert isinstance(result, RegisteredTopics)
     assert (list(result.keys), [name for name, _ in result.topics]) == (["T"], ["U"])

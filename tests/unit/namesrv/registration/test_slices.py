@@ -1,7 +1,7 @@
 """No step of a large registration does much: readers are served between any two of them.
 
-The work of a step is counted, not timed: calls, for the work on each topic, and bytes
-that are summed, digested, compared or inflated.
+The test counts the work of a step: calls, and bytes that are summed, digested, compared or
+inflated.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ from typing import Any
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.wire.checksum import crc32_of
 from rocketwire_namesrv.registration import digests
-from tests.support.fakes.sansio_server import Server, replies, request
+from tests.support.fakes.sansio_server import Server, identity, replies, request
 from tests.unit.namesrv.registration.test_reader import body_of, pack
 
 TOPICS = tuple(
     f"Topic-{number * 7919 % 10007:05}-of-a-length-that-real-ones-have" for number in range(10_000)
 )
 FEW = 4000
-"""Topics of a broker whose new topics are put in Java's order."""
-MAX_CALLS = 2000
-"""Calls in one step; 10,000 topics are several times that wherever each of them is looked at."""
-MAX_BYTES = 600_000
-"""Bytes in one step, of some 2 MB; each is looked at twice, for the checksum and the digest."""
+"""Topics of a broker whose new topics get Java's order."""
+MOST_CALLS = 2000
+"""Calls in one step; a loop over 10,000 topics has several times as many."""
+MOST_BYTES = 600_000
+"""Bytes in one step of some 2 MB; the checksum and the digest read each byte."""
 
 
 class Step:
@@ -46,23 +47,24 @@ class Step:
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
-    done = [Step()]
+    """All steps so far, the one under way last."""
+    steps = [Step()]
 
-    def weigh_calls(real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(data: bytes, *more: Any) -> Any:
-            done[-1].size += len(data)
-            return real(data, *more)
+    def weigh_calls(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(data: bytes, *arguments: Any) -> Any:
+            steps[-1].size += len(data)
+            return function(data, *arguments)
 
         return call
 
     monkeypatch.setattr(digests, "digest_of", weigh_calls(digests.digest_of))
     monkeypatch.setattr(digests, "crc32_of", weigh_calls(crc32_of))
-    return done
+    return steps
 
 
 def register(server: Server, body: bytes, steps: list[Step]) -> None:
-    fields = {"brokerAddr": "b1:1", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
-    outcome = server.session.receive(request(103, fields, body), server.now)
+    """Register, and count what each step does."""
+    outcome = server.session.receive(request(Code.REGISTER_BROKER, identity(), body), server.now)
     while server.session.stepping:
         steps.append(Step())
         sys.setprofile(steps[-1].count)
@@ -75,13 +77,12 @@ def register(server: Server, body: bytes, steps: list[Step]) -> None:
 
 @pytest.mark.parametrize("make", [body_of, pack])
 @pytest.mark.parametrize("count", [FEW, len(TOPICS)])
-def test_no_step_of_a_registration_does_much(
-    make: Callable[..., bytes], count: int, steps: list[Step]
-) -> None:
+def test_steps_are_small(make: Callable[..., bytes], count: int, steps: list[Step]) -> None:
     topics = dict.fromkeys(TOPICS[:count], 8)
-    one = topics | {TOPICS[count // 3]: 4}
+    changed = topics | {TOPICS[count // 3]: 4}
+    tables = (topics, topics, changed, dict.fromkeys(topics, 16), changed)
     server = Server()
-    for counter, table in enumerate((topics, topics, one, dict.fromkeys(topics, 16), one), 1):
+    for counter, table in enumerate(tables, 1):
         register(server, make(table, counter=counter), steps)
 
     assert len(server.state.table.topics.entries) == count

@@ -1,13 +1,15 @@
-"""Registrations in parts: brokers with enableSplitRegistration, here with three topics to a part."""
+"""Registrations in parts of three topics, by brokers with enableSplitRegistration."""
 
 from __future__ import annotations
 
 import zlib
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.messages.registration import (
     decode_register_broker_body,
     encode_register_broker_body,
@@ -23,11 +25,12 @@ from tests.support.fakes.sansio_server import (
     topic,
     version,
 )
+from tests.support.values import require
 
 FIRST = ("T1", "T2", "T3")
 SECOND = ("T4", "T5", "T6")
 LAST = ("T7",)
-HEADER = identity(haServerAddr="")
+Parts: TypeAlias = tuple[tuple[str, ...], ...]
 
 
 def split_server(**settings: Any) -> Server:
@@ -39,18 +42,23 @@ def server() -> Server:
     return split_server()
 
 
+def register_parts(server: Server, *parts: tuple[str, ...]) -> None:
+    for part in parts:
+        server.register(topics=part)
+
+
 def list_topics(server: Server) -> list[str]:
     return sorted(server.state.table.topics.entries)
 
 
 def test_a_broker_is_seen_with_all_its_topics_or_not_at_all(server: Server) -> None:
-    seen: list[object] = []
+    tables: list[object] = []
     for part in (FIRST, SECOND, LAST):
         reply = server.register(topics=part)
         assert (reply.code, reply.remark, reply.ext, reply.body) == (0, None, {}, b"")
-        seen.append((list_topics(server), list(server.cluster_info()["brokerAddrTable"])))
+        tables.append((list_topics(server), list(server.cluster_info()["brokerAddrTable"])))
 
-    assert seen == [([], []), ([], []), ([*FIRST, *SECOND, *LAST], ["b1"])]
+    assert tables == [([], []), ([], []), ([*FIRST, *SECOND, *LAST], ["b1"])]
 
 
 @pytest.mark.parametrize(
@@ -64,16 +72,15 @@ def test_a_broker_is_seen_with_all_its_topics_or_not_at_all(server: Server) -> N
         ((FIRST, SECOND), split.NEXT_PART_SECONDS),
     ],
 )
-def test_parts_are_seen_at_the_last_one_or_after_a_while(
-    server: Server, parts: tuple[tuple[str, ...], ...], seconds: float
-) -> None:
+def test_parts_appear_together(server: Server, parts: Parts, seconds: float) -> None:
     for part in parts:
         assert list_topics(server) == []
         server.register(topics=part)
-    see_parts_after(server, seconds, parts)
+    assert_parts_appear(server, parts, seconds)
 
 
-def see_parts_after(server: Server, seconds: float, parts: tuple[tuple[str, ...], ...]) -> None:
+def assert_parts_appear(server: Server, parts: Parts, seconds: float) -> None:
+    """All topics are in the table, after a time and not before it."""
     if seconds:
         server.now += seconds - 0.1
         assert server.state.complete_parts(server.now) == ()
@@ -101,8 +108,7 @@ def test_a_4x_broker_does_not_split(server: Server) -> None:
 
 def test_a_change_in_a_later_part_counts_though_all_parts_have_one_version(server: Server) -> None:
     """Java compares the second part's version with the first one's, and skips what it knows."""
-    for part in (FIRST, SECOND, LAST):
-        server.register(topics=part)
+    register_parts(server, FIRST, SECOND, LAST)
     changed = {"T4": topic("T4", queues=2), "T5": topic("T5"), "T6": topic("T6")}
 
     for topics in ({name: topic(name) for name in FIRST}, changed, {"T7": topic("T7", queues=3)}):
@@ -115,24 +121,20 @@ def test_a_change_in_a_later_part_counts_though_all_parts_have_one_version(serve
 
 
 def test_an_unchanged_registration_brings_deleted_topics_back(server: Server) -> None:
-    for part in (FIRST, LAST):
-        server.register(topics=part)
-    server.ask(216, {"topic": "T2"})
+    register_parts(server, FIRST, LAST)
+    server.ask(Code.DELETE_TOPIC_IN_NAMESRV, {"topic": "T2"})
 
-    for part in (FIRST, LAST):
-        server.register(topics=part)
+    register_parts(server, FIRST, LAST)
 
     assert list_topics(server) == [*FIRST, *LAST]
 
 
 def test_topics_of_other_parts_are_not_absent() -> None:
-    """deleteTopicWithBrokerRegistration: Java takes those of one part for all that there are."""
+    """deleteTopicWithBrokerRegistration: Java deletes the topics that are not in the last part."""
     server = split_server(delete_topic_with_broker_registration=True)
-    for part in (FIRST, SECOND, LAST):
-        server.register(topics=part)
+    register_parts(server, FIRST, SECOND, LAST)
 
-    for part in (("T1", "T2", "T4"), ("T5",)):
-        server.register(topics=part)
+    register_parts(server, ("T1", "T2", "T4"), ("T5",))
 
     assert list_topics(server) == ["T1", "T2", "T4", "T5"]
 
@@ -145,7 +147,7 @@ def test_static_mappings_of_the_last_part_are_taken(server: Server) -> None:
     assert list(server.route("T1")["topicQueueMappingByBroker"]) == ["b1"]
 
 
-def test_a_slave_is_told_its_master_with_every_part(server: Server) -> None:
+def test_every_part_gives_a_slave_its_master(server: Server) -> None:
     server.register(topics=("M1", "M2"))
     slave = server.connect()
     answers = [server.register(SLAVE, 1, part, session=slave).ext for part in (FIRST, LAST)]
@@ -154,8 +156,7 @@ def test_a_slave_is_told_its_master_with_every_part(server: Server) -> None:
 
 
 def test_parts_are_signs_of_life(server: Server) -> None:
-    for part in (FIRST, LAST):
-        server.register(topics=part)
+    register_parts(server, FIRST, LAST)
     server.now += 100
     server.register(topics=FIRST)
     server.now += 100
@@ -163,7 +164,7 @@ def test_parts_are_signs_of_life(server: Server) -> None:
     assert server.state.expire(server.now) == ((), ())
 
 
-def test_parts_of_two_brokers_over_one_connection_are_told_apart(server: Server) -> None:
+def test_parts_of_two_brokers_over_one_connection(server: Server) -> None:
     for address, name in ((BROKER, "b1"), (SLAVE, "b2")):
         server.register(address, topics=FIRST, name=name)
     server.register(topics=LAST)
@@ -172,50 +173,46 @@ def test_parts_of_two_brokers_over_one_connection_are_told_apart(server: Server)
 
 
 def test_a_lost_connection_takes_its_parts_along(server: Server) -> None:
-    other = server.connect()
-    server.register(topics=FIRST, session=other)
+    session = server.connect()
+    server.register(topics=FIRST, session=session)
     server.register(SLAVE, topics=SECOND, name="b2")
-    other.connection_lost(server.now, "closed")
+    session.connection_lost(server.now, "closed")
 
     server.register(topics=LAST)
 
     assert len(server.state.parts) == 1
-    assert server.ask(105, {"topic": "T1"}).code == 17
+    response = server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "T1"})
+    assert response.code == ResponseCode.TOPIC_NOT_EXIST
     assert list_topics(server) == []  # one topic of a broker that is not registered is refused
 
 
 def test_a_broker_that_unregisters_takes_its_parts_along(server: Server) -> None:
-    fields = {"brokerName": "b1", "brokerAddr": BROKER, "clusterName": "C", "brokerId": "0"}
     server.register(topics=FIRST)
 
-    server.ask(104, fields)
+    server.ask(Code.UNREGISTER_BROKER, identity())
     server.now += split.FIRST_PART_SECONDS
 
     assert server.state.complete_parts(server.now) == ()
     assert list_topics(server) == []
 
 
-# ---------------------------------------- parts that were sent before the server could hear them
-
 JAVAS = ("b1", "C", *split.OWN_TOPICS)
 
 
-def register_as_java(server: Server, topics: tuple[str, ...], **how: Any) -> int:
-    """A registration with the checksum that Java's brokers give."""
+def register_as_java(server: Server, topics: tuple[str, ...]) -> int:
+    """Register with the checksum that Java's brokers give."""
     checksum = zlib.crc32(registration_body(topics)) & 0x7FFFFFFF
-    return server.register(topics=topics, bodyCrc32=str(checksum), **how).code
+    return server.register(topics=topics, bodyCrc32=str(checksum)).code
 
 
 def test_a_java_broker_is_not_seen_before_the_topics_that_each_of_them_has() -> None:
     server = split_server()
-    received = (("T1", JAVAS[3]), JAVAS[:3], ("T2", "T3"))
     assert register_as_java(server, ("T1",)) == 1
-    codes = [register_as_java(server, topics) for topics in received]
-    before = list_topics(server)
+    for topics in (("T1", JAVAS[3]), JAVAS[:3], ("T2", "T3")):
+        assert register_as_java(server, topics) == 0
+        assert list_topics(server) == []
     register_as_java(server, JAVAS[4:])
 
-    assert codes == [0, 0, 0]
-    assert before == []
     assert list_topics(server) == sorted({"T1", "T2", "T3", *JAVAS})
 
 
@@ -228,33 +225,27 @@ def test_a_java_broker_is_not_seen_before_the_topics_that_each_of_them_has() -> 
         ((("T1", JAVAS[-1]),), split.MISSING_PART_SECONDS),
     ],
 )
-def test_a_java_broker_is_seen_with_all_topics_or_again_or_after_a_while(
-    server: Server, parts: tuple[tuple[str, ...], ...], seconds: float
-) -> None:
+def test_java_parts_appear_together(server: Server, parts: Parts, seconds: float) -> None:
     for part in parts:
         assert list_topics(server) == []
         register_as_java(server, part)
-    see_parts_after(server, seconds, parts)
+    assert_parts_appear(server, parts, seconds)
     register_as_java(server, ("T2", "T3"))
 
     assert {"T2", "T3"} < set(list_topics(server))
 
 
-# ---------------------------------------- parts that do not come
-
-
-def test_who_has_as_many_topics_as_a_part_waits_once_per_connection(server: Server) -> None:
+def test_broker_of_one_full_part_waits_once(server: Server) -> None:
     server.register(topics=FIRST)
     server.now += split.FIRST_PART_SECONDS
-    happened = [event.text for event in server.state.complete_parts(server.now)]
-    assert happened[-1] == (
+    *_, last_event = server.state.complete_parts(server.now)
+    assert last_event.text == (
         "registration of 3 topics taken as it is, no other part came, BrokerAddrInfo [clusterName=C,"
         f" brokerAddr={BROKER}] brokerName: b1"
     )
 
     server.register(topics=SECOND, data_version=version(1))
-    again = server.connect()
-    server.register(topics=FIRST, data_version=version(2), session=again)
+    server.register(topics=FIRST, data_version=version(2), session=server.connect())
 
     assert list_topics(server) == [*FIRST, *SECOND]
     assert len(server.state.parts) == 1
@@ -277,8 +268,7 @@ def test_there_is_an_end_to_the_parts_of_one_broker(
 ) -> None:
     monkeypatch.setattr(split, "MAX_PARTS", 2)
 
-    server.register(topics=FIRST)
-    server.register(topics=SECOND)
+    register_parts(server, FIRST, SECOND)
 
     assert list_topics(server) == [*FIRST, *SECOND]
 
@@ -302,11 +292,9 @@ def test_parts_of_the_usual_size_are_read_in_the_fast_ways(packed: bool) -> None
     for start in (0, 800, 1600):
         body = registration_body(tuple(names[start : start + 800]))
         if packed:
-            typed = decode_register_broker_body(body, compressed=False, version=513)
-            assert typed is not None
+            typed = require(decode_register_broker_body(body, compressed=False, version=513))
             body = encode_register_broker_body(typed, compressed=True, version=513)
-        before = list_topics(server)
-        server.ask(103, {**HEADER, "compressed": str(packed).lower()}, body)
+        assert list_topics(server) == []
+        server.ask(Code.REGISTER_BROKER, identity(compressed=str(packed).lower()), body)
 
-    assert before == []
     assert list_topics(server) == names

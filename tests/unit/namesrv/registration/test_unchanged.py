@@ -1,7 +1,4 @@
-"""Skipping unchanged topics does not change any response.
-
-Two servers get the same requests.  One of them reads and registers everything each time.
-"""
+"""A server that skips unchanged topics responds like one that registers all topics each time."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.registration import json_reader, packed_reader, reader
 from tests.support.fakes.sansio_server import Server, identity, replies, request
@@ -39,43 +37,41 @@ Event = tuple[str, int, dict[str, int], int, bool]
 """A request: its kind, broker, topics and version, in one of two forms."""
 
 
-def tell(server: Server, sessions: Sequence[Session], event: Event) -> list[int]:
-    kind, number, topics, counter, flag = event
+def send_event(server: Server, sessions: Sequence[Session], event: Event) -> list[int]:
+    """Send the request of an event; return the codes of the answers."""
+    operation, number, topics, counter, flag = event
     address, broker_id, name = BROKERS[number]
     session = sessions[number]
-    if kind in ("json", "zip"):
-        fields: dict[str, Any] = identity(
-            name,
-            address=address,
-            broker_id=str(broker_id),
-            enableActingMaster="true" if flag else "false",
+    if operation in ("json", "zip"):
+        fields = identity(name, address, str(broker_id), enableActingMaster=str(flag).lower())
+        encode_body = body_of if operation == "json" else pack
+        data = request(Code.REGISTER_BROKER, fields, encode_body(topics, counter=counter))
+    elif operation == "leave":
+        data = request(Code.UNREGISTER_BROKER, identity(name, address))
+    elif operation == "perm":
+        data = request(
+            Code.WIPE_WRITE_PERM_OF_BROKER if flag else Code.ADD_WRITE_PERM_OF_BROKER,
+            {"brokerName": name},
         )
-        make = body_of if kind == "json" else pack
-        data = request(103, fields, make(topics, counter=counter))
-    elif kind == "leave":
-        fields = {"brokerAddr": address, "brokerName": name, "clusterName": "C", "brokerId": "0"}
-        data = request(104, fields)
-    elif kind == "perm":
-        data = request(205 if flag else 327, {"brokerName": name})
-    elif kind == "delete":
-        more = {"clusterName": "C"} if flag else {}
-        data = b"".join(request(216, {"topic": topic, **more}) for topic in list(topics)[:2])
+    elif operation == "delete":
+        cluster = {"clusterName": "C"} if flag else {}
+        data = b"".join(
+            request(Code.DELETE_TOPIC_IN_NAMESRV, {"topic": topic, **cluster})
+            for topic in list(topics)[:2]
+        )
     else:
         queue = {"brokerName": name, "perm": 2, "readQueueNums": 3, "writeQueueNums": 3}
         body = json.dumps({"queueDatas": [queue]}).encode()
-        data = request(217, {"topic": next(iter(topics))}, body)
+        data = request(Code.REGISTER_TOPIC_IN_NAMESRV, {"topic": next(iter(topics))}, body)
     return [reply.code for reply in replies(server.receive(data, session).send)]
 
 
 def responses_of(server: Server) -> dict[str, Any]:
-    table = server.state.table
-    routes = {
-        topic: sorted(map(repr, layout.queues)) for topic, layout in table.topics.entries.items()
-    }
-    answers = {
-        topic: json.loads(server.ask(105, {"topic": topic}).body)["brokerDatas"] for topic in routes
-    }
-    return {"routes": routes, "brokers": answers, "clusters": server.cluster_info()}
+    """All responses that a client may get."""
+    entries = server.state.table.topics.entries
+    routes = {topic: sorted(map(repr, layout.queues)) for topic, layout in entries.items()}
+    brokers = {topic: server.route(topic)["brokerDatas"] for topic in routes}
+    return {"routes": routes, "brokers": brokers, "clusters": server.cluster_info()}
 
 
 EVENTS = st.lists(
@@ -93,21 +89,19 @@ EVENTS = st.lists(
 @pytest.mark.full
 @settings(deadline=None)
 @given(EVENTS, st.booleans(), st.booleans())
-def test_unchanged_topics_need_not_be_registered_again(
-    events: list[Event], acting: bool, repeated: bool
-) -> None:
+def test_skipping_changes_no_response(events: list[Event], acting: bool, repeated: bool) -> None:
     config = Config(support_acting_master=acting)
     quick, slow = Server(config), Server(config)
     slow.state.table.body_record = lambda *_: None  # type: ignore[method-assign]  # the fast path is off
     links = [[server.connect() for _ in BROKERS] for server in (quick, slow)]
     for event in events:
         for _ in range(2 if repeated else 1):
-            assert tell(quick, links[0], event) == tell(slow, links[1], event)
+            assert send_event(quick, links[0], event) == send_event(slow, links[1], event)
         assert responses_of(quick) == responses_of(slow)
 
 
 def register(server: Server, counter: int, **topics: int) -> None:
-    tell(server, [server.session] * len(BROKERS), ("json", 0, topics, counter, False))
+    send_event(server, [server.session] * len(BROKERS), ("json", 0, topics, counter, False))
 
 
 ALL = dict.fromkeys(NAMES, 1)
@@ -117,7 +111,7 @@ FIELDS = identity(address="a:0")
 
 def test_a_kept_answer_survives_a_registration_that_changes_nothing(server: Server) -> None:
     register(server, 1, **ALL)
-    server.ask(105, {"topic": "T1"})
+    server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "T1"})
     layout = server.state.table.topics.entries["T1"]
     kept, revision = layout.standard, server.state.table.topics.revision
     register(server, 2, **ALL)
@@ -137,43 +131,40 @@ def test_where_absent_topics_are_removed_every_body_is_read_whole() -> None:
     assert server.route("T7") is None
 
 
-def test_a_change_between_two_steps_is_not_taken_for_what_the_body_says(server: Server) -> None:
-    many = {f"M{number:04}": 1 for number in range(700)}
-    server.session.receive(request(103, FIELDS, body_of(many)), server.now)
+def test_change_between_two_steps_is_noticed(server: Server) -> None:
+    topics = {f"M{number:04}": 1 for number in range(700)}
+    server.session.receive(request(Code.REGISTER_BROKER, FIELDS, body_of(topics)), server.now)
     while "M0255" not in server.state.table.topics.entries:
         server.session.proceed(server.now)
-    other = server.connect()
-    server.receive(request(205, {"brokerName": "b1"}), other)
+    server.receive(request(Code.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": "b1"}), server.connect())
     while server.session.busy:
         server.session.proceed(server.now)
     assert server.perms("M0000") == {"b1": 4}
-    server.receive(request(103, FIELDS, body_of(many, counter=2)))
+    server.receive(request(Code.REGISTER_BROKER, FIELDS, body_of(topics, counter=2)))
 
     assert server.perms("M0000") == {"b1": 6}
 
 
 @pytest.mark.parametrize("is_unchanged", [False, True], ids=["changed", "unchanged"])
-def test_broker_that_leaves_during_its_registration_is_registered(
-    server: Server, *, is_unchanged: bool
-) -> None:
+def test_broker_that_leaves_meanwhile_is_registered(server: Server, *, is_unchanged: bool) -> None:
     body = body_of(ALL | {f"M{number:04}": 1 for number in range(100)})
-    assert server.ask(103, FIELDS, body if is_unchanged else BODY).code == 0
-    server.session.receive(request(103, FIELDS, body), server.now)
+    assert server.ask(Code.REGISTER_BROKER, FIELDS, body if is_unchanged else BODY).code == 0
+    server.session.receive(request(Code.REGISTER_BROKER, FIELDS, body), server.now)
     server.session.proceed(server.now)
-    server.receive(request(104, FIELDS), server.connect())
+    server.receive(request(Code.UNREGISTER_BROKER, FIELDS), server.connect())
     while server.session.busy:
         server.session.proceed(server.now)
 
     assert server.perms("T1") == {"b1": 6}
 
 
-def send_in_parts(server: Server, data: bytes, *, there: bool) -> None:
-    """Sends a large body as a socket gives it; ``there``: to where it belongs."""
+def send_in_parts(server: Server, data: bytes, *, in_place: bool) -> None:
+    """Send a large body in pieces; ``in_place``: write them into the buffer of the body."""
     session = server.session
     session.receive(data[:1000], server.now)
-    for at in range(1000, len(data), 50_000):
-        part = data[at : at + 50_000]
-        while there and part:
+    for place in range(1000, len(data), 50_000):
+        part = data[place : place + 50_000]
+        while in_place and part:
             assert session.filling
             with session.room() as room:
                 count = min(len(part), len(room))
@@ -188,14 +179,13 @@ def send_in_parts(server: Server, data: bytes, *, there: bool) -> None:
     session.receive_filled(0, server.now)
 
 
-@pytest.mark.parametrize("there", [True, False])
-def test_a_packed_body_as_long_as_the_one_before_it_is_not_taken_for_that(
-    server: Server, *, there: bool
-) -> None:
+@pytest.mark.parametrize("in_place", [True, False])
+def test_packed_body_of_the_same_length_is_read(server: Server, *, in_place: bool) -> None:
     for counter, queues in enumerate((1, 2, 3), 1):
-        plain = zlib.decompress(pack(dict.fromkeys(map(str, range(5000)), queues), counter=counter))
-        frame = request(103, FIELDS | {"compressed": "true"}, zlib.compress(plain, 0))
-        send_in_parts(server, frame, there=there)
+        body = pack(dict.fromkeys(map(str, range(5000)), queues), counter=counter)
+        fields = FIELDS | {"compressed": "true"}
+        frame = request(Code.REGISTER_BROKER, fields, zlib.compress(zlib.decompress(body), 0))
+        send_in_parts(server, frame, in_place=in_place)
 
         (layout,) = set(server.state.table.topics.entries.values())
         assert [queue.read_queue_nums for queue in layout.queues] == [queues]

@@ -76,51 +76,51 @@ def test_every_kind_of_table_has_its_own_order(
     copied_map: int,
     copied_set: int,
 ) -> None:
-    plain: HashMap[str, None] = HashMap()
-    small: ConcurrentHashMap[None] = ConcurrentHashMap()
-    large: ConcurrentHashMap[None] = ConcurrentHashMap(256)
+    table: HashMap[str, None] = HashMap()
+    concurrent_table: ConcurrentHashMap[None] = ConcurrentHashMap()
+    table_of_256: ConcurrentHashMap[None] = ConcurrentHashMap(256)
     for name in topics(count):
-        plain[name] = None
-        small[name] = None
-    large.insert_all((name, None) for name in topics(count))
+        table[name] = None
+        concurrent_table[name] = None
+    table_of_256.insert_all((name, None) for name in topics(count))
 
-    assert hash_map == fingerprint(plain.in_java_order())
-    assert concurrent == fingerprint(small.in_java_order())
-    assert concurrent_256 == fingerprint(large.in_java_order())
-    assert copied_map == fingerprint(plain.copy_as_java().in_java_order())
-    copy = hash_order(plain.in_java_order(), set_copy_capacity(count))
+    assert hash_map == fingerprint(table.in_java_order())
+    assert concurrent == fingerprint(concurrent_table.in_java_order())
+    assert concurrent_256 == fingerprint(table_of_256.in_java_order())
+    assert copied_map == fingerprint(table.copy_as_java().in_java_order())
+    copy = hash_order(table.in_java_order(), set_copy_capacity(count))
     assert copied_set == fingerprint(copy)
 
 
 def test_a_table_that_shrank_keeps_its_buckets() -> None:
-    small: ConcurrentHashMap[None] = ConcurrentHashMap()
-    plain: HashMap[str, None] = HashMap()
+    concurrent: ConcurrentHashMap[None] = ConcurrentHashMap()
+    table: HashMap[str, None] = HashMap()
     for name in topics(40):
-        small[name] = None
-        plain[name] = None
+        concurrent[name] = None
+        table[name] = None
     for name in topics(40)[5:]:
-        del small[name]
-        del plain[name]
+        del concurrent[name]
+        del table[name]
 
-    assert small.in_java_order() == concurrent_order(topics(5), capacity=64)
-    assert small.in_java_order() != concurrent_order(topics(5))
-    assert plain.in_java_order() == hash_order(topics(5), 64)
+    assert concurrent.in_java_order() == concurrent_order(topics(5), capacity=64)
+    assert concurrent.in_java_order() != concurrent_order(topics(5))
+    assert table.in_java_order() == hash_order(topics(5), 64)
 
 
 def test_an_entry_that_is_replaced_keeps_its_place() -> None:
-    plain: HashMap[str, int] = HashMap()
+    table: HashMap[str, int] = HashMap()
     for name in ("b", "a", "b"):
-        plain[name] = len(plain)
+        table[name] = len(table)
 
-    assert plain.in_java_order() == ["a", "b"]
-    assert plain["b"] == 2
+    assert table.in_java_order() == ["a", "b"]
+    assert table["b"] == 2
 
 
 def test_a_very_large_table_is_handed_out_as_inserted() -> None:
-    large: ConcurrentHashMap[None] = ConcurrentHashMap()
+    table: ConcurrentHashMap[None] = ConcurrentHashMap()
     names = [f"t{index}" for index in range(ORDERED_ENTRIES + 1)]
-    large.insert_all((name, None) for name in names)
+    table.insert_all((name, None) for name in names)
 
-    assert names == large.in_java_order()
-    del large["t0"]
-    assert names[1:] != large.in_java_order()
+    assert names == table.in_java_order()
+    del table["t0"]
+    assert names[1:] != table.in_java_order()

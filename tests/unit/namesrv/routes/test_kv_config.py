@@ -21,9 +21,7 @@ def test_namespaces_and_keys_come_in_javas_order() -> None:
 @pytest.mark.parametrize(
     ("loaded", "order"), [(2, ["9ix", "fmw"]), (5, ["lqv", "9ix", "fmw", "xyt", "ruu"])]
 )
-def test_namespaces_that_were_loaded_come_in_the_order_of_javas_copy(
-    loaded: int, order: list[str]
-) -> None:
+def test_loaded_namespaces_have_the_order_of_javas_copy(loaded: int, order: list[str]) -> None:
     """Measured: a ``KVConfigManager`` of 5.5.0 (JDK 17) that has read them and saves again."""
     kv = KVConfig({name: {"k": "v"} for name in ("9ix", "fmw", "lqv", "ruu", "xyt")[:loaded]})
     kv.put("9ix", "k", "w")

@@ -30,7 +30,7 @@ def table() -> RouteTable:
     return RouteTable()
 
 
-def test_a_first_registration_says_who_came_and_with_what(table: RouteTable) -> None:
+def test_the_outcome_of_a_first_registration(table: RouteTable) -> None:
     registered = register(table, registration())
 
     assert registered.accepted
@@ -47,19 +47,14 @@ def test_a_late_unregistration_does_not_touch_a_newer_registration(table: RouteT
     register(table, registration(connection_id=1))
     register(table, registration(connection_id=2))
 
-    assert table.unregister("C", A, "b1", 1) == [
-        UnregistrationIgnored(
-            cluster="C",
-            address=A,
-            broker_name="b1",
-            reason="registered over another connection since",
-        )
-    ]
+    reason = "registered over another connection since"
+    ignored = UnregistrationIgnored(cluster="C", address=A, broker_name="b1", reason=reason)
+    assert table.unregister("C", A, "b1", 1) == [ignored]
     assert perms(table, "TA") == {"b1": 6}
-    assert [type(event) for event in table.unregister("C", A, "b1", 2)] != [UnregistrationIgnored]
+    assert ignored not in table.unregister("C", A, "b1", 2)
     assert perms(table, "TA") == {}
     register(table, registration(connection_id=3))
-    assert [type(each) for each in table.unregister("C", A, "b1", 2)] == [UnregistrationIgnored]
+    assert table.unregister("C", A, "b1", 2) == [ignored]
     assert perms(table, "TA") == {"b1": 6}
 
 
@@ -67,10 +62,13 @@ def test_a_lost_connection_takes_all_its_brokers_along_and_no_others(table: Rout
     register(table, registration(broker_name="b1"))
     register(table, registration(B, broker_name="b2"))
     register(table, registration("c:1", broker_name="b3", connection_id=2))
-    happened = table.connection_lost(1, Reason.IDLE)
+    events = table.connection_lost(1, Reason.IDLE)
 
-    gone = [event for event in happened if isinstance(event, BrokerUnregistered)]
-    assert [(each.broker_name, each.reason) for each in gone] == [("b1", "idle"), ("b2", "idle")]
+    assert [
+        (event.broker_name, event.reason)
+        for event in events
+        if isinstance(event, BrokerUnregistered)
+    ] == [("b1", "idle"), ("b2", "idle")]
     assert perms(table, "TA") == {"b3": 6}
     assert table.connection_lost(1, Reason.CLOSED) == []
 
@@ -106,9 +104,7 @@ def test_the_place_of_a_dead_broker_is_free(table: RouteTable) -> None:
 
 
 @pytest.mark.parametrize(("state_version", "address"), [(1, A), (2, B)])
-def test_a_place_is_taken_with_at_least_the_state_version(
-    table: RouteTable, state_version: int, address: str
-) -> None:
+def test_newer_state_takes_a_place(table: RouteTable, state_version: int, address: str) -> None:
     register(table, registration(state_version=2))
     register(table, registration(B, state_version=state_version))
 
@@ -119,7 +115,7 @@ def test_a_place_is_taken_with_at_least_the_state_version(
     ("acting", "broker_id", "expected"),
     [(None, 1, {}), (False, 1, {"b1": 6}), (True, 1, {"b1": 4}), (True, 0, {"b1": 6})],
 )
-def test_who_may_register_topics_and_with_what_permission(
+def test_permission_of_topics(
     table: RouteTable, acting: bool | None, broker_id: int, expected: dict[str, int]
 ) -> None:
     register(table, registration(A, broker_id, acting=acting))

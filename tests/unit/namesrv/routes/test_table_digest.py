@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from rocketwire_namesrv.routes.route_table import RouteTable
+from rocketwire_namesrv.routes.steps import run_steps
 from rocketwire_namesrv.routes.table_digest import (
     MAX_BROKERS,
     MAX_DOCUMENT,
@@ -29,19 +30,13 @@ SECOND = registration(B, broker_name="b2")
 
 def table_of(*registrations: Registration) -> RouteTable:
     table = RouteTable()
-    for each in registrations:
-        register(table, each)
+    for broker in registrations:
+        register(table, broker)
     return table
 
 
 def digest_of(table: RouteTable) -> TableDigest:
-    steps = digest_steps(table)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            digest: TableDigest = end.value
-            return digest
+    return run_steps(digest_steps(table))
 
 
 def test_the_order_of_registrations_does_not_matter() -> None:
@@ -100,7 +95,7 @@ def test_a_digest_of_two_thousand_brokers_is_read() -> None:
     assert TableDigest.read(digest.document()) == digest
 
 
-TOPICS = [0] * TOPIC_GROUPS
+VALID: dict[str, Any] = {"form": 1, "brokers": {}, "topics": [0] * TOPIC_GROUPS}
 
 
 @pytest.mark.parametrize(
@@ -110,11 +105,11 @@ TOPICS = [0] * TOPIC_GROUPS
         b"[]",
         b"{}",
         b"[" * 100_000,
-        json.dumps({"form": 2, "brokers": {}, "topics": TOPICS}).encode(),
-        json.dumps({"form": 1, "brokers": {}, "topics": [0]}).encode(),
-        json.dumps({"form": 1, "brokers": {}, "topics": [*TOPICS[1:], "x"]}).encode(),
-        json.dumps({"form": 1, "brokers": {"a": 1}, "topics": TOPICS}).encode(),
-        json.dumps({"form": 1, "brokers": {"a" * 2_000: ""}, "topics": TOPICS}).encode(),
+        json.dumps({**VALID, "form": 2}).encode(),
+        json.dumps({**VALID, "topics": [0]}).encode(),
+        json.dumps({**VALID, "topics": [*VALID["topics"][1:], "x"]}).encode(),
+        json.dumps({**VALID, "brokers": {"a": 1}}).encode(),
+        json.dumps({**VALID, "brokers": {"a" * 2_000: ""}}).encode(),
         b" " * (MAX_DOCUMENT + 1),
     ],
 )

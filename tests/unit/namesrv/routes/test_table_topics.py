@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from rocketwire_namesrv.events import Reason, TopicsRegistered
 from rocketwire_namesrv.routes.route_table import RouteTable
+from rocketwire_namesrv.routes.steps import run_steps
 from rocketwire_namesrv.routes.topic_table import TOPICS_PER_STEP
-from tests.support.builders.route_table_builders import A, perms, register, registration, run_steps
+from tests.support.builders.route_table_builders import A, perms, register, registration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @pytest.fixture
@@ -15,21 +21,23 @@ def table() -> RouteTable:
     return RouteTable()
 
 
-def test_only_the_first_names_are_told_and_that_there_are_more(table: RouteTable) -> None:
-    names = tuple(f"T{number}" for number in range(6))
-    register(table, registration(A, 0, *names[:2]))
-    (created,) = register(table, registration(A, 0, *names[:5], counter=1)).events
-    (more,) = register(table, registration(A, 0, *names, *map(str, range(6)), counter=2)).events
-    removed = register(
-        table, registration(A, 0, "T0", "T1", counter=3), delete_absent_topics=True
-    ).events[-1]
+def test_event_names_the_first_topics(table: RouteTable) -> None:
+    def register_topics(names: Iterable[str], counter: int, **options: bool) -> TopicsRegistered:
+        broker = registration(A, 0, *names, counter=counter)
+        event = register(table, broker, **options).events[-1]
+        assert isinstance(event, TopicsRegistered)
+        return event
 
-    assert isinstance(created, TopicsRegistered)
-    assert sorted(created.examples) == ["T2", "T3", "T4"]
-    assert isinstance(more, TopicsRegistered)
-    assert (more.created, len(more.examples), more.examples[-1]) == (7, 6, "...")
-    assert isinstance(removed, TopicsRegistered)
-    assert (removed.removed, len(removed.examples), removed.examples[-1]) == (10, 6, "...")
+    names = [f"T{number}" for number in range(12)]
+    register_topics(names[:2], 0)
+    first_result = register_topics(names[:5], 1)
+    second_result = register_topics(names, 2)
+    absent = register_topics(names[:2], 3, delete_absent_topics=True)
+
+    assert (first_result.created, sorted(first_result.examples)) == (3, ["T2", "T3", "T4"])
+    assert second_result.created == 7
+    assert (len(second_result.examples), second_result.examples[-1]) == (6, "...")
+    assert (absent.removed, len(absent.examples), absent.examples[-1]) == (10, 6, "...")
 
 
 def test_an_address_under_two_names_has_one_live_entry_until_both_leave(table: RouteTable) -> None:
@@ -57,7 +65,7 @@ def test_one_broker_in_two_clusters_leaves_with_its_last_registration(table: Rou
 def test_each_step_of_a_registration_leaves_a_table_that_can_be_read(table: RouteTable) -> None:
     names = [f"T{index}" for index in range(3 * TOPICS_PER_STEP)]
     steps = table.register(registration(A, 0, *names), 0.0)
-    while not table.topics.entries:  # new topics are put in order first
+    while not table.topics.entries:  # the first steps sort the new topics
         next(steps)
 
     assert len(table.topics.entries) == TOPICS_PER_STEP
@@ -65,10 +73,10 @@ def test_each_step_of_a_registration_leaves_a_table_that_can_be_read(table: Rout
     registered = run_steps(steps)
     assert len(table.topics.entries) == len(names)
     assert registered.accepted
-    again = table.register(registration(A, 0, *names), 0.0)
-    next(again)
+    steps = table.register(registration(A, 0, *names), 0.0)
+    next(steps)
     table.change_perm("b1", lambda _: 4)
-    run_steps(again)
+    run_steps(steps)
     assert {perms(table, name)["b1"] for name in names} == {4}
 
 
@@ -104,4 +112,5 @@ def test_many_brokers_of_a_topic_stand_in_javas_order(table: RouteTable) -> None
     numbers = (7, 70, 0, 84, 63, 42, 21, 77, 56, 35, 14, 49, 28)
 
     assert layout.capacity == 32
-    assert [queue.broker_name for queue in layout.queues] == [f"topic-{each}" for each in numbers]
+    names = [queue.broker_name for queue in layout.queues]
+    assert names == [f"topic-{number}" for number in numbers]

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 NOTHING: AddressLists = {}
 
 
-def test_a_change_is_read_and_a_fault_leaves_the_last_lists(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_fault_leaves_the_last_lists(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "addresses.properties"
     file = AddressFile(str(path), read_lists, NOTHING)
     with caplog.at_level(logging.INFO, "rocketwire.namesrv"):

@@ -33,7 +33,7 @@ def test_file_and_environment_are_taken_together(tmp_path: Path) -> None:
         "listenport": "2",
     }
     assert [f"{path}, line 2" in text for text in settings.refusals] == [True]
-    assert [each.partition(" is ")[0] for each in settings.remarks] == [
+    assert [remark.partition(" is ")[0] for remark in settings.remarks] == [
         f"{path}, line 3: listenport",
         "-Drocketwire.maxQueues",
     ]
@@ -45,9 +45,6 @@ def test_without_a_file_there_are_the_defaults() -> None:
     assert dict(settings.entries) == {}
     assert settings.config.listen_port == 9876
     assert (settings.refusals, settings.remarks) == ((), ())
-
-
-# ---- the sample
 
 
 def test_the_sample_is_a_file_without_settings() -> None:

@@ -33,9 +33,7 @@ async def test_without_a_path_nothing_is_saved() -> None:
     assert await DurableFile("it", lambda: "", lambda: pytest.fail("not needed")).save()
 
 
-async def test_a_failure_is_logged_and_the_caller_is_told(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_failed_save_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "folder").write_text("in the way")
     file = DurableFile("the table", lambda: str(tmp_path / "folder" / "file"), lambda: b"one")
 
@@ -78,9 +76,7 @@ async def test_callers_that_wait_share_one_write(monkeypatch: pytest.MonkeyPatch
     assert sorted(saved) == [1, 2, 3, 4]
 
 
-async def test_each_caller_is_told_of_the_write_that_was_its_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_callers_get_the_result_of_their_write(monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = [threading.Event() for _ in range(3)]
     attempts: list[bytes] = []
 
@@ -93,11 +89,11 @@ async def test_each_caller_is_told_of_the_write_that_was_its_own(
     monkeypatch.setattr(storage, "save", slow)
     value = [0]
     file = DurableFile("it", lambda: "path", lambda: b"%d" % value[0])
-    told: dict[int, bool] = {}
+    results: dict[int, bool] = {}
 
     async def change(number: int) -> None:
         value[0] = number
-        told[number] = await file.save()
+        results[number] = await file.save()
 
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
@@ -110,18 +106,12 @@ async def test_each_caller_is_told_of_the_write_that_was_its_own(
         await change(4)
 
     assert attempts == [b"1", b"3", b"4"]
-    assert told == {1: True, 2: False, 3: False, 4: True}
+    assert results == {1: True, 2: False, 3: False, 4: True}
 
 
-async def test_a_save_is_finished_even_when_its_caller_is_cancelled(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_cancelled_save_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[bytes] = []
-
-    def quick(_: str, content: bytes) -> None:
-        written.append(content)
-
-    monkeypatch.setattr(storage, "save", quick)
+    monkeypatch.setattr(storage, "save", lambda _path, content: written.append(content))
 
     with trio.CancelScope() as scope:
         scope.cancel()

@@ -31,9 +31,7 @@ def _log_as_before() -> Iterator[None]:
     LOGGER.propagate, LOGGER.level = propagate, level
 
 
-def test_log_goes_to_the_file_of_java_and_warnings_to_stderr(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_log_has_the_file_of_java(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     set_up("file", str(tmp_path))
     LOGGER.info("all is well")
     LOGGER.warning("less so")
@@ -46,9 +44,7 @@ def test_log_goes_to_the_file_of_java_and_warnings_to_stderr(
     assert re.fullmatch(f"{TIME} WARN main - less so\n", capsys.readouterr().err)
 
 
-def test_log_writes_half_a_character_escaped(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_log_escapes_half_a_character(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     set_up("file", str(tmp_path))
     LOGGER.info("half \ud800 a pair")
 
@@ -60,7 +56,7 @@ def test_log_writes_half_a_character_escaped(
 @pytest.mark.parametrize(
     ("choice", "lines"), [("stderr", "INFO main - a hint\nERROR main - a fault\n"), ("off", "")]
 )
-def test_log_may_have_no_file(
+def test_no_log_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], choice: str, lines: str
 ) -> None:
     set_up(choice, str(tmp_path))
@@ -76,9 +72,7 @@ def test_log_of_another_choice_is_refused(tmp_path: Path) -> None:
         set_up("syslog", str(tmp_path))
 
 
-def test_log_goes_to_stderr_if_its_file_cannot_be_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_log_without_a_file_is_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "logs").write_text("in the way")
     set_up("file", str(tmp_path))
     LOGGER.info("heard all the same")

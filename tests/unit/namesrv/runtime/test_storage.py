@@ -14,18 +14,21 @@ from rocketwire_namesrv.runtime.storage import StorageError, kv_document, load_k
 from tests.support.virtual_disk import run_until_crashes
 
 
-@pytest.mark.parametrize("content", [None, b"", b"null", b'""', b'"null"'])
-def test_without_content_the_kv_table_is_empty(tmp_path: Path, content: bytes | None) -> None:
-    path = tmp_path / "kvConfig.json"
-    if content is not None:
-        path.write_bytes(content)
+def load_content(folder: Path, content: bytes) -> dict[str, dict[str, str | None]]:
+    """Load a KV file with a content."""
+    path = folder / "kvConfig.json"
+    path.write_bytes(content)
+    return load_kv(str(path))
 
-    assert load_kv(str(path)) == {}
+
+def test_missing_kv_file_is_an_empty_table(tmp_path: Path) -> None:
+    assert load_kv(str(tmp_path / "kvConfig.json")) == {}
 
 
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
+        *((content, {}) for content in (b"", b"null", b'""', b'"null"')),
         (b'{"configTable":{"ns":{"k":"v"},"x":{}}}', {"ns": {"k": "v"}, "x": {}}),
         (b'{"configTable":{}}', {}),
         (
@@ -47,13 +50,10 @@ def test_without_content_the_kv_table_is_empty(tmp_path: Path, content: bytes | 
         ),
     ],
 )
-def test_a_kv_file_gives_its_table(
+def test_kv_file(
     tmp_path: Path, content: bytes, expected: dict[str, dict[str, str | None]]
 ) -> None:
-    path = tmp_path / "kvConfig.json"
-    path.write_bytes(content)
-
-    assert load_kv(str(path)) == expected
+    assert load_content(tmp_path, content) == expected
 
 
 @pytest.mark.parametrize(
@@ -84,31 +84,23 @@ def test_a_kv_file_gives_its_table(
         ('{"$ref":"$","a":1.10}', '{"$ref":"$","a":1.10}'),
     ],
 )
-def test_a_value_that_is_no_text_becomes_the_text_that_java_makes_of_it(
-    tmp_path: Path, value: str, text: str | None
-) -> None:
-    path = tmp_path / "kvConfig.json"
-    path.write_text(f'{{"configTable":{{"ns":{{"k":{value}}}}}}}')
+def test_text_of_another_value(tmp_path: Path, value: str, text: str | None) -> None:
+    content = f'{{"configTable":{{"ns":{{"k":{value}}}}}}}'.encode()
 
-    assert load_kv(str(path)) == {"ns": {"k": text}}
+    assert load_content(tmp_path, content) == {"ns": {"k": text}}
 
 
-@pytest.mark.parametrize("path_of", ["$", "$.configTable.ns", "@", ".."])
-def test_an_item_named_like_a_reference_survives_a_restart(tmp_path: Path, path_of: str) -> None:
-    path = tmp_path / "kvConfig.json"
-    table = {"ns": {"$ref": path_of}}
-    path.write_bytes(kv_document(table))
+@pytest.mark.parametrize("reference", ["$", "$.configTable.ns", "@", ".."])
+def test_item_named_like_a_reference_survives_a_restart(tmp_path: Path, reference: str) -> None:
+    table = {"ns": {"$ref": reference}}
 
-    assert load_kv(str(path)) == table
+    assert load_content(tmp_path, kv_document(table)) == table
 
 
 def test_a_name_that_needed_no_quotes_in_the_file_gets_them(tmp_path: Path) -> None:
-    path = tmp_path / "kvConfig.json"
-    path.write_bytes(b'{"configTable":{null:{1:"v"}}}')
+    table = load_content(tmp_path, b'{"configTable":{null:{1:"v"}}}')
 
-    assert kv_document(KVConfig(load_kv(str(path))).document()) == (
-        b'{"configTable":{"null":{"1":"v"}}}'
-    )
+    assert kv_document(KVConfig(table).document()) == b'{"configTable":{"null":{"1":"v"}}}'
 
 
 @pytest.mark.parametrize(
@@ -138,11 +130,8 @@ def test_a_name_that_needed_no_quotes_in_the_file_gets_them(tmp_path: Path) -> N
     ],
 )
 def test_a_kv_file_without_sense_is_refused(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "kvConfig.json"
-    path.write_bytes(content)
-
     with pytest.raises(StorageError, match=r"kvConfig\.json"):
-        load_kv(str(path))
+        load_content(tmp_path, content)
 
 
 def test_a_kv_file_that_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
@@ -150,7 +139,7 @@ def test_a_kv_file_that_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
         load_kv(str(tmp_path))
 
 
-def test_the_kv_document_is_what_java_writes() -> None:
+def test_the_kv_document_is_that_of_java() -> None:
     table = {"ns": {"k": 'a"b\n/é漢\u2028', "": ""}, "x": {}}
 
     assert kv_document(table) == (
@@ -182,9 +171,7 @@ def test_the_next_save_keeps_the_text_before_it(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_name_without_a_folder_is_saved_where_the_process_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_name_without_a_folder_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     save("kv.json", b"one")
@@ -214,9 +201,7 @@ def test_the_remains_of_a_save_that_was_cut_short_are_not_in_the_way(tmp_path: P
     assert os.listdir(tmp_path) == ["kv.json"]
 
 
-def test_a_file_that_cannot_be_replaced_is_overwritten(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mount_point_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "kv.json"
     path.write_bytes(b"a longer text")
 
@@ -231,9 +216,7 @@ def test_a_file_that_cannot_be_replaced_is_overwritten(
 
 
 @pytest.mark.parametrize("step", ["write", "rename"])
-def test_a_save_that_fails_leaves_the_file_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def test_failed_save_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     path = tmp_path / "kv.json"
     path.write_bytes(b"one")
 
@@ -251,14 +234,14 @@ def test_a_save_that_fails_leaves_the_file_as_it_was(
 def test_a_saved_file_survives_a_crash_at_each_call(tmp_path: Path) -> None:
     texts = [b"one", b"two", b"three"]
 
-    def save_all(root: Path, done: list[bytes]) -> None:
+    def save_all(root: Path, saved: list[bytes]) -> None:
         for text in texts:
             save(str(root / "conf" / "kv.json"), text)
-            done.append(text)
+            saved.append(text)
 
-    for root, done in run_until_crashes(tmp_path, save_all):
+    for root, saved in run_until_crashes(tmp_path, save_all):
         path = root / "conf" / "kv.json"
-        expected = [None, *texts][len(done) : len(done) + 2]
+        expected = [None, *texts][len(saved) : len(saved) + 2]
         assert (path.read_bytes() if path.exists() else None) in expected
 
 

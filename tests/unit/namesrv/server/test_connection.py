@@ -1,4 +1,4 @@
-"""The state of a connection that its end is reported with."""
+"""The end of a connection and its reason."""
 
 from __future__ import annotations
 
@@ -19,20 +19,17 @@ def connection() -> TaskConnection:
 
 
 async def test_the_first_reason_for_its_end_is_the_one() -> None:
-    one = connection()
-    one.finish("idle", Reason.IDLE)
-    one.close("closed by the peer")
+    task = connection()
+    task.finish("idle", Reason.IDLE)
+    task.close("closed by the peer")
 
-    assert (one.closing, one.reason) == ("idle", Reason.IDLE)
-    assert one.scope.cancel_called
+    assert (task.closing, task.reason) == ("idle", Reason.IDLE)
+    assert task.scope.cancel_called
 
 
-async def test_what_is_not_reading_is_left_to_finish() -> None:
-    one = connection()
-    one.finish("the server stops")
-    assert not one.scope.cancel_called
-
-    other = connection()
-    other.reading = True
-    other.finish("the server stops")
-    assert other.scope.cancel_called
+async def test_only_a_connection_that_reads_is_cancelled() -> None:
+    for is_reading in (False, True):
+        task = connection()
+        task.reading = is_reading
+        task.finish("the server stops")
+        assert task.scope.cancel_called == is_reading

@@ -1,13 +1,12 @@
-"""Telling brokers: only while the server lives; the rest is in ``test_opening`` and ``test_server``."""
+"""Notices to brokers; ``test_opening`` and ``test_server`` test those that arrive."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire.serving.events import Event
+from rocketwire.codes import RequestCode
 from rocketwire.serving.limits import LimitExceeded
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.wire.command import RemotingCommand
@@ -18,46 +17,41 @@ from rocketwire_namesrv.server.notifier import Notifier
 if TYPE_CHECKING:
     import pytest
 
+    from rocketwire.serving.events import Event
 
-COMMAND = RemotingCommand(code=905)
-
-
-def notifier(state: State, happened: list[Event] | None = None) -> Notifier:
-    def note(events: Iterable[Event], _: str | None) -> None:
-        (happened if happened is not None else list[Event]()).extend(events)
-
-    return Notifier(state, TlsContexts(state.config.tls), note)
+COMMAND = RemotingCommand(code=RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE)
 
 
-async def test_nobody_is_told_before_the_server_runs_and_after_it_has_stopped() -> None:
-    state = State(Config())
+def make_notifier(config: Config, events: list[Event]) -> Notifier:
+    """A notifier that adds its events to a list."""
+    state = State(config)
+    return Notifier(state, TlsContexts(config.tls), lambda added, _peer: events.extend(added))
 
-    notifier(state).send([("127.0.0.1:1", COMMAND)])
+
+async def notify(notifier: Notifier, count: int) -> None:
+    async with trio.open_nursery() as nursery:
+        notifier.tasks = nursery
+        notifier.send([("nowhere", COMMAND)] * count)
+
+
+async def test_without_a_running_server_no_broker_is_notified() -> None:
+    make_notifier(Config(), []).send([("127.0.0.1:1", COMMAND)])
 
 
 async def test_an_address_that_is_none_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    state = State(Config())
-    one = notifier(state)
-    async with trio.open_nursery() as nursery:
-        one.tasks = nursery
-        one.send([("nowhere", COMMAND)])
+    await notify(make_notifier(Config(), []), 1)
 
-    assert ["broker nowhere is not notified"] == [
-        record.getMessage().partition(" of the")[0] for record in caplog.records
-    ]
+    (text,) = caplog.messages
+    assert text.startswith("broker nowhere is not notified of the")
 
 
 async def test_beyond_the_limit_brokers_are_not_told(caplog: pytest.LogCaptureFixture) -> None:
-    happened: list[Event] = []
-    one = notifier(State(Config(max_notifications=2)), happened)
-    async with trio.open_nursery() as nursery:
-        one.tasks = nursery
-        one.send([("nowhere", COMMAND)] * 3)
-    async with trio.open_nursery() as nursery:
-        one.tasks = nursery
-        one.send([("nowhere", COMMAND)])
+    events: list[Event] = []
+    notifier = make_notifier(Config(max_notifications=2), events)
+    await notify(notifier, 3)
+    await notify(notifier, 1)
 
     assert len(caplog.records) == 3
-    (refused,) = happened
-    assert isinstance(refused, LimitExceeded)
-    assert refused.limit == "rocketwire.maxNotifications"
+    (refusal,) = events
+    assert isinstance(refusal, LimitExceeded)
+    assert refusal.limit == "rocketwire.maxNotifications"

@@ -1,4 +1,4 @@
-"""The comparison with other name servers: what is asked, logged and given out."""
+"""The comparison with other name servers: requests, log lines and results."""
 
 from __future__ import annotations
 
@@ -21,12 +21,19 @@ PEER = "ns2:5558"
 
 
 class Peer:
+    """Another name server.
+
+    Attributes:
+        digest: its answer; None if it does not answer.
+        urls: of all requests to it.
+    """
+
     def __init__(self) -> None:
         self.digest: TableDigest | None = None
-        self.asked: list[str] = []
+        self.urls: list[str] = []
 
     async def fetch_text(self, url: str, *, within: float, limit: int) -> str:
-        self.asked.append(url)
+        self.urls.append(url)
         await trio.lowlevel.checkpoint()
         if self.digest is None:
             raise ClientError("no response")
@@ -54,7 +61,7 @@ async def test_differences_are_logged_once_and_their_end_too(
         peer.digest = server.state.peers.digest
         await trio.sleep(COMPARE_SECONDS)
 
-    assert set(peer.asked) == {f"http://{PEER}/table-digest"}
+    assert set(peer.urls) == {f"http://{PEER}/table-digest"}
     lines = [record.getMessage() for record in caplog.records]
     assert [line.partition(" 1 broker")[0] for line in lines] == [
         f"name server {PEER} cannot be compared: no response",
@@ -62,7 +69,7 @@ async def test_differences_are_logged_once_and_their_end_too(
         f"name server {PEER} has another table:",
         f"name server {PEER} has the same table again",
     ]
-    assert len(peer.asked) == 6
+    assert len(peer.urls) == 6
 
 
 async def test_without_peers_nothing_is_compared(server: Server) -> None:

@@ -24,12 +24,13 @@ def respond(path: str, query: Mapping[str, str]) -> Document | None:
     return Document(200, "text/plain", f"{path} {dict(query)}".encode())
 
 
-def exchange(*, local_only: bool = False) -> Exchange:
-    return Exchange(respond, local_only=local_only)
+@pytest.fixture
+def exchange() -> Exchange:
+    return Exchange(respond, local_only=False)
 
 
-def get(target: str, *, method: str = "GET", version: str = "1.1", more: bytes = b"") -> bytes:
-    return f"{method} {target} HTTP/{version}\r\n".encode() + HOST + more + b"\r\n"
+def get(target: str, *, method: str = "GET", version: str = "1.1", fields: bytes = b"") -> bytes:
+    return f"{method} {target} HTTP/{version}\r\n".encode() + HOST + fields + b"\r\n"
 
 
 def status_of(sent: bytes) -> int:
@@ -40,31 +41,29 @@ def body_of(sent: bytes) -> bytes:
     return sent.partition(b"\r\n\r\n")[2]
 
 
-def test_a_path_and_its_query_are_answered() -> None:
-    one = exchange()
-    sent = one.receive(get("/a/b?topic=x%20y&topic=z&empty="))
+def test_a_path_and_its_query_are_answered(exchange: Exchange) -> None:
+    sent = exchange.receive(get("/a/b?topic=x%20y&topic=z&empty="))
 
     assert sent.startswith(b"HTTP/1.1 200 OK\r\n")
     assert body_of(sent) == b"/a/b {'topic': 'x y'}"
     assert b"content-security-policy: default-src 'none'; img-src data:; style-src" in sent
-    assert not one.closed
+    assert not exchange.closed
 
 
-def test_a_request_in_single_bytes_is_the_same_request() -> None:
-    one = exchange()
-    sent = b"".join(one.receive(bytes([byte])) for byte in get("/a"))
+def test_a_request_in_single_bytes_is_the_same_request(exchange: Exchange) -> None:
+    sent = b"".join(exchange.receive(bytes([byte])) for byte in get("/a"))
 
     assert body_of(sent) == b"/a {}"
 
 
-def test_several_requests_at_once_are_answered_in_turn() -> None:
-    sent = exchange().receive(get("/a") + get("/b") + get("/c"))
+def test_several_requests_at_once_are_answered_in_turn(exchange: Exchange) -> None:
+    sent = exchange.receive(get("/a") + get("/b") + get("/c"))
 
     assert [part.split(b" ")[0] for part in sent.split(b"\r\n\r\n")[1:]] == [b"/a", b"/b", b"/c"]
 
 
-def test_head_says_how_long_the_body_would_be_and_no_more() -> None:
-    sent = exchange().receive(get("/a", method="HEAD"))
+def test_answer_to_head_has_no_body(exchange: Exchange) -> None:
+    sent = exchange.receive(get("/a", method="HEAD"))
 
     assert b"content-length: 5\r\n" in sent
     assert body_of(sent) == b""
@@ -78,94 +77,81 @@ def test_head_says_how_long_the_body_would_be_and_no_more() -> None:
         (get("http://[x/"), 400),
     ],
 )
-def test_what_is_not_there_ends_no_connection(data: bytes, status: int) -> None:
-    one = exchange()
-
-    assert status_of(one.receive(data)) == status
-    assert not one.closed
+def test_missing_document_ends_no_connection(exchange: Exchange, data: bytes, status: int) -> None:
+    assert status_of(exchange.receive(data)) == status
+    assert not exchange.closed
 
 
 @pytest.mark.parametrize(
     ("data", "status"),
     [
-        (get("/", method="POST", more=b"Content-Length: 3\r\n") + b"abc", 405),
+        (get("/", method="POST", fields=b"Content-Length: 3\r\n") + b"abc", 405),
         (get("*", method="OPTIONS"), 405),
-        (get("/", more=b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n"), 400),
-        (get("/", more=b"Content-Length: 3\r\n") + b"abc", 413),
-        (get("/", more=b"Transfer-Encoding: chunked\r\n") + b"1\r\nx\r\n", 413),
+        (get("/", fields=b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n"), 400),
+        (get("/", fields=b"Content-Length: 3\r\n") + b"abc", 413),
+        (get("/", fields=b"Transfer-Encoding: chunked\r\n") + b"1\r\nx\r\n", 413),
         (b"GET / HTTP/1.1\r\n\r\n", 400),
         (b"\x00\x00\x00\x67\x00\x00\x00\x63{", 400),
-        (get("/", more=b"X: " + b"x" * MAX_HEAD + b"\r\n")[:-2], 431),
+        (get("/", fields=b"X: " + b"x" * MAX_HEAD + b"\r\n")[:-2], 431),
         (b"GET /" + b"x" * MAX_HEAD, 431),
     ],
 )
-def test_what_is_not_served_ends_the_connection(data: bytes, status: int) -> None:
-    one = exchange()
-    sent = one.receive(data)
+def test_refused_request_ends_the_connection(exchange: Exchange, data: bytes, status: int) -> None:
+    sent = exchange.receive(data)
 
     assert status_of(sent) == status
-    assert one.closed
+    assert exchange.closed
     assert b"onnection: close\r\n" in sent
     assert (b"allow: GET, HEAD\r\n" in sent) is (status == 405)
 
 
-@pytest.mark.parametrize("more", [b"Connection: close\r\n", b""])
-def test_a_client_that_wants_no_more_is_let_go(more: bytes) -> None:
-    one = exchange()
-    sent = one.receive(get("/", version="1.1" if more else "1.0", more=more))
-
-    assert status_of(sent) == 200
-    assert one.closed
+@pytest.mark.parametrize(("version", "fields"), [("1.1", b"Connection: close\r\n"), ("1.0", b"")])
+def test_client_may_end_the_connection(exchange: Exchange, version: str, fields: bytes) -> None:
+    assert status_of(exchange.receive(get("/", version=version, fields=fields))) == 200
+    assert exchange.closed
+    assert exchange.receive(get("/")) == b""
 
 
-@pytest.mark.parametrize("before", [b"", get("/")])
-def test_an_end_between_requests_is_one(before: bytes) -> None:
-    one = exchange()
-    one.receive(before)
+@pytest.mark.parametrize("data", [b"", get("/")])
+def test_an_end_between_requests_is_one(exchange: Exchange, data: bytes) -> None:
+    exchange.receive(data)
 
-    assert one.receive(b"") == b""
-    assert one.closed
-
-
-def test_an_end_within_a_request_is_answered_and_is_the_end() -> None:
-    one = exchange()
-
-    assert status_of(one.receive(b"GET / HT") + one.receive(b"")) == 400
-    assert one.closed
+    assert exchange.receive(b"") == b""
+    assert exchange.closed
 
 
-def test_nothing_is_sent_behind_what_ended_the_connection() -> None:
-    one = exchange()
-    one.receive(get("/", version="1.0"))
-
-    assert one.receive(get("/")) == b""
+def test_an_end_within_a_request_is_answered(exchange: Exchange) -> None:
+    assert status_of(exchange.receive(b"GET / HT") + exchange.receive(b"")) == 400
+    assert exchange.closed
 
 
-def test_a_connection_is_good_for_so_many_requests() -> None:
-    one = exchange()
-    answers = [one.receive(get("/")) for _ in range(MAX_REQUESTS)]
+def test_connection_has_a_limit_of_requests(exchange: Exchange) -> None:
+    answers = [exchange.receive(get("/")) for _ in range(MAX_REQUESTS)]
 
     assert b"onnection: close" not in answers[-2]
     assert b"onnection: close\r\n" in answers[-1]
-    assert one.closed
+    assert exchange.closed
 
 
-def test_a_foreign_name_is_told_of() -> None:
+@pytest.mark.parametrize(
+    ("fields", "local_only", "status"),
+    [
+        ("Host: rebound.example:5558\r\n", True, 421),
+        ("Host: a.example\r\n", True, 421),
+        ("Host: localhost\r\n", True, 200),
+        ("Host: 127.0.0.1:5558\r\n", True, 200),
+        ("", True, 200),
+        ("Host: rebound.example:5558\r\n", False, 200),
+    ],
+)
+def test_local_server_refuses_and_reports_hosts(fields: str, local_only: bool, status: int) -> None:
     hosts: list[str] = []
-    one = Exchange(respond, local_only=True, refused=hosts.append)
-    for host in ("rebound.example:5558", "localhost", "127.0.0.1:5558", "a.example"):
-        one.receive(f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+    http = Exchange(respond, local_only=local_only, refused=hosts.append)
+    version = "1.1" if fields else "1.0"
+    sent = http.receive(f"GET / HTTP/{version}\r\n{fields}\r\n".encode())
 
-    assert hosts == ["rebound.example:5558", "a.example"]
-
-
-def test_a_foreign_name_that_points_here_is_refused_where_only_this_machine_is_served() -> None:
-    data = b"GET / HTTP/1.1\r\nHost: rebound.example:5558\r\n\r\n"
-
-    assert status_of(exchange(local_only=True).receive(data)) == 421
-    assert status_of(exchange(local_only=True).receive(get("/"))) == 200
-    assert status_of(exchange().receive(data)) == 200
-    assert status_of(exchange(local_only=True).receive(b"GET / HTTP/1.0\r\n\r\n")) == 200
+    assert status_of(sent) == status
+    assert hosts == [fields.strip().removeprefix("Host: ")] * (status == 421)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +168,7 @@ def test_a_foreign_name_that_points_here_is_refused_where_only_this_machine_is_s
         ("x", False),
     ],
 )
-def test_names_that_nobody_else_can_point_here(host: str, local: bool) -> None:
+def test_local_names(host: str, local: bool) -> None:
     assert is_local_name(host) is local
 
 
@@ -211,13 +197,11 @@ def test_a_document_may_depend_on_the_accept_header() -> None:
         ("", False),
     ],
 )
-def test_a_document_may_be_compressed_for_a_client_that_reads_it(
-    accepted: str, *, is_gzip: bool
-) -> None:
+def test_compression_follows_accept_encoding(accepted: str, *, is_gzip: bool) -> None:
     def respond(path: str, query: Mapping[str, str]) -> Document:
         return Document(200, "text/plain", b"", encoding="gzip" if http.accepts_gzip else "")
 
     http = Exchange(respond)
-    sent = http.receive(get("/", more=f"Accept-Encoding: {accepted}\r\n".encode()))
+    sent = http.receive(get("/", fields=f"Accept-Encoding: {accepted}\r\n".encode()))
 
     assert (b"content-encoding: gzip\r\n" in sent) == is_gzip

@@ -16,10 +16,10 @@ def test_a_text_is_escaped_and_has_no_control_characters() -> None:
 
 
 def test_a_page_names_its_language_and_escapes_its_title() -> None:
-    whole = page("<x>", ["<h1>a</h1>"]).decode()
+    document = page("<x>", ["<h1>a</h1>"]).decode()
 
-    assert whole.startswith("<!doctype html><html lang=en>")
-    assert "<title>&lt;x&gt;</title>" in whole
+    assert document.startswith("<!doctype html><html lang=en>")
+    assert "<title>&lt;x&gt;</title>" in document
 
 
 @pytest.mark.parametrize(
@@ -44,18 +44,18 @@ def test_marks_that_change_the_direction_of_a_text_are_escaped(mark: int) -> Non
 
 
 def test_a_table_with_a_label_scrolls_by_keyboard_too() -> None:
-    whole = table(("a", "b"), [("1", "2")], frozenset({1}), "figures")
+    markup = table(("a", "b"), [("1", "2")], frozenset({1}), "figures")
 
-    assert whole.startswith('<div class=wide role=region tabindex=0 aria-label="figures"><table>')
-    assert "<th scope=col>a</th>" in whole
-    assert "<td>1</td><td class=n>2</td>" in whole
+    assert markup.startswith('<div class=wide role=region tabindex=0 aria-label="figures"><table>')
+    assert "<th scope=col>a</th>" in markup
+    assert "<td>1</td><td class=n>2</td>" in markup
 
 
-def test_what_is_not_listed_is_counted() -> None:
+def test_a_table_without_a_label_has_no_region() -> None:
+    markup = "<table><tr><th scope=col>a</th></tr><tr><td>1</td></tr></table>"
+
+    assert table(("a",), [("1",)]) == markup
+
+
+def test_lines_that_are_not_listed_are_counted() -> None:
     assert (rest(2, 5), rest(5, 5)) == ("<p>and 3 more</p>", "")
-
-
-def test_a_table_without_a_label_stands_alone() -> None:
-    assert (
-        table(("a",), [("1",)]) == "<table><tr><th scope=col>a</th></tr><tr><td>1</td></tr></table>"
-    )

@@ -10,7 +10,7 @@ import trio.testing
 
 from rocketwire.serving.http import port as http_port
 from rocketwire.serving.http.exchange import Document, Exchange, plain
-from rocketwire.serving.http.port import HttpPort
+from rocketwire.serving.http.port import EXCHANGE_SECONDS, HttpPort
 from rocketwire.serving.sockets import BindError, Listening
 
 if TYPE_CHECKING:
@@ -28,6 +28,13 @@ async def open_exchange(address: str) -> Exchange:
     return Exchange(respond)
 
 
+async def start_port(nursery: trio.Nursery, seconds: float = EXCHANGE_SECONDS) -> HttpPort:
+    port = HttpPort(open_exchange, exchange_seconds=seconds)
+    await port.start("127.0.0.1", 0)
+    nursery.start_soon(port.serve)
+    return port
+
+
 async def get(port: HttpPort, path: str) -> bytes:
     async with await trio.open_tcp_stream("127.0.0.1", port.listening.port) as stream:
         head = f"GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
@@ -35,26 +42,20 @@ async def get(port: HttpPort, path: str) -> bytes:
         return b"".join([part async for part in stream])
 
 
-async def test_a_fault_in_a_document_ends_its_connection_only(
+async def test_a_fault_ends_one_connection(
     nursery: trio.Nursery, caplog: pytest.LogCaptureFixture
 ) -> None:
-    port = HttpPort(open_exchange)
-    await port.start("127.0.0.1", 0)
-    nursery.start_soon(port.serve)
+    port = await start_port(nursery)
 
     assert await get(port, "/fault") == b""
     assert "a request for metrics or status failed" in caplog.text
     assert (await get(port, "/one")).endswith(b"\r\n\r\n/one\n")
 
 
-async def test_a_crowd_of_clients_is_served(
-    nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(http_port, "MAX_CONNECTIONS", 2)
+async def test_many_clients(nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
     monkeypatch.setattr(http_port, "OWN_SECONDS", 1e6)
-    port = HttpPort(open_exchange)
-    await port.start("127.0.0.1", 0)
-    nursery.start_soon(port.serve)
+    port = await start_port(nursery)
     answers: list[bytes] = []
 
     async def ask(number: int) -> None:
@@ -67,13 +68,11 @@ async def test_a_crowd_of_clients_is_served(
     assert sorted(answers) == sorted(b"/%d\n" % number for number in range(50))
 
 
-async def test_connections_without_a_request_make_room(
-    nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+async def test_oldest_idle_connection_makes_room(
+    nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, mock_clock: trio.testing.MockClock
 ) -> None:
-    monkeypatch.setattr(http_port, "MAX_CONNECTIONS", 2)
-    port = HttpPort(open_exchange)
-    await port.start("127.0.0.1", 0)
-    nursery.start_soon(port.serve)
+    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
+    port = await start_port(nursery)
     async with (
         await trio.open_tcp_stream("127.0.0.1", port.listening.port) as answered,
         await trio.open_tcp_stream("127.0.0.1", port.listening.port) as silent,
@@ -84,31 +83,25 @@ async def test_connections_without_a_request_make_room(
 
         assert (await get(port, "/two")).endswith(b"/two\n")
         assert await answered.receive_some() == b""  # the one that has its answer goes first
-        monkeypatch.setattr(http_port, "OWN_SECONDS", 0)
+        mock_clock.jump(http_port.OWN_SECONDS)
         async with await trio.open_tcp_stream("127.0.0.1", port.listening.port):
             assert (await get(port, "/three")).endswith(b"/three\n")
             assert await silent.receive_some() == b""
 
 
-async def test_who_takes_too_long_is_closed(nursery: trio.Nursery) -> None:
-    port = HttpPort(open_exchange, exchange_seconds=0.05)
-    await port.start("127.0.0.1", 0)
-    nursery.start_soon(port.serve)
+async def test_slow_client_is_closed(nursery: trio.Nursery) -> None:
+    port = await start_port(nursery, seconds=0.05)
 
     async with await trio.open_tcp_stream("127.0.0.1", port.listening.port) as stream:
         await stream.send_all(b"GET / HT")
         assert await stream.receive_some() == b""
 
 
-async def test_a_port_that_ends_closes_a_connection_that_waits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(http_port, "MAX_CONNECTIONS", 1)
+async def test_end_of_a_port_closes_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 1)
     monkeypatch.setattr(http_port, "OWN_SECONDS", 1e6)
-    port = HttpPort(open_exchange)
-    await port.start("127.0.0.1", 0)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(port.serve)
+        port = await start_port(nursery)
         served = await trio.open_tcp_stream("127.0.0.1", port.listening.port)
         waiting = await trio.open_tcp_stream("127.0.0.1", port.listening.port)
         await trio.testing.wait_all_tasks_blocked(0.05)

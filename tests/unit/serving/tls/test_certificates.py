@@ -1,4 +1,4 @@
-"""Certificates are loaded as a pair or not at all, and those that we make are like Java's."""
+"""Certificates are loaded as a pair or not at all; self-signed ones are like Java's."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ from rocketwire.serving.tls.settings import TlsSettings
 from tests.support.builders.certificates import authority, certificate_of, with_pair
 
 OURS = authority("ours")
-WRONG = "wrong"
-RIGHT = "right"
 
 
 async def test_the_certificate_is_the_one_of_the_file(tmp_path: Path) -> None:
@@ -51,15 +49,17 @@ def test_a_missing_file_is_named(tmp_path: Path, gone: str) -> None:
 
 
 def test_an_encrypted_key_needs_its_password_and_never_asks_for_it(tmp_path: Path) -> None:
-    cert, key = OURS.issue("server").write(tmp_path, "server", RIGHT)
+    cert, key = OURS.issue("server").write(tmp_path, "server", "right")
 
-    for password in (RIGHT, "", WRONG):
-        settings = TlsSettings(test_mode=False, cert_path=cert, key_path=key, key_password=password)
-        if password == RIGHT:
-            make_server_context(settings)
-        else:
-            with pytest.raises(TlsError):
-                make_server_context(settings)
+    def load(password: str) -> None:
+        make_server_context(
+            TlsSettings(test_mode=False, cert_path=cert, key_path=key, key_password=password)
+        )
+
+    load("right")
+    for password in ("", "wrong"):
+        with pytest.raises(TlsError):
+            load(password)
 
 
 def test_trust_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
@@ -97,12 +97,12 @@ def test_versions_can_be_limited(tmp_path: Path, protocols: str, expected: tuple
     assert (context.minimum_version.name, context.maximum_version.name) == expected
 
 
-def test_versions_that_nobody_should_speak_are_refused(tmp_path: Path) -> None:
+def test_old_versions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TlsError, match="names neither"):
         make_server_context(with_pair(tmp_path, OURS.issue("server"), protocols="TLSv1.1"))
 
 
-def test_connections_to_brokers_verify_only_where_they_are_told_to(tmp_path: Path) -> None:
+def test_connections_to_brokers_verify_on_demand(tmp_path: Path) -> None:
     trust, _ = OURS.write(tmp_path, "authority")
     cert, key = OURS.issue("client").write(tmp_path, "client")
     verifying = TlsSettings(

@@ -41,7 +41,7 @@ def test_a_name_of_javas_has_one_of_openssls(name: str, expected: str) -> None:
     assert openssl_name(name) == expected
 
 
-def test_a_list_is_sorted_into_what_is_known_for_each_version() -> None:
+def test_known_ciphers_are_sorted_by_version() -> None:
     choice = choose(f"{OLDER}, TLS_AES_128_GCM_SHA256,,{OLDER},TLS_X,ALL,aNULL")
 
     assert choice == CipherChoice(
@@ -51,15 +51,12 @@ def test_a_list_is_sorted_into_what_is_known_for_each_version() -> None:
     )
 
 
-def test_the_log_says_what_comes_otherwise_than_it_was_meant() -> None:
+def test_remarks_on_a_list() -> None:
     remarks = choose("TLS_AES_128_GCM_SHA256,TLS_X").remarks
 
     assert remarks[0] == "tls.ciphers contains unknown names: TLS_X"
     assert remarks[1].startswith("TLS 1.3 is not spoken")
     assert choose(f"{ALL_NEWER},{OLDER}").remarks == ()
-
-
-# ---------------------------------------- what is negotiated
 
 
 async def negotiate(names: str, client: ssl.SSLContext | None = None) -> tuple[str, str]:
@@ -85,14 +82,9 @@ async def negotiate(names: str, client: ssl.SSLContext | None = None) -> tuple[s
         (f"TLS_AES_128_GCM_SHA256,{OLDER}", ("TLSv1.2", "ECDHE-RSA-AES128-GCM-SHA256")),
     ],
 )
-async def test_nothing_but_what_is_named_is_negotiated(
-    names: str, expected: tuple[str, str]
-) -> None:
-    if (
-        expected[0] == "TLSv1.2"
-        and "TLS_AES" in names
-        and hasattr(ssl.SSLContext, "set_ciphersuites")
-    ):
+async def test_only_named_suites_are_negotiated(names: str, expected: tuple[str, str]) -> None:
+    can_choose = hasattr(ssl.SSLContext, "set_ciphersuites")
+    if can_choose and expected[0] == "TLSv1.2" and "TLS_AES" in names:
         pytest.skip("this Python can choose among the suites of TLS 1.3")
     version, suite = await negotiate(names)
 
@@ -114,22 +106,22 @@ def test_a_list_that_leaves_nothing_is_no_certificate(settings: TlsSettings) -> 
 
 
 def test_a_python_that_can_choose_among_the_new_suites_does() -> None:
-    chosen: list[str] = []
+    suites: list[str] = []
 
     class Context(ssl.SSLContext):
         def set_ciphersuites(self, names: str) -> None:
-            chosen.append(names)
+            suites.append(names)
 
     context = Context(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.maximum_version = ssl.TLSVersion.TLSv1_3
     restrict(context, choose("TLS_AES_128_GCM_SHA256"))
 
-    assert chosen == ["TLS_AES_128_GCM_SHA256"]
+    assert suites == ["TLS_AES_128_GCM_SHA256"]
     assert context.minimum_version == ssl.TLSVersion.TLSv1_3
 
 
 def test_there_are_no_suites_without_encryption_or_certificate() -> None:
-    known: Sequence[str] = sorted(ciphers._list_suites())  # pyright: ignore[reportPrivateUsage] - it is what an operator may name
+    names: Sequence[str] = sorted(ciphers._list_suites())  # pyright: ignore[reportPrivateUsage] - operators may name these
 
-    assert [name for name in known if "NULL" in name or "ADH" in name or "PSK" in name] == []
+    assert [name for name in names if "NULL" in name or "ADH" in name or "PSK" in name] == []

@@ -1,4 +1,4 @@
-"""TLS settings come from where Java takes them, and mean what they mean there."""
+"""TLS settings have the sources and meanings of Java's."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_another_client_authentication_is_none_with_a_remark() -> None:
     assert "'required' is none of none, optional, require" in remark
 
 
-def test_certificates_that_nobody_would_verify_are_not_asked_for() -> None:
+def test_unverified_certificates_are_not_requested() -> None:
     settings = TlsSettings(test_mode=False, need_client_auth="require")
 
     assert settings.client_auth is ClientAuth.NONE
@@ -126,7 +126,7 @@ def test_no_request_changes_them() -> None:
 
 
 @pytest.mark.parametrize("key", ["tls.server.keyPassword", "tls.client.keyPassword"])
-def test_nobody_is_shown_a_password_but_it_stays_in_the_file(key: str) -> None:
+def test_password_is_in_the_file_only(key: str) -> None:
     config = Config.load({key: "open sesame"}, home="")
 
     assert "open sesame" not in config.text()

@@ -50,7 +50,7 @@ def test_the_value_of_a_unit_has_the_store_timestamp_too() -> None:
     assert rocksdb_records.decode_rocks_unit(UNIT[:-1]) is None
 
 
-def test_tables_are_json_by_name_and_what_is_none_is_left_out() -> None:
+def test_tables_are_json_without_absent_values() -> None:
     items = [
         (b"bills@auditors", b'{"offsetTable":{0:1,"1":4}}'),
         (b"broken", b"{"),

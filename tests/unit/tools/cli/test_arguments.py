@@ -8,12 +8,7 @@ import pytest
 
 from rocketwire_tools.admin.commands.consume import subscription
 from rocketwire_tools.admin.commands.produce import BATCH_BYTES, batches, describe_failures
-from rocketwire_tools.cli.arguments import (
-    host_and_port,
-    hosts_and_ports,
-    property_pair,
-    seconds,
-)
+from rocketwire_tools.cli.arguments import host_and_port, hosts_and_ports, property_pair, seconds
 from tests.support.admin_in_process import run
 
 PRODUCE = ("produce", "-t", "T")
@@ -54,21 +49,20 @@ CONSUME = ("consume", "-t", "T", "-g", "g")
     ],
 )
 def test_words_that_make_no_sense_are_wrong_usage(words: tuple[str, ...]) -> None:
-    done = run(*words)
+    result = run(*words)
 
-    assert (2, "") == (done.status, done.out)
-    assert done.complaint
-
-
-@pytest.mark.parametrize("words", [("doctor",)])
-def test_without_a_name_server_one_is_asked_for(words: tuple[str, ...]) -> None:
-    done = run(*words)
-
-    assert (2, 1) == (done.status, done.complaint.count("\n"))
-    assert "NAMESRV_ADDR" in done.complaint
+    assert (2, "") == (result.status, result.out)
+    assert result.complaint
 
 
-def test_a_filter_is_tags_unless_it_says_that_it_is_an_expression() -> None:
+def test_without_a_name_server_one_is_asked_for() -> None:
+    result = run("doctor")
+
+    assert (2, 1) == (result.status, result.complaint.count("\n"))
+    assert "NAMESRV_ADDR" in result.complaint
+
+
+def test_a_filter_is_tags_or_an_expression() -> None:
     assert "*" == subscription(None)
     assert "a || b" == subscription("a || b")
     assert ("a > 5", "SQL92") == subscription("sql: a > 5")
@@ -77,10 +71,10 @@ def test_a_filter_is_tags_unless_it_says_that_it_is_an_expression() -> None:
 
 def test_batches_are_no_longer_and_no_larger_than_they_may_be() -> None:
     small = [b"%d" % number for number in range(5)]
-    large = b"x" * (BATCH_BYTES // 2 + 1)
+    half = b"x" * (BATCH_BYTES // 2 + 1)
 
     assert [small[:2], small[2:4], small[4:]] == list(batches(small, 2))
-    assert [[large], [large, b"y"]] == list(batches([large, large, b"y"], 9))
+    assert [[half], [half, b"y"]] == list(batches([half, half, b"y"], 9))
     assert [] == list(batches([], 9))
 
 
@@ -91,21 +85,23 @@ def test_seconds_are_more_than_nothing(text: str) -> None:
     assert 0.5 == seconds("0.5")
 
 
-def test_a_command_that_is_none_is_told_from_those_that_are() -> None:
-    meant, nothing = run("topicstats"), run("help", "xyz")
-    assert "latest store time: now, 2h ago, " in " ".join(
-        run("queryMsgByKey", "--help").out.split()
-    )
-    option = run("topicList", "--outptu", "json").complaint
-    assert (
-        "topicList: error: unrecognized arguments: --outptu json; did you mean --output" in option
-    )
+def test_unknown_command_is_an_error() -> None:
+    similar, foreign = run("topicstats"), run("help", "xyz")
+    option = run("topicList", "--outptu", "json")
 
-    assert (2, 2) == (meant.status, nothing.status)
-    assert meant.complaint.endswith(
+    assert (2, 2, 2) == (similar.status, foreign.status, option.status)
+    assert similar.complaint.endswith(
         "error: unknown command 'topicstats'; did you mean topicStatus?; see rocketwire-admin --help\n"
     )
-    assert "is it" not in nothing.complaint
+    assert "did you mean" not in foreign.complaint
+    text = "topicList: error: unrecognized arguments: --outptu json; did you mean --output"
+    assert text in option.complaint
+
+
+def test_help_shows_the_forms_of_a_time() -> None:
+    text = " ".join(run("queryMsgByKey", "--help").out.split())
+
+    assert "latest store time: now, 2h ago, " in text
 
 
 def test_addresses_are_hosts_and_ports() -> None:
@@ -130,14 +126,12 @@ def test_properties_are_pairs() -> None:
         ([3, 4, 5, 7, 9, 10], 11, "; also not acknowledged: 3-5, 7, 9-10; not sent: 11 and later"),
     ],
 )  # fmt: skip
-def test_one_line_tells_what_became_of_all_messages_behind_the_first_that_failed(
-    lost: list[int], following: int | None, text: str
-) -> None:
+def test_failures_are_described(lost: list[int], following: int | None, text: str) -> None:
     assert text == describe_failures(lost, following)
 
 
 def test_ids_of_brokers_to_forget_are_numbers() -> None:
-    done = run("cleanBrokerMetadata", "-a", "127.0.0.1:1", "-bn", "a", "-b", "1;two")
+    result = run("cleanBrokerMetadata", "-a", "127.0.0.1:1", "-bn", "a", "-b", "1;two")
 
-    assert (2, "") == (done.status, done.out)
-    assert "'1;two': must be numbers" in done.complaint
+    assert (2, "") == (result.status, result.out)
+    assert "'1;two': must be numbers" in result.complaint

@@ -64,7 +64,7 @@ def test_json_is_an_array_of_objects_with_the_values_as_they_are() -> None:
     assert [] == json.loads(render(Table(("a",), []), "json"))
 
 
-def test_csv_quotes_what_it_has_to() -> None:
+def test_csv_quotes_special_values() -> None:
     lines = render(TABLE, "csv").splitlines()
 
     assert "brokerName,count,started,size,of" == lines[0]
@@ -117,19 +117,18 @@ def test_rows_are_printed_as_they_arrive_up_to_a_limit(
             printed.append(capsys.readouterr().out)
             yield (number,)
 
-    async def more() -> str:
+    async def describe_total() -> str:
         return "1,000 in all"
 
     def list_rows(limit: int) -> str:
         printed.clear()
-        trio.run(print_rows, Listing(Table("a", ()), rows(), limit, more), form)
+        trio.run(print_rows, Listing(Table("a", ()), rows(), limit, describe_total), form)
         return "".join(printed) + capsys.readouterr().out
 
     assert list_rows(2).replace(" ", "") == text.replace(" ", "")
     assert caplog.messages == ["1,000 in all"]
-    whole = list_rows(0)
-    assert whole == render(Table("a", [(number,) for number in range(1000)]), form)
-    assert [bool(each) for each in printed] == [False] * waits_for + [True] * (1000 - waits_for)
+    assert list_rows(0) == render(Table("a", [(number,) for number in range(1000)]), form)
+    assert [bool(text) for text in printed] == [False] * waits_for + [True] * (1000 - waits_for)
     assert caplog.messages == ["1,000 in all"]
 
 
@@ -143,7 +142,7 @@ def test_what_waits_is_printed_before_an_error(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == "a\n5\n"
 
 
-def test_a_terminal_shows_how_many_rows_have_gone_elsewhere(
+def test_a_terminal_shows_progress(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def rows() -> AsyncGenerator[Sequence[Value]]:

@@ -8,13 +8,7 @@ import pytest
 import trio
 
 from rocketwire_tools.cli.command import RefusedError
-from rocketwire_tools.cli.stdio import (
-    CHECK_SECONDS,
-    MAX_LINE,
-    MAX_WRITE,
-    JsonLines,
-    read_lines,
-)
+from rocketwire_tools.cli.stdio import CHECK_SECONDS, MAX_LINE, MAX_WRITE, JsonLines, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,23 +30,20 @@ class Pipe:
 
 @pytest.fixture
 def pipe() -> Iterator[Pipe]:
-    made = Pipe()
-    yield made
-    made.close(made.reader, made.writer)
+    pipe = Pipe()
+    yield pipe
+    pipe.close(pipe.reader, pipe.writer)
 
 
-async def test_lines_come_as_they_are_written_and_the_last_one_needs_no_end(
-    pipe: Pipe,
-) -> None:
-    reader, writer = pipe.reader, pipe.writer
-    os.write(writer, b"one\ntwo\nth")
-    lines = read_lines(reader)
+async def test_lines_come_as_they_are_written(pipe: Pipe) -> None:
+    os.write(pipe.writer, b"one\ntwo\nth")
+    lines = read_lines(pipe.reader)
 
     assert [b"one", b"two"] == await anext(lines)
-    os.write(writer, b"ree\n\nfour")
+    os.write(pipe.writer, b"ree\n\nfour")
     assert [b"three", b""] == await anext(lines)
-    pipe.close(writer)
-    assert [[b"four"]] == [rest async for rest in lines]
+    pipe.close(pipe.writer)
+    assert [[b"four"]] == [block async for block in lines]
 
 
 async def test_a_line_without_end_is_refused(tmp_path: Path) -> None:
@@ -66,9 +57,7 @@ async def test_a_line_without_end_is_refused(tmp_path: Path) -> None:
             await anext(lines)
 
 
-async def test_a_long_line_waits_for_its_reader_and_lets_others_go_on(
-    pipe: Pipe,
-) -> None:
+async def test_long_line_waits_for_its_reader(pipe: Pipe) -> None:
     reader, writer = pipe.reader, pipe.writer
     text = "é" * (1 << 18)
     read = bytearray()
@@ -92,9 +81,7 @@ async def test_a_file_takes_everything(tmp_path: Path) -> None:
     assert '{"a":1}\n{"a":null}\n' == (tmp_path / "out").read_text()
 
 
-async def test_a_reader_that_has_gone_is_noticed_without_writing(
-    pipe: Pipe, autojump_clock: trio.testing.MockClock
-) -> None:
+async def test_lost_reader_is_noticed(pipe: Pipe, autojump_clock: trio.testing.MockClock) -> None:
     reader, writer = pipe.reader, pipe.writer
     lines = JsonLines(writer)
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rocketwire import RemotingCommand, encode
 from rocketwire_tools.codec import jsonl
 from tests.support import golden
-from tests.support.codec_in_process import refused, run
+from tests.support.codec_in_process import only, refused, run
 
 ROOT = Path(__file__).parents[4]
 GUIDE = ROOT / "docs" / "guide" / "command-line.md"
@@ -52,10 +52,9 @@ def shell(text: str, stdin: bytes = b"", cwd: Path = ROOT) -> subprocess.Complet
 
 
 def examples() -> list[tuple[str, str]]:
-    """Every command of the guide with the output that stands under it."""
-    blocks = re.findall(
-        r"^```console\n(.*?)^```$", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
+    """Every command of the guide with its output."""
+    text = GUIDE.read_text("utf-8")
+    blocks = re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [
         (command, output)
         for block in blocks
@@ -64,20 +63,20 @@ def examples() -> list[tuple[str, str]]:
 
 
 @pytest.mark.process
-def test_the_examples_of_the_guide_print_what_stands_under_them(tmp_path: Path) -> None:
+def test_examples_of_the_guide_print_their_output(tmp_path: Path) -> None:
     shown = examples()
     assert len(shown) >= 5
     for command, output in shown:
-        done = shell(command, cwd=tmp_path)
-        assert (output, "") == (done.stdout.decode(), done.stderr.decode()), command
+        result = shell(command, cwd=tmp_path)
+        assert (output, "") == (result.stdout.decode(), result.stderr.decode()), command
 
 
 @pytest.mark.process
-def test_who_stops_reading_ends_the_program_silently() -> None:
-    done = shell("rocketwire-codec decode | head -1", stdin=f"{FRAME.hex()}\n".encode() * 20_000)
+def test_reader_may_end_early() -> None:
+    result = shell("rocketwire-codec decode | head -1", stdin=f"{FRAME.hex()}\n".encode() * 20_000)
 
-    assert (0, b"") == (done.returncode, done.stderr)
-    assert 1 == len(done.stdout.splitlines())
+    assert (0, b"") == (result.returncode, result.stderr)
+    assert 1 == len(result.stdout.splitlines())
 
 
 @pytest.mark.process
@@ -104,8 +103,8 @@ def test_no_sub_command_brings_an_event_loop() -> None:
         "import sys; from rocketwire_tools.codec.__main__ import main; main(['decode']);"
         "print({'trio', 'asyncio'} & set(sys.modules), file=sys.stderr)"
     )
-    done = shell(f"{shlex.quote(sys.executable)} -c {shlex.quote(script)}")
-    assert done.stderr == b"set()\n"
+    result = shell(f"{shlex.quote(sys.executable)} -c {shlex.quote(script)}")
+    assert result.stderr == b"set()\n"
 
 
 @pytest.mark.parametrize(
@@ -120,10 +119,10 @@ def test_no_sub_command_brings_an_event_loop() -> None:
     ],
 )
 def test_a_command_line_that_makes_no_sense_has_status_2(arguments: list[str]) -> None:
-    done = run(*arguments)
+    result = run(*arguments)
 
-    assert (2, []) == (done.status, done.lines)
-    assert done.complaint
+    assert (2, []) == (result.status, result.lines)
+    assert result.complaint
 
 
 def test_files_are_read_one_after_the_other(tmp_path: Path) -> None:
@@ -131,80 +130,59 @@ def test_files_are_read_one_after_the_other(tmp_path: Path) -> None:
     first.write_text(f"{FRAME.hex()}\n\n", "utf-8")
     second.write_text("zz", "utf-8")
 
-    done = run("decode", str(first), "-", str(second), stdin=[FRAME.hex()])
+    result = run("decode", str(first), "-", str(second), stdin=[FRAME.hex()])
 
-    assert (1, 3) == (done.status, len(done.lines))
-    assert done.lines[0] == done.lines[1]
+    assert (1, 3) == (result.status, len(result.lines))
+    assert result.lines[0] == result.lines[1]
 
 
 def test_a_line_without_end_is_refused_and_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl, "MAX_LINE", 1000)
 
-    done = run("decode", stdin=["00" * 200_000, "zz"])
+    result = run("decode", stdin=["00" * 200_000, "zz"])
 
-    assert ["LimitExceededError", "DecodeError"] == [line["error"] for line in done.lines]
-
-
-def _texts() -> st.SearchStrategy[str]:
-    plain: st.SearchStrategy[Any] = st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=4),
-        max_leaves=8,
-    )
-    return st.one_of(
-        st.text(max_size=60),
-        st.binary(max_size=60).map(bytes.hex),
-        st.sampled_from(golden.vectors()).map(lambda vector: vector.data.hex()),
-        st.sampled_from(golden.bad_vectors()).map(lambda vector: vector.data.hex()),
-        st.dictionaries(_NAMES, plain, max_size=5).map(lambda value: jsonl.text_of(value).decode()),
-        plain.map(lambda value: jsonl.text_of({"value": value}).decode()),
-        plain.map(lambda value: jsonl.text_of({"messages": [value]}).decode()),
-    )
+    assert ["LimitExceededError", "DecodeError"] == [line["error"] for line in result.lines]
 
 
-_NAMES = st.sampled_from(
+MEMBERS = st.sampled_from(
     [
-        "value",
-        "messages",
-        "hex",
-        "code",
-        "flag",
-        "header",
-        "body",
-        "ext_fields",
-        "topic",
-        "properties",
-        "offsetTable",
-        "consumeTps",
-        "address",
-        "offset",
-        "sysFlag",
-        "kind",
-        "language",
-        "remark",
-        "x",
-        "topicConfigSerializeWrapper",
-        "filterServerList",
-        "bornHost",
-        "serialize_type",
-        "version",
+        *("code", "flag", "kind", "language", "version", "remark", "serialize_type", "ext_fields"),
+        *("header", "body", "value", "messages", "hex", "topic", "properties", "offset", "sysFlag"),
+        *("bornHost", "address", "offsetTable", "consumeTps", "topicConfigSerializeWrapper"),
+        *("filterServerList", "x"),
     ]
+)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(MEMBERS, inner, max_size=4),
+    max_leaves=8,
+)
+DOCUMENTS = st.one_of(
+    st.dictionaries(MEMBERS, VALUES, max_size=5),
+    VALUES.map(lambda value: {"value": value}),
+    VALUES.map(lambda value: {"messages": [value]}),
+)
+TEXTS = st.one_of(
+    st.text(max_size=60),
+    st.binary(max_size=60).map(bytes.hex),
+    st.sampled_from([vector.data.hex() for vector in golden.vectors()]),
+    st.sampled_from([vector.data.hex() for vector in golden.bad_vectors()]),
+    DOCUMENTS.map(lambda value: jsonl.text_of(value).decode()),
 )
 
 
 @pytest.mark.parametrize("arguments", WAYS, ids=" ".join)
-@given(texts=st.lists(_texts(), min_size=1, max_size=4))
+@given(texts=st.lists(TEXTS, min_size=1, max_size=4))
 def test_any_line_is_answered_by_one_object(arguments: list[str], texts: list[str]) -> None:
-    split = "".join(f"{text}\n" for text in texts).encode("utf-8", "surrogatepass")
+    data = "".join(f"{text}\n" for text in texts).encode("utf-8", "surrogatepass")
 
-    done = run(*arguments, stdin=split)
+    result = run(*arguments, stdin=data)
 
-    assert "" == done.complaint
-    errors = [line for line in done.lines if "error" in line]
-    assert (1 if errors else 0) == done.status
+    assert "" == result.complaint
+    assert any("error" in line for line in result.lines) == result.status
     if "--binary" not in arguments:
-        read = [text for text in split.split(b"\n")[:-1] if text.strip(b" \t\r\v\f")]
-        assert len(read) == len(done.lines)
+        lines = [line for line in data.split(b"\n")[:-1] if line.strip(b" \t\r\v\f")]
+        assert len(lines) == len(result.lines)
 
 
 def test_deep_and_long_texts_are_refused() -> None:
@@ -215,8 +193,8 @@ def test_deep_and_long_texts_are_refused() -> None:
     assert "error" in refused("encode", line=long)
     nested = b'{"a":' * 800 + b"1" + b"}" * 800
     frame = encode(RemotingCommand(code=0, flag=1, body=nested))
-    done = run("decode", "--request-code", "2003", stdin=[frame.hex()])
-    assert done.lines[0]["problems"]["body"]["error"] == "LimitExceededError"
+    line = only("decode", "--request-code", "2003", line=frame.hex())
+    assert line["problems"]["body"]["error"] == "LimitExceededError"
 
 
 def test_a_line_of_output_is_one_line_to_every_reader() -> None:
@@ -226,4 +204,4 @@ def test_a_line_of_output_is_one_line_to_every_reader() -> None:
     printed = jsonl.text_of({"remark": remark}).decode()
 
     assert [printed] == printed.splitlines()
-    assert [remark] == [line["remark"] for line in run("decode", stdin=[frame]).lines]
+    assert only("decode", line=frame)["remark"] == remark

@@ -100,7 +100,7 @@ async def test_clients_need_not_be_asked() -> None:
     cluster = ExportedCluster(groups={"g": progress({})}, members={"g": connected("x")})
     samples = await collect(cluster.admin, Limits(clients=0))
 
-    assert "running_info" not in {asked[0] for asked in cluster.asked}
+    assert "running_info" not in {request[0] for request in cluster.asked}
     assert samples.values["rocketmq_exporter_broker_up"] == {BROKER: 1}
 
 

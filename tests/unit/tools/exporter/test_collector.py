@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from typing import TypeAlias
 
 import pytest
 import trio
 
 from rocketwire_tools.exporter.collector import Collector
 from rocketwire_tools.exporter.exposition import OPENMETRICS, PLAIN
+
+Start: TypeAlias = "Callable[..., Collector]"
 
 
 class Source:
@@ -32,6 +36,18 @@ def source() -> Source:
     return Source()
 
 
+@pytest.fixture
+async def start(source: Source, nursery: trio.Nursery, autojump_clock: object) -> Start:
+    """Start a collector of the source with settings."""
+
+    def run(**settings: float) -> Collector:
+        collector = Collector(source.collect, **settings)
+        nursery.start_soon(collector.serve)
+        return collector
+
+    return run
+
+
 def text_of(collector: Collector, form: str = PLAIN) -> str:
     return collector.text(form).decode()
 
@@ -41,11 +57,8 @@ def show(collector: Collector) -> str:
     return next((line for line in lines if line.startswith("rocketmq_exporter_requests ")), "")
 
 
-async def test_scrapes_at_the_same_time_share_a_collection(
-    source: Source, nursery: trio.Nursery, autojump_clock: object
-) -> None:
-    collector = Collector(source.collect)
-    nursery.start_soon(collector.serve)
+async def test_scrapes_at_once_share_a_collection(source: Source, start: Start) -> None:
+    collector = start()
     async with trio.open_nursery() as scrapes:
         scrapes.start_soon(collector.refresh)
         scrapes.start_soon(collector.refresh)
@@ -54,11 +67,8 @@ async def test_scrapes_at_the_same_time_share_a_collection(
     assert show(collector) == "rocketmq_exporter_requests 1"
 
 
-async def test_a_later_scrape_collects_again_and_an_early_one_does_not(
-    source: Source, nursery: trio.Nursery, autojump_clock: object
-) -> None:
-    collector = Collector(source.collect, min_interval=5)
-    nursery.start_soon(collector.serve)
+async def test_later_scrape_collects_again(source: Source, start: Start) -> None:
+    collector = start(min_interval=5)
     await collector.refresh()
     await collector.refresh()
     assert source.count == 1
@@ -68,11 +78,8 @@ async def test_a_later_scrape_collects_again_and_an_early_one_does_not(
     assert show(collector) == "rocketmq_exporter_requests 2"
 
 
-async def test_a_slow_collection_leaves_the_last_complete_result(
-    source: Source, nursery: trio.Nursery, autojump_clock: object
-) -> None:
-    collector = Collector(source.collect, wait=8, min_interval=0)
-    nursery.start_soon(collector.serve)
+async def test_slow_collection_leaves_the_last_result(source: Source, start: Start) -> None:
+    collector = start(wait=8, min_interval=0)
     await collector.refresh()
     source.seconds = 20
     await collector.refresh()
@@ -83,11 +90,8 @@ async def test_a_slow_collection_leaves_the_last_complete_result(
     assert show(collector) == "rocketmq_exporter_requests 2"
 
 
-async def test_before_the_first_result_only_the_exporter_has_metrics(
-    source: Source, nursery: trio.Nursery, autojump_clock: object
-) -> None:
-    collector = Collector(source.collect, wait=0.5)
-    nursery.start_soon(collector.serve)
+async def test_before_the_first_result_only_the_exporter_has_metrics(start: Start) -> None:
+    collector = start(wait=0.5)
     await collector.refresh()
 
     text = text_of(collector)
@@ -95,14 +99,10 @@ async def test_before_the_first_result_only_the_exporter_has_metrics(
     assert 'rocketmq_exporter_collections_total{result="complete"} 0.0' in text
 
 
-async def test_a_failed_collection_is_logged_and_counted(
-    source: Source,
-    nursery: trio.Nursery,
-    autojump_clock: object,
-    caplog: pytest.LogCaptureFixture,
+async def test_failed_collection(
+    source: Source, start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
-    collector = Collector(source.collect, min_interval=0)
-    nursery.start_soon(collector.serve)
+    collector = start(min_interval=0)
     source.fails = True
     with caplog.at_level(logging.ERROR, "rocketwire.exporter"):
         await collector.refresh()

@@ -12,7 +12,7 @@ def parse(*arguments: str) -> Options:
     return options_of(build_parser().parse_args(arguments), 5.0)
 
 
-def test_without_options_it_listens_on_loopback_at_the_port_of_apaches_exporter() -> None:
+def test_the_default_address_is_the_port_of_apaches_exporter_on_loopback() -> None:
     options = parse()
 
     assert (options.address, options.port, options.once) == ("127.0.0.1", 5557, False)
@@ -41,7 +41,7 @@ def test_every_limit_has_an_option() -> None:
         (("--namespace", "shop"), "unrecognized arguments: --namespace"),
     ],
 )
-def test_invalid_values_are_rejected(
+def test_invalid_values(
     arguments: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):

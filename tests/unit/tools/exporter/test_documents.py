@@ -21,8 +21,7 @@ def get(path: str, *, host: str = "localhost", accept: str = "*/*", local: bool 
 
 
 @pytest.mark.parametrize(
-    ("path", "status"),
-    [("/", "200"), ("/healthz", "200"), ("/metrics", "200"), ("/other", "404")],
+    ("path", "status"), [("/", "200"), ("/healthz", "200"), ("/metrics", "200"), ("/other", "404")]
 )
 def test_each_path_has_its_document(path: str, status: str) -> None:
     assert get(path).startswith(f"HTTP/1.1 {status} ")

@@ -18,8 +18,8 @@ CONSUMED = (
 LAGS = ("rocketmq_group_queue_lag_messages", "rocketmq_group_queue_lag_seconds")
 PAIRS = 800
 """Pairs of a group and a topic, of 15 series each."""
-MAX_BYTES = 400
-"""Of a series; 400,000 of them have 160 MB at most, and the process has less than 220."""
+MOST_BYTES = 400
+"""Bytes of a series; the default maximum of 400,000 series takes 160 MB."""
 
 
 def collection() -> Samples:

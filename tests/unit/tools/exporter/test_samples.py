@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+
 from rocketwire_tools.exporter.samples import Samples
 
 DIFF = "rocketmq_group_diff"
 
 
-def test_values_of_the_same_labels_are_added() -> None:
+@pytest.mark.parametrize(("change", "total"), [(Samples.add, 5), (Samples.set, 3)])
+def test_a_value_is_added_or_set(
+    change: Callable[[Samples, str, tuple[str, ...], float], None], total: float
+) -> None:
     samples = Samples()
-    samples.add(DIFF, ("c", "g", "t"), 2)
-    samples.add(DIFF, ("c", "g", "t"), 3)
+    change(samples, DIFF, ("c", "g", "t"), 2)
+    change(samples, DIFF, ("c", "g", "t"), 3)
 
-    assert samples.values[DIFF] == {("c", "g", "t"): 5}
+    assert samples.values[DIFF] == {("c", "g", "t"): total}
     assert len(samples) == 1
 
 
-def test_a_value_can_be_set_again() -> None:
-    samples = Samples()
-    samples.set(DIFF, ("c", "g", "t"), 2)
-    samples.set(DIFF, ("c", "g", "t"), 3)
-
-    assert samples.values[DIFF] == {("c", "g", "t"): 3}
-
-
-def test_series_above_the_limit_are_dropped_and_counted_but_not_those_of_the_exporter() -> None:
+def test_series_of_the_cluster_above_the_limit_are_dropped_and_counted() -> None:
     samples = Samples(1)
     samples.set(DIFF, ("c", "g", "t"), 1)
     samples.set(DIFF, ("c", "g", "u"), 1)

@@ -6,14 +6,10 @@ import pytest
 import trio
 
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import (
-    ConnectFailedError,
-    DecodeError,
-    RequestTimeoutError,
-    RocketWireError,
-)
-from rocketwire_tools.exporter.scrape import (
-    MAX_CHANNEL_ERRORS,
+from rocketwire.errors import ConnectFailedError, DecodeError, RequestTimeoutError, RocketWireError
+from rocketwire_tools.exporter.asking import (
+    MOST_CHANNEL_ERRORS,
+    Asking,
     BrokerGoneError,
     BrokerScrape,
     error_name,
@@ -28,24 +24,17 @@ def connect_error() -> ConnectFailedError:
 async def test_an_error_leaves_a_part_incomplete() -> None:
     scrape = ExportedCluster().scrape()
 
-    async def part(scrape: BrokerScrape) -> None:
+    async def fail(_: Asking) -> None:
         raise refusal(ResponseCode.NO_PERMISSION)
 
-    await scrape.run("groups", part)
+    async def succeed(_: Asking) -> None:
+        await trio.lowlevel.checkpoint()
+
+    await asking.run("groups", fail)
+    await asking.run("topics", succeed)
 
     assert list(scrape.incomplete) == ["groups"]
     assert scrape.failures == {("groups", "NO_PERMISSION"): 1}
-
-
-async def test_a_part_without_failures_is_complete() -> None:
-    scrape = ExportedCluster().scrape()
-
-    async def part(scrape: BrokerScrape) -> None:
-        await trio.lowlevel.checkpoint()
-
-    await scrape.run("groups", part)
-
-    assert not scrape.incomplete
 
 
 async def test_a_broker_that_does_not_answer_is_given_up() -> None:
@@ -72,30 +61,29 @@ async def test_a_broker_that_does_not_answer_is_given_up() -> None:
 
 
 async def test_the_failure_of_one_item_does_not_end_the_others() -> None:
-    scrape = ExportedCluster().scrape()
-    done: list[int] = []
+    asking = ExportedCluster().asking()
+    failures = {1: ResponseCode.SYSTEM_BUSY, 2: ResponseCode.TOPIC_NOT_EXIST}
+    numbers: list[int] = []
 
     async def ask(number: int) -> None:
-        if number == 1:
-            raise refusal(ResponseCode.SYSTEM_BUSY)
-        if number == 2:
-            raise refusal(ResponseCode.TOPIC_NOT_EXIST)
-        done.append(number)
+        if number in failures:
+            raise refusal(failures[number])
+        numbers.append(number)
 
     await scrape.call_each("topics", range(4), ask)
 
-    assert done == [0, 3]
-    assert scrape.failures == {("topics", "SYSTEM_BUSY"): 1}
+    assert numbers == [0, 3]
+    assert asking.failures == {("topics", "SYSTEM_BUSY"): 1}
 
 
 async def test_requests_at_once_are_bounded() -> None:
-    scrape = ExportedCluster().scrape(concurrent=3)
-    running = most = 0
+    asking = ExportedCluster().asking(concurrent=3)
+    running = highest = 0
 
     async def request() -> None:
-        nonlocal running, most
+        nonlocal running, highest
         running += 1
-        most = max(most, running)
+        highest = max(highest, running)
         await trio.lowlevel.checkpoint()
         running -= 1
 
@@ -104,7 +92,7 @@ async def test_requests_at_once_are_bounded() -> None:
 
     await scrape.call_each("topics", range(10), ask)
 
-    assert (most, scrape.requests) == (3, 10)
+    assert (highest, asking.requests) == (3, 10)
 
 
 @pytest.mark.parametrize(

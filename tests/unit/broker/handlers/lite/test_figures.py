@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocketwire.codes import RequestCode as Code
 from rocketwire.messages import decode_body
 from rocketwire.messages.lite import GetLiteTopicInfoResponseBody
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker_lite import PARENT, put_parent
+from tests.support.values import require
 
 if TYPE_CHECKING:
     from tests.support.broker import BrokerAtHand, Client
@@ -17,14 +19,12 @@ def test_lite_topic_belongs_to_the_broker_of_its_queue(home: BrokerAtHand, clien
     put_parent(home)
     routes = home.broker.routes
     routes.on_asked = lambda: None
-    opaque = client.ask(200076, {"parentTopic": PARENT, "liteTopic": "a"})
+    opaque = client.ask(Code.GET_LITE_TOPIC_INFO, {"parentTopic": PARENT, "liteTopic": "a"})
     assert client.answer_to(opaque) is None
 
     routes.put(PARENT, [MessageQueue(topic=PARENT, broker_name="b", queue_id=0)], home.now)
     home.settle()
 
-    body = decode_body(GetLiteTopicInfoResponseBody, client.take_answer(opaque).body)
-    assert body is not None
+    body = require(decode_body(GetLiteTopicInfoResponseBody, client.take_answer(opaque).body))
     assert (body.sharding_to_broker, body.subscriber) == (False, ())
-    assert body.topic_offset is not None
-    assert body.topic_offset.max_offset == 0
+    assert require(body.topic_offset).max_offset == 0

@@ -1,4 +1,4 @@
-"""Popping messages of lite topics, and what follows."""
+"""Pops of lite topics."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import ResponseCode
 from tests.support.broker_lite import GROUP, Reader, light, send, start_lite_broker
 
 if TYPE_CHECKING:
@@ -23,12 +24,10 @@ def test_pops_beyond_the_limit_do_not_wait() -> None:
     numbers = [reader.ask(poll=30_000) for _ in range(2)]
 
     assert [reader.client.answer_to(number) for number in numbers] == [None, None]
-    assert reader.answer(poll=30_000).code == 209
+    assert reader.answer(poll=30_000).code == ResponseCode.POLLING_FULL
 
 
-def test_pop_of_a_deleted_lite_topic_is_empty(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
+def test_pop_of_deleted_topic_is_empty(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     send(client, "a", "1")
     reader.subscribe("a")
     home.broker.store.delete_topic(light("a"))

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker_lite import PARENT, Reader, light, send, start_lite_broker
+from tests.support.values import require
 
 if TYPE_CHECKING:
     from tests.support.broker import BrokerAtHand, Client
@@ -20,15 +23,17 @@ def home() -> BrokerAtHand:
 
 
 def list_queues(home: BrokerAtHand) -> list[str]:
-    subscription = home.broker.lite.subscriptions.get("reader")
-    assert subscription is not None
-    return sorted(subscription.queues)
+    return sorted(require(home.broker.lite.subscriptions.get("reader")).queues)
 
 
 def test_subscriptions_and_clients_beyond_the_limit_are_refused(
     home: BrokerAtHand, client: Client, reader: Reader
 ) -> None:
     java = "org.apache.rocketmq.broker.lite.LiteQuotaException"
+    refusal = (
+        ResponseCode.LITE_SUBSCRIPTION_QUOTA_EXCEEDED,
+        f"{java}: lite subscription quota exceeded 4",
+    )
     assert reader.subscribe("a", "b", "c").code == 0
     assert reader.subscribe("d", "e").code == 0  # as Java: it looks at what there was before
     answers = [reader.subscribe("f"), reader.change(Action.COMPLETE_ADD, "e", "f")]
@@ -38,25 +43,19 @@ def test_subscriptions_and_clients_beyond_the_limit_are_refused(
         Reader(home, client, f"client-{number}").change(Action.PARTIAL_REMOVE, "a")
     answers.append(reader.change(Action.PARTIAL_REMOVE, "a"))
 
-    assert [(answer.code, answer.remark) for answer in answers] == [
-        (2018, f"{java}: lite subscription quota exceeded 4")
-    ] * 4
+    assert [(answer.code, answer.remark) for answer in answers] == [refusal] * 4
 
 
-def test_subscription_counts_at_the_broker_of_its_lite_topic(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
+def test_subscription_has_one_broker(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     routes = home.broker.routes
     topics: list[str] = []
     routes.on_asked = lambda: topics.extend(routes.pending())
-    opaque = client.ask(200071, {}, reader.body(Action.PARTIAL_ADD, "a", "b", "c", "d"))
+    body = reader.body(Action.PARTIAL_ADD, "a", "b", "c", "d")
+    opaque = client.ask(Code.LITE_SUBSCRIPTION_CTL, {}, body)
 
     assert (client.answer_to(opaque), topics) == (None, [PARENT])
-    queues = [
-        MessageQueue(topic=PARENT, broker_name=name, queue_id=number)
-        for name in ("broker-a", "broker-b")
-        for number in range(2)
-    ]
+    places = [("broker-a", 0), ("broker-a", 1), ("broker-b", 0), ("broker-b", 1)]
+    queues = [MessageQueue(topic=PARENT, broker_name=b, queue_id=q) for b, q in places]
     routes.put(PARENT, queues, home.now)
     home.settle()
 
@@ -65,16 +64,14 @@ def test_subscription_counts_at_the_broker_of_its_lite_topic(
     assert 0 < len(subscribed) < 4
     missing = next(name for name in "abcd" if light(name) not in subscribed)
     home.broker.store.has_lmqs = True
-    send(client, missing, "1")  # a message of it makes this broker its own, too
+    send(client, missing, "1")  # a broker that has a message of it has its subscriptions, too
     reader.subscribe(missing)
     assert light(missing) in list_queues(home)
 
 
-def test_subscription_without_answer_asks_no_name_server(
-    home: BrokerAtHand, client: Client, reader: Reader
-) -> None:
+def test_oneway_subscription_counts(home: BrokerAtHand, client: Client, reader: Reader) -> None:
     home.broker.routes.on_asked = lambda: None
 
-    client.ask(200071, {}, reader.body(Action.PARTIAL_ADD, "a"), flag=2)
+    client.ask(Code.LITE_SUBSCRIPTION_CTL, {}, reader.body(Action.PARTIAL_ADD, "a"), flag=2)
 
     assert list_queues(home) == [light("a")]

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from tests.support.broker import fields_of
 from tests.support.broker_pops import GROUP, Popper
 
 if TYPE_CHECKING:
     from tests.support.broker import BrokerAtHand, Client
-
-ACK, CHANGE = 200051, 200053
 
 
 @pytest.fixture
@@ -24,18 +23,18 @@ def client(home: BrokerAtHand) -> Client:
 
 
 def read_offset(client: Client) -> str:
-    answer = client.call(14, {"consumerGroup": GROUP, "topic": "orders", "queueId": 0})
+    answer = client.call(
+        Code.QUERY_CONSUMER_OFFSET, {"consumerGroup": GROUP, "topic": "orders", "queueId": 0}
+    )
     return fields_of(answer)["offset"]
 
 
-def test_ack_in_order_with_an_earlier_handle_does_nothing(
-    home: BrokerAtHand, client: Client, popper: Popper
-) -> None:
+def test_ack_of_old_handle_is_ignored(home: BrokerAtHand, client: Client, popper: Popper) -> None:
     old = popper.pop(order=True)[0]
     home.pass_time(10_000)
     popper.pop(order=True)
 
-    answer = popper.settle(ACK, old)
+    answer = popper.settle(Code.ACK_MESSAGE, old)
 
     assert answer.code == 0
     assert read_offset(client) == "0"
@@ -44,7 +43,7 @@ def test_ack_in_order_with_an_earlier_handle_does_nothing(
 def test_changed_time_in_order_blocks_the_queue(home: BrokerAtHand, popper: Popper) -> None:
     [first] = popper.pop(order=True, count=1)
 
-    answer = popper.settle(CHANGE, first, invisibleTime=30_000)
+    answer = popper.settle(Code.CHANGE_MESSAGE_INVISIBLETIME, first, invisibleTime=30_000)
 
     assert fields_of(answer)["reviveQid"] == "999"
     home.pass_time(29_999)

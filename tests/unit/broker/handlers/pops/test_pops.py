@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import BrokerAtHand, Client, fields_of
 from tests.support.broker_pops import GROUP, Popper
-
-# ---- pop
 
 
 def test_pop_without_permission_or_timers_is_refused(home: BrokerAtHand, popper: Popper) -> None:
     home.broker.topics.put(new_topic("orders", 4, perm=2), home.now)
     without_timers = BrokerAtHand(orders=4, timer_enabled=False)
 
-    assert popper.answer().code == 16
-    assert Popper(without_timers, without_timers.connect()).answer().code == 1
+    assert popper.answer().code == ResponseCode.NO_PERMISSION
+    popper = Popper(without_timers, without_timers.connect())
+    assert popper.answer().code == ResponseCode.SYSTEM_ERROR
 
 
-def test_pop_is_not_late_after_a_test_moved_the_clock(
-    home: BrokerAtHand, client: Client, popper: Popper
-) -> None:
+def test_pop_is_in_time_after_a_jump(home: BrokerAtHand, client: Client, popper: Popper) -> None:
     client.send()
     home.pass_time(3_600_000)
     home.broker.clock_advance = 3_600_000
@@ -35,22 +34,20 @@ def test_pop_hides_no_more_messages_than_the_limit() -> None:
         client.send()
 
     assert len(popper.pop()) == 32
-    assert popper.answer().code == 2
+    assert popper.answer().code == ResponseCode.SYSTEM_BUSY
     assert client.pull_now(0).code == 0
 
 
-def test_pop_goes_on_behind_messages_that_were_filtered() -> None:
+def test_pop_continues_after_filtered_messages() -> None:
     home = BrokerAtHand(orders=1, max_filtered=10)
     client = home.connect()
     popper = Popper(home, client)
     for number in range(12):
         client.send(body=b"%d" % number, properties={"TAGS": "B" if number == 11 else "A"})
 
-    assert popper.answer(count=8, exp="B", expType="TAG", poll=10_000).code == 210
+    answer = popper.answer(count=8, exp="B", expType="TAG", poll=10_000)
+    assert answer.code == ResponseCode.POLLING_TIMEOUT
     assert [message.body for message in popper.pop(count=8, exp="B", expType="TAG")] == [b"11"]
-
-
-# ---- notifications
 
 
 def notify(home: BrokerAtHand, client: Client, poll: int, **changes: object) -> int:
@@ -61,12 +58,10 @@ def notify(home: BrokerAtHand, client: Client, poll: int, **changes: object) -> 
         "pollTime": poll,
         "bornTime": home.now,
     }
-    return client.ask(200054, {**fields, **changes})
+    return client.ask(Code.NOTIFICATION, {**fields, **changes})
 
 
-def test_notification_in_order_sees_what_its_own_attempt_hides(
-    home: BrokerAtHand, client: Client, popper: Popper
-) -> None:
+def test_notification_knows_its_attempt(home: BrokerAtHand, client: Client, popper: Popper) -> None:
     client.send()
     popper.pop(order=True, attemptId="a")
 
@@ -86,6 +81,9 @@ def test_waiting_pops_are_bounded_and_counted() -> None:
         popper.ask(poll=5_000)
 
     refused = popper.answer(poll=5_000)
-    count = client.call(200055, {"consumerGroup": GROUP, "topic": "orders", "queueId": 0})
+    count = client.call(
+        Code.POLLING_INFO, {"consumerGroup": GROUP, "topic": "orders", "queueId": 0}
+    )
 
-    assert (refused.code, fields_of(count)["pollingNum"]) == (209, "2")
+    assert refused.code == ResponseCode.POLLING_FULL
+    assert fields_of(count)["pollingNum"] == "2"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from rocketwire_tools.admin.actions.doctor import (
     OK,
     PROBLEM,
     WARNING,
+    Finding,
     Identity,
     Probe,
     findings,
@@ -23,47 +25,60 @@ from rocketwire_tools.admin.actions.doctor import (
 from rocketwire_tools.admin.actions.snapshot import Snapshot, differences
 from tests.peers.cache import ROOT
 
-MASTER, REPLICA = "10.0.0.1:10911", "10.0.0.2:10911"
+MASTER, REPLICA, THIRD = "10.0.0.1:10911", "10.0.0.2:10911", "10.0.0.3:10911"
+LOCAL = "127.0.0.1:10911"
 GOOD = {MASTER: Probe(version="V5_5_0"), REPLICA: Probe(version="V5_5_0")}
 
 
-def broker(**addresses: str) -> BrokerData:
-    by_id = {0: addresses.get("master"), 1: addresses.get("replica")}
-    known = {id_: address for id_, address in by_id.items() if address}
-    return BrokerData(broker_name="b", cluster="c", broker_addrs=known)
+def broker(
+    name: str = "b", cluster: str = "c", *, master: str = "", replica: str = ""
+) -> BrokerData:
+    addresses = {id_: address for id_, address in enumerate((master, replica)) if address}
+    return BrokerData(broker_name=name, cluster=cluster, broker_addrs=addresses)
 
 
-def route(perm: int = 6, queues: int = 4, **addresses: str) -> TopicRouteData:
-    data = QueueData(broker_name="b", perm=perm, read_queue_nums=queues, write_queue_nums=queues)
-    return TopicRouteData(queue_datas=(data,), broker_datas=(broker(**addresses),))
+def queue(name: str = "b", perm: int = 6, queues: int = 4) -> QueueData:
+    return QueueData(broker_name=name, perm=perm, read_queue_nums=queues, write_queue_nums=queues)
 
 
-def snapshot(address: str = "10.0.0.9:9876", **changed: Any) -> Snapshot:
-    given: dict[str, Any] = {
+def route(perm: int = 6, queues: int = 4, master: str = "") -> TopicRouteData:
+    brokers = (broker(master=master),)
+    return TopicRouteData(queue_datas=(queue("b", perm, queues),), broker_datas=brokers)
+
+
+def snapshot(address: str = "10.0.0.9:9876", **changes: Any) -> Snapshot:
+    members: dict[str, Any] = {
         "address": address,
         "version": 513,
         "clusters": {"c": ("b",)},
         "brokers": {"b": broker(master=MASTER)},
         "routes": {"T": route(master=MASTER)},
     }
-    return Snapshot(**(given | changed))
+    return Snapshot(**(members | changes))
 
 
-def wrong(*snapshots: Snapshot, probes: dict[str, Probe] | None = None) -> list[tuple[str, str]]:
-    found = findings(snapshots or [snapshot()], {}, probes or GOOD, {})
-    return [(one.status, one.text) for one in found if one.status != OK and one.subject != "topics"]
+def list_texts(*snapshots: Snapshot, **probes: Probe) -> list[tuple[str, str]]:
+    """Status and text of the findings."""
+    rows = find(*snapshots, **probes)
+    return [(row.status, row.text) for row in rows if row.status != OK and row.subject != "topics"]
 
 
-def test_a_cluster_that_is_well_has_nothing_wrong() -> None:
-    assert [] == wrong()
-    assert findings([snapshot()], {}, GOOD, {})[-1].text == "1 checked, no findings"
+def find(*snapshots: Snapshot, **probes: Probe) -> Sequence[Finding]:
+    addresses = {"master": MASTER, "replica": REPLICA, "third": THIRD, "local": LOCAL}
+    by_address = {addresses[name]: probe for name, probe in probes.items()}
+    return findings(snapshots or [snapshot()], {}, GOOD | by_address, {})
 
 
-def ids(*snapshots: Snapshot, probes: dict[str, Probe] | None = None) -> list[tuple[str, str, str]]:
+def test_a_healthy_cluster_has_no_findings() -> None:
+    assert [] == list_texts()
+    assert find()[-1].text == "1 checked, no findings"
+
+
+def list_ids(*snapshots: Snapshot, **probes: Probe) -> list[tuple[str, str, str]]:
     """Status, id and name of the findings; each has advice."""
-    rows = findings(snapshots or [snapshot()], {}, probes or GOOD, {})
-    assert all(bool(one.advice) == (one.status != OK) for one in rows)
-    return [(one.status, one.id or "", one.name) for one in rows if one.status != OK]
+    rows = find(*snapshots, **probes)
+    assert all(bool(row.advice) == (row.status != OK) for row in rows)
+    return [(row.status, row.id or "", row.name) for row in rows if row.status != OK]
 
 
 def test_every_id_has_its_place_in_the_guide() -> None:
@@ -76,62 +91,59 @@ def test_every_id_has_its_place_in_the_guide() -> None:
 def test_a_cluster_without_a_broker_is_a_problem() -> None:
     empty = snapshot(brokers={}, clusters={}, routes={})
 
-    assert [(PROBLEM, "broker-none", "none")] == ids(empty)
-    assert [(PROBLEM, "broker-none", "none")] == ids(empty, replace(empty, address="10.0.0.8:9876"))
+    assert [(PROBLEM, "broker-none", "none")] == list_ids(empty)
+    assert [(PROBLEM, "broker-none", "none")] == list_ids(
+        empty, replace(empty, address="10.0.0.8:9876")
+    )
 
 
-def test_a_broker_that_some_name_servers_do_not_know_is_a_problem_of_its_own() -> None:
+def test_a_broker_missing_at_some_name_servers() -> None:
     empty = snapshot("10.0.0.8:9876", brokers={}, clusters={}, routes={})
 
     for order in ((snapshot(), empty), (empty, snapshot())):
-        assert [(PROBLEM, "broker-registered-partly", "b")] == ids(*order)
+        assert [(PROBLEM, "broker-registered-partly", "b")] == list_ids(*order)
 
 
-def test_what_follows_from_a_broker_that_is_missing_is_no_finding_of_its_own() -> None:
+def test_consequences_of_a_missing_broker_are_no_findings() -> None:
     """Its cluster, its topics and its queues of topics that others have too."""
-    other = BrokerData(broker_name="x", cluster="c", broker_addrs={0: MASTER})
-    queues = QueueData(broker_name="x", perm=6, read_queue_nums=1, write_queue_nums=1)
-    of_both = TopicRouteData(
-        queue_datas=(*(route().queue_datas or ()), queues),
-        broker_datas=(broker(master=MASTER), other),
-    )
-    of_one = TopicRouteData(queue_datas=(queues,), broker_datas=(other,))
-    more = snapshot(
+    master, missing = broker(master=MASTER), broker("x", master=MASTER)
+    both = TopicRouteData(queue_datas=(queue(), queue("x")), broker_datas=(master, missing))
+    single = TopicRouteData(queue_datas=(queue("x"),), broker_datas=(missing,))
+    complete = snapshot(
         "10.0.0.8:9876",
         clusters={"c": ("b", "x")},
-        brokers={"b": broker(master=MASTER), "x": other},
-        routes={"T": of_both, "X": of_one},
+        brokers={"b": master, "x": missing},
+        routes={"T": both, "X": single},
     )
     expected = [(PROBLEM, "broker-registered-partly", "x")]
 
-    assert expected == ids(snapshot(), more)
-    assert expected == ids(more, snapshot())
-    assert expected == ids(more, snapshot(), replace(more, address="10.0.0.7:9876"))
-    refused = BrokerData(broker_name="x", cluster="c", broker_addrs={})  # Java keeps the name
-    nearly = {"b": broker(master=MASTER), "x": refused}
-    assert expected == ids(more, snapshot(clusters={"c": ("b", "x")}, brokers=nearly))
+    assert expected == list_ids(snapshot(), complete)
+    assert expected == list_ids(complete, snapshot())
+    assert expected == list_ids(complete, snapshot(), replace(complete, address="10.0.0.7:9876"))
+    brokers = {"b": master, "x": broker("x")}  # Java keeps the name without an address
+    assert expected == list_ids(complete, snapshot(clusters={"c": ("b", "x")}, brokers=brokers))
 
 
 @pytest.mark.parametrize(
-    "changed",
+    "changes",
     [
         {"routes": {}},
         {"routes": {"T": route(queues=8, master=MASTER)}},
         {"routes": {"T": route(master=MASTER), "N": route(master=MASTER)}},
         {"clusters": {"c": ("b", "y")}},
-        {"brokers": {"b": BrokerData(broker_name="b", cluster="d", broker_addrs={0: MASTER})}},
+        {"brokers": {"b": broker(cluster="d", master=MASTER)}},
         {"brokers": {"b": broker(master=REPLICA)}},
     ],
     ids=["topic", "queues", "new topic", "cluster", "cluster of a broker", "address"],
 )
-def test_name_servers_that_differ_for_another_reason_are_found(changed: dict[str, Any]) -> None:
-    other = BrokerData(broker_name="x", cluster="c", broker_addrs={0: MASTER})
-    brokers = {**changed.get("brokers", {"b": broker(master=MASTER)}), "x": other}
-    differing = snapshot("10.0.0.8:9876", **(changed | {"brokers": brokers}))
+def test_name_servers_that_differ_for_another_reason_are_found(changes: dict[str, Any]) -> None:
+    brokers = changes.get("brokers", {"b": broker(master=MASTER)})
+    brokers = {**brokers, "x": broker("x", master=MASTER)}
+    differing = snapshot("10.0.0.8:9876", **(changes | {"brokers": brokers}))
 
-    found = [id_ for _, id_, _ in ids(snapshot(), differing)]
-    assert found.count("name-servers-differ") == 1
-    assert found.count("broker-registered-partly") == 1
+    ids = [id_ for _, id_, _ in list_ids(snapshot(), differing)]
+    assert ids.count("name-servers-differ") == 1
+    assert ids.count("broker-registered-partly") == 1
 
 
 def test_a_replica_that_some_name_servers_do_not_know_is_named() -> None:
@@ -140,133 +152,136 @@ def test_a_replica_that_some_name_servers_do_not_know_is_named() -> None:
     expected = "replica 1 is registered with 10.0.0.9:9876 but not with 10.0.0.8:9876"
 
     for order in ((both, master_only), (master_only, both)):
-        assert [(PROBLEM, "broker-registered-partly", "b")] == ids(*order)
-        assert [(PROBLEM, expected)] == wrong(*order)
+        assert [(PROBLEM, "broker-registered-partly", "b")] == list_ids(*order)
+        assert [(PROBLEM, expected)] == list_texts(*order)
     replica_only = snapshot("10.0.0.8:9876", brokers={"b": broker(replica=REPLICA)})
-    texts = [text for _, text in wrong(both, replica_only)]
+    texts = [text for _, text in list_texts(both, replica_only)]
     assert texts == ["master is registered with 10.0.0.9:9876 but not with 10.0.0.8:9876"]
 
 
-def test_a_broker_that_is_somebody_else_or_somewhere_else_is_found() -> None:
-    def probed(**facts: Any) -> list[tuple[str, str, str]]:
-        return ids(probes=GOOD | {MASTER: Probe(version="V5_5_0", **facts)})
+@pytest.mark.parametrize(
+    ("facts", "status", "finding"),
+    [
+        ({"identity": Identity("b", 0, MASTER)}, "", ""),
+        ({"identity": Identity("x", 0, MASTER)}, PROBLEM, "broker-other-identity"),
+        ({"identity": Identity("b", 1, MASTER)}, PROBLEM, "broker-other-identity"),
+        ({"identity": Identity("b", 0, REPLICA)}, WARNING, "broker-other-address"),
+        ({"error": "late", "reachable_at": "10.0.0.9:1"}, PROBLEM, "broker-other-address"),
+        ({"mapped_to": "c:1", "unmapped": Probe(error="refused")}, "", ""),
+        (
+            {"error": "refused", "mapped_to": "c:1", "unmapped": Probe(version="V5_5_0")},
+            PROBLEM,
+            "broker-address-map",
+        ),
+        ({"disk": None}, "", ""),
+        ({"disk": 0.849}, "", ""),
+        ({"disk": 0.85}, WARNING, "broker-disk-filling"),
+        ({"disk": 0.9}, PROBLEM, "broker-disk-full"),
+    ],
+)
+def test_facts_of_a_broker_are_findings(facts: dict[str, Any], status: str, finding: str) -> None:
+    rows = list_ids(master=Probe(version="V5_5_0", **facts))
 
-    assert [] == probed(identity=Identity("b", 0, MASTER))
-    assert [(PROBLEM, "broker-other-identity", "b")] == probed(identity=Identity("x", 0, MASTER))
-    assert [(PROBLEM, "broker-other-identity", "b")] == probed(identity=Identity("b", 1, MASTER))
-    assert [(WARNING, "broker-other-address", "b")] == probed(identity=Identity("b", 0, REPLICA))
-    assert [(PROBLEM, "broker-other-address", "b")] == probed(
-        error="late", reachable_at="10.0.0.9:1"
-    )
-    assert [] == probed(mapped_to="c:1", unmapped=Probe(error="refused"))
-    assert [(PROBLEM, "broker-address-map", "b")] == probed(
-        error="refused", mapped_to="c:1", unmapped=Probe(version="V5_5_0")
-    )
+    assert [(status, finding, "b")] * bool(finding) == rows
+
+
+OLD = snapshot(version=401)
 
 
 @pytest.mark.parametrize(
-    ("disk", "rows"),
+    ("version", "servers", "rows"),
     [
-        (None, []),
-        (0.849, []),
-        (0.85, [(WARNING, "broker-disk-filling", "b")]),
-        (0.9, [(PROBLEM, "broker-disk-full", "b")]),
+        ("V5_5_0", [OLD], [("versions-name-server", "10.0.0.9:9876")]),
+        ("V4_9_4", [OLD], []),
+        ("V4_9_4", [], []),
+        ("a fork", [], []),
+        (
+            str(CURRENT_VERSION + 2),
+            [],
+            [("versions-name-server", "10.0.0.9:9876"), ("versions-client", "rocketwire")],
+        ),
+        ("V4_9_4", [OLD, snapshot("10.0.0.8:9876")], [("name-server-versions", "nameServers")]),
     ],
 )
-def test_a_disk_that_is_nearly_full_is_found(
-    disk: float | None, rows: list[tuple[str, str, str]]
+def test_releases_that_do_not_match(
+    version: str, servers: list[Snapshot], rows: list[tuple[str, str]]
 ) -> None:
-    assert rows == ids(probes=GOOD | {MASTER: Probe(version="V5_5_0", disk=disk)})
+    result = list_ids(*servers, master=Probe(version=version))
 
-
-def test_releases_that_do_not_go_together_are_found() -> None:
-    def probed(version: str, *servers: Snapshot) -> list[tuple[str, str]]:
-        found = ids(*servers, probes=GOOD | {MASTER: Probe(version=version)})
-        return [(id_, name) for _, id_, name in found]
-
-    old = snapshot(version=401)
-    assert [("versions-name-server", "10.0.0.9:9876")] == probed("V5_5_0", old)
-    assert [] == probed("V4_9_4", old)
-    assert [] == probed("V4_9_4", snapshot())
-    assert [] == probed("a fork")
-    assert [("versions-name-server", "10.0.0.9:9876"), ("versions-client", "rocketwire")] == probed(
-        str(CURRENT_VERSION + 2)
-    )
-    assert ("name-server-versions", "nameServers") in probed(
-        "V4_9_4", old, snapshot("10.0.0.8:9876")
-    )
+    assert rows == [(id_, name) for _, id_, name in result]
 
 
 def test_brokers_of_two_clusters_may_be_of_different_releases() -> None:
-    third = "10.0.0.3:10911"
-    other = BrokerData(broker_name="o", cluster="d", broker_addrs={0: third})
-    one = snapshot(brokers={"b": broker(master=MASTER), "o": other})
+    brokers = {"b": broker(master=MASTER), "o": broker("o", "d", master=THIRD)}
 
-    assert [] == ids(one, probes=GOOD | {third: Probe(version="V4_9_4")})
+    assert [] == list_ids(snapshot(brokers=brokers), third=Probe(version="V4_9_4"))
 
 
-def test_retry_topics_that_cannot_be_used_are_found_and_other_system_topics_are_not() -> None:
+def test_unusable_retry_topics_are_found_but_no_other_system_topics() -> None:
     routes = {
         "%RETRY%g": route(perm=4, master=MASTER),
         "%DLQ%g": route(perm=2, master=MASTER),
         "SCHEDULE_TOPIC_XXXX": route(perm=0, master=MASTER),
     }
 
-    assert [(WARNING, "retry-topic-unusable", "%RETRY%g")] == ids(snapshot(routes=routes))
+    assert [(WARNING, "retry-topic-unusable", "%RETRY%g")] == list_ids(snapshot(routes=routes))
 
 
 def test_a_broker_that_does_not_answer_at_an_address_is_a_problem() -> None:
-    probes = GOOD | {MASTER: Probe(error="nobody listens")}
+    text = f"master {MASTER} does not respond: no program listens"
 
-    assert [(PROBLEM, f"master {MASTER} does not respond: nobody listens")] == wrong(probes=probes)
+    assert [(PROBLEM, text)] == list_texts(master=Probe(error="no program listens"))
 
 
 def test_a_broker_group_without_master_is_a_problem() -> None:
-    one = snapshot(brokers={"b": broker(replica=REPLICA)})
+    replica_only = snapshot(brokers={"b": broker(replica=REPLICA)})
 
-    assert [(PROBLEM, f"has no master; replicas: 1: {REPLICA}")] == wrong(one)
+    assert [(PROBLEM, f"has no master; replicas: 1: {REPLICA}")] == list_texts(replica_only)
 
 
-def test_a_replica_that_does_not_fetch_or_is_far_behind_is_a_problem() -> None:
-    one = snapshot(brokers={"b": broker(master=MASTER, replica=REPLICA)})
-    behind = HAConnectionRuntimeInfo(addr="10.0.0.2:5", diff=1 << 30)
-    alone = Probe(version="V5_5_0", replication=HARuntimeInfo(master=True))
-    slow = Probe(
-        version="V5_5_0", replication=HARuntimeInfo(master=True, ha_connection_info=(behind,))
-    )
+PAIR = broker(master=MASTER, replica=REPLICA)
 
-    ((status, text),) = wrong(one, probes=GOOD | {MASTER: alone})
-    assert (PROBLEM, "1 replicas are registered but 0 fetch from the master") == (status, text)
-    ((status, text),) = wrong(one, probes=GOOD | {MASTER: slow})
-    assert PROBLEM == status
-    assert "1073741824 bytes behind" in text
+
+@pytest.mark.parametrize(
+    ("connections", "text"),
+    [
+        ((), "1 replicas are registered but 0 fetch from the master"),
+        ((HAConnectionRuntimeInfo(addr="10.0.0.2:5", diff=1 << 30),), "1073741824 bytes behind"),
+    ],
+)
+def test_an_idle_or_late_replica(
+    connections: tuple[HAConnectionRuntimeInfo, ...], text: str
+) -> None:
+    replication = HARuntimeInfo(master=True, ha_connection_info=connections)
+    probe = Probe(version="V5_5_0", replication=replication)
+
+    (finding,) = list_texts(snapshot(brokers={"b": PAIR}), master=probe)
+    assert finding[0] == PROBLEM
+    assert text in finding[1]
 
 
 def test_brokers_of_several_versions_are_a_warning() -> None:
-    one = snapshot(brokers={"b": broker(master=MASTER, replica=REPLICA)})
-    probes = GOOD | {REPLICA: Probe(version="V4_9_4")}
+    old = Probe(version="V4_9_4")
+    same_group = snapshot(brokers={"b": PAIR})
+    two_groups = snapshot(brokers={"b": PAIR, "c": broker(master=THIRD)})
 
-    assert [(WARNING, "brokers differ: V4_9_4: b; V5_5_0: b")] == wrong(one, probes=probes)
-
-
-def test_a_broker_whose_replicas_are_of_one_version_is_named_once() -> None:
-    old, third = broker(master="10.0.0.3:10911"), "10.0.0.3:10911"
-    one = snapshot(brokers={"b": broker(master=MASTER, replica=REPLICA), "c": old})
-    probes = GOOD | {third: Probe(version="V4_9_4")}
-
-    assert [(WARNING, "brokers differ: V4_9_4: c; V5_5_0: b")] == wrong(one, probes=probes)
+    text = "brokers differ: V4_9_4: b; V5_5_0: b"
+    assert [(WARNING, text)] == list_texts(same_group, replica=old)
+    text = "brokers differ: V4_9_4: c; V5_5_0: b"
+    assert [(WARNING, text)] == list_texts(two_groups, third=old)
 
 
-def test_an_address_that_only_one_machine_can_reach_is_a_warning_for_others() -> None:
-    brokers = {"b": broker(master="127.0.0.1:10911")}
-    probes = {"127.0.0.1:10911": Probe(version="V5_5_0")}
+def test_an_address_that_only_its_own_machine_reaches() -> None:
+    brokers = {"b": broker(master=LOCAL)}
+    probe = Probe(version="V5_5_0")
 
-    ((status, text),) = wrong(snapshot(brokers=brokers), probes=probes)
-    assert (WARNING, True) == (status, "other machines cannot reach" in text)
-    assert [] == wrong(snapshot("127.0.0.1:9876", brokers=brokers), probes=probes)
+    (finding,) = list_texts(snapshot(brokers=brokers), local=probe)
+    assert finding[0] == WARNING
+    assert "other machines cannot reach" in finding[1]
+    assert [] == list_texts(snapshot("127.0.0.1:9876", brokers=brokers), local=probe)
 
 
-def test_topics_that_cannot_be_used_are_told() -> None:
+def test_unusable_topics_are_found() -> None:
     routes = {
         "gone": None,
         "homeless": route(),
@@ -276,7 +291,7 @@ def test_topics_that_cannot_be_used_are_told() -> None:
         "rmq_sys_SYNC_BROKER_MEMBER_b": route(perm=0, master=MASTER),
     }
 
-    found = findings([snapshot(routes=routes)], {}, GOOD, {})
+    rows = find(snapshot(routes=routes))
 
     assert [
         (PROBLEM, "gone", "is listed but has no route"),
@@ -284,22 +299,18 @@ def test_topics_that_cannot_be_used_are_told() -> None:
         (WARNING, "no queues", "has no writable queue"),
         (WARNING, "no queues", "has no readable queue"),
         (WARNING, "read only", "has no writable queue"),
-    ] == [(one.status, one.name, one.text) for one in found if one.subject in ("topic", "topics")]
+    ] == [(row.status, row.name, row.text) for row in rows if row.subject in ("topic", "topics")]
 
 
 def test_name_servers_that_fail_or_disagree_are_problems() -> None:
-    other = snapshot("10.0.0.8:9876", routes={})
+    snapshots = [snapshot(), snapshot("10.0.0.8:9876", routes={})]
 
-    found = findings([snapshot(), other], {"10.0.0.7:9876": "refused"}, GOOD, {})
+    rows = findings(snapshots, {"10.0.0.7:9876": "refused"}, GOOD, {})
 
-    problems = [(one.subject, one.name, one.text) for one in found if one.status == PROBLEM]
+    problems = [(row.subject, row.name, row.text) for row in rows if row.status == PROBLEM]
     assert [
         ("nameServer", "10.0.0.7:9876", "does not respond: refused"),
-        (
-            "topic",
-            "T",
-            'topic differs: 10.0.0.9:9876 has "known", 10.0.0.8:9876 has nothing',
-        ),
+        ("topic", "T", 'topic differs: 10.0.0.9:9876 has "known", 10.0.0.8:9876 has nothing'),
     ] == problems
 
 
@@ -307,28 +318,18 @@ def test_equal_answers_do_not_differ() -> None:
     assert [] == differences(snapshot(), snapshot("10.0.0.8:9876", version=401))
 
 
-def test_differences_tell_the_least_that_says_it() -> None:
-    other = snapshot(
+def test_differences_are_short() -> None:
+    changed = snapshot(
         clusters={"c": ("b", "x")},
         brokers={"b": broker(master=REPLICA)},
         routes={"T": route(queues=8, master=MASTER), "new": route(master=MASTER)},
     )
-
-    found = differences(snapshot(), other)
+    brokers = [{"cluster": "c", "addresses": {"0": address}} for address in (MASTER, REPLICA)]
+    routes = [{"read": count, "write": count, "perm": 6, "sysFlag": 0} for count in (4, 8)]
 
     assert [
         ("cluster", "c", ["b"], ["b", "x"]),
-        (
-            "broker",
-            "b",
-            {"cluster": "c", "addresses": {"0": MASTER}},
-            {"cluster": "c", "addresses": {"0": REPLICA}},
-        ),
+        ("broker", "b", *brokers),
         ("topic", "new", None, "known"),
-        (
-            "route",
-            "T@b",
-            {"read": 4, "write": 4, "perm": 6, "sysFlag": 0},
-            {"read": 8, "write": 8, "perm": 6, "sysFlag": 0},
-        ),
-    ] == found
+        ("route", "T@b", *routes),
+    ] == differences(snapshot(), changed)

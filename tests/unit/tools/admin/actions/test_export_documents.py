@@ -6,7 +6,7 @@ from rocketwire_tools.admin.actions.export_documents import rate_of
 
 
 @pytest.mark.parametrize(
-    ("told", "rate"), [("1.5 2 3", 1.5), ("0.0 0.0 0.0", 0), ("  ", 0), ("", 0), (None, 0)]
+    ("text", "rate"), [("1.5 2 3", 1.5), ("0.0 0.0 0.0", 0), ("  ", 0), ("", 0), (None, 0)]
 )
-def test_a_broker_that_has_just_started_has_no_rates_yet(told: str | None, rate: float) -> None:
-    assert rate_of(told) == rate
+def test_a_broker_that_has_just_started_has_no_rates_yet(text: str | None, rate: float) -> None:
+    assert rate_of(text) == rate

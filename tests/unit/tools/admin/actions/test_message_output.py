@@ -24,7 +24,7 @@ MESSAGE = StoredMessage(
 )
 
 
-def test_a_message_has_the_members_that_are_promised_in_their_order() -> None:
+def test_members_of_a_message() -> None:
     members = as_members(MESSAGE, "T", "broker-a")
 
     assert {
@@ -49,10 +49,10 @@ def test_a_body_that_is_no_text_is_base64() -> None:
     assert "" == as_members(StoredMessage(topic="T", body=None), "T", "b")["body"]
 
 
-def test_a_message_that_comes_again_has_the_topic_that_was_asked_for() -> None:
-    again = StoredMessage(topic="%RETRY%g_T", body=b"x")
+def test_retry_has_the_topic_of_the_subscription() -> None:
+    retry = StoredMessage(topic="%RETRY%g_T", body=b"x")
 
-    assert "T" == as_members(again, "T", "b")["topic"]
+    assert "T" == as_members(retry, "T", "b")["topic"]
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def stop() -> Stop:
     return Stop()
 
 
-async def test_after_so_many_messages_no_more_are_printed(tmp_path: Path, stop: Stop) -> None:
+async def test_limit_of_messages_ends_the_output(tmp_path: Path, stop: Stop) -> None:
     with (tmp_path / "out").open("wb") as file:
         printing = MessagePrinter(JsonLines(file.fileno()), "T", 2, stop)
 
@@ -71,7 +71,7 @@ async def test_after_so_many_messages_no_more_are_printed(tmp_path: Path, stop: 
     assert 2 == len((tmp_path / "out").read_text().splitlines())
 
 
-async def test_what_nobody_reads_is_not_printed(stop: Stop) -> None:
+async def test_message_without_a_reader_is_not_printed(stop: Stop) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     printing = MessagePrinter(JsonLines(writer), "T", None, stop)
@@ -82,18 +82,18 @@ async def test_what_nobody_reads_is_not_printed(stop: Stop) -> None:
     assert (False, 0, True) == (shown, printing.printed, stop.is_requested)
 
 
-async def test_waiting_ends_so_long_after_the_last_message(
+async def test_wait_ends(
     tmp_path: Path, stop: Stop, autojump_clock: trio.testing.MockClock
 ) -> None:
     with (tmp_path / "out").open("wb") as file:
         printing = MessagePrinter(JsonLines(file.fileno()), "T", 5, stop)
-        began = trio.current_time()
+        start = trio.current_time()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(printing.watch, 10.0)
             await trio.sleep(6)
             await printing.show(MESSAGE, "b")
             await stop.requested.wait()
-            waited = trio.current_time() - began
+            waited = trio.current_time() - start
             nursery.cancel_scope.cancel()
 
     assert 16 == pytest.approx(waited)

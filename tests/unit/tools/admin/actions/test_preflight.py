@@ -1,4 +1,4 @@
-"""Questions of ``consume`` before it begins, to brokers that deny some of them."""
+"""Requests of ``consume`` before it begins, some of which the broker refuses."""
 
 from __future__ import annotations
 
@@ -43,10 +43,9 @@ async def broker(*, signs: bool = True) -> AsyncGenerator[tuple[ClientInstance, 
             yield client, peer
 
 
-def consume_arguments(
-    start: str | None = "first", *, pop: bool = False, broadcast: bool = False
-) -> Namespace:
-    return Namespace(topic="T", group="g", start=start, pop=pop, broadcast=broadcast)
+def consume_arguments(start: str | None = "first", **modes: bool) -> Namespace:
+    options = {"pop": False, "broadcast": False} | modes
+    return Namespace(topic="T", group="g", start=start, **options)
 
 
 async def test_a_broker_that_can_be_reached_is_found() -> None:
@@ -74,9 +73,7 @@ async def test_brokers_that_cannot_be_reached_are_an_error() -> None:
         (Code.SEARCH_OFFSET_BY_TIMESTAMP, DENIED, "1000"),
     ],
 )
-async def test_what_a_consumer_needs_and_may_not_is_told(
-    code: Code, answer: RemotingCommand, start: str | None
-) -> None:
+async def test_missing_permission(code: Code, answer: RemotingCommand, start: str | None) -> None:
     async with broker() as (client, peer):
         peer.on(code, answer)
         with pytest.raises(BrokerError) as caught:
@@ -88,17 +85,17 @@ async def test_what_a_consumer_needs_and_may_not_is_told(
 async def test_a_group_that_has_an_offset_or_keeps_none_there_asks_for_no_end() -> None:
     async with broker() as (client, peer):
         peer.on(Code.GET_MAX_OFFSET, DENIED)
-        for one in (consume_arguments("last", pop=True), consume_arguments("last", broadcast=True)):
-            await check_permissions(client, one, "a", A)
+        for mode in ("pop", "broadcast"):
+            await check_permissions(client, consume_arguments("last", **{mode: True}), "a", A)
         peer.on(Code.QUERY_CONSUMER_OFFSET, KNOWN)
         await check_permissions(client, consume_arguments("last"), "a", A)
 
 
-async def test_who_has_no_credentials_pulls_nothing() -> None:
+async def test_client_without_credentials_pulls_nothing() -> None:
     async with broker(signs=False) as (client, peer):
         await check_permissions(client, consume_arguments("last"), "a", A)
 
-        assert [one.code for one in peer.requests] == [Code.QUERY_CONSUMER_OFFSET]
+        assert [request.code for request in peer.requests] == [Code.QUERY_CONSUMER_OFFSET]
 
 
 async def test_other_failures_are_left_to_the_consumer() -> None:

@@ -15,7 +15,7 @@ CHANGING = re.compile(
     "(add|clean|clone|copy|create|delete|elect|rem|reset|set|skip|switch|trigger|update|wipe)"
 )
 """First words in the names of changing commands."""
-NOBODY = "127.0.0.1:1"
+ADDRESS = "127.0.0.1:1"
 
 
 def test_each_command_that_changes_something_has_a_dry_run() -> None:
@@ -31,35 +31,35 @@ def test_each_command_that_changes_something_has_a_dry_run() -> None:
 @pytest.mark.parametrize(
     ("line", "rows"),
     [
-        (f"cleanExpiredCQ -b {NOBODY}", {"brokerAddr": NOBODY}),
-        (f"cleanUnusedTopic -b {NOBODY}", {"brokerAddr": NOBODY}),
-        (f"deleteExpiredCommitLog -b {NOBODY}", {"brokerAddr": NOBODY}),
+        (f"cleanExpiredCQ -b {ADDRESS}", {"brokerAddr": ADDRESS}),
+        (f"cleanUnusedTopic -b {ADDRESS}", {"brokerAddr": ADDRESS}),
+        (f"deleteExpiredCommitLog -b {ADDRESS}", {"brokerAddr": ADDRESS}),
         (
-            f"resetMasterFlushOffset -b {NOBODY} -o 7",
-            {"brokerAddr": NOBODY, "masterFlushOffset": 7},
+            f"resetMasterFlushOffset -b {ADDRESS} -o 7",
+            {"brokerAddr": ADDRESS, "masterFlushOffset": 7},
         ),
-        (f"setCommitLogReadAheadMode -b {NOBODY} -m 1", {"brokerAddr": NOBODY, "answer": None}),
+        (f"setCommitLogReadAheadMode -b {ADDRESS} -m 1", {"brokerAddr": ADDRESS, "answer": None}),
         (
-            f"switchTimerEngine -b {NOBODY} -e F",
-            {"brokerAddr": NOBODY, "engine": "FILE_TIME_WHEEL"},
-        ),
-        (
-            f"rocksDBConfigToJson -b {NOBODY} -t topics",
-            {"brokerAddr": NOBODY, "exported": ["topics"]},
-        ),
-        (f"addBroker -c {NOBODY} -b a.conf", {"containerAddr": NOBODY, "configPath": "a.conf"}),
-        (
-            f"removeBroker -c {NOBODY} -b c:b:0",
-            {"containerAddr": NOBODY, "clusterName": "c", "brokerName": "b", "brokerId": 0},
+            f"switchTimerEngine -b {ADDRESS} -e F",
+            {"brokerAddr": ADDRESS, "engine": "FILE_TIME_WHEEL"},
         ),
         (
-            f"cleanBrokerMetadata -a {NOBODY} -bn b -b 1;2 -c c",
+            f"rocksDBConfigToJson -b {ADDRESS} -t topics",
+            {"brokerAddr": ADDRESS, "exported": ["topics"]},
+        ),
+        (f"addBroker -c {ADDRESS} -b a.conf", {"containerAddr": ADDRESS, "configPath": "a.conf"}),
+        (
+            f"removeBroker -c {ADDRESS} -b c:b:0",
+            {"containerAddr": ADDRESS, "clusterName": "c", "brokerName": "b", "brokerId": 0},
+        ),
+        (
+            f"cleanBrokerMetadata -a {ADDRESS} -bn b -b 1;2 -c c",
             {"brokerName": "b", "cleaned": [1, 2]},
         ),
     ],
 )
-def test_an_order_that_is_not_given_reaches_nobody(line: str, rows: dict[str, object]) -> None:
-    words = [*line.split(), "-n", NOBODY, "--output", "json"]
+def test_dry_run_sends_nothing(line: str, rows: dict[str, object]) -> None:
+    words = [*line.split(), "-n", ADDRESS, "--output", "json"]
     dry = run(*words, "--dry-run")
 
     assert (dry.status, dry.complaint, json.loads(dry.out)) == (0, "", [rows])

@@ -11,6 +11,7 @@ from rocketwire.errors import BrokerError, RequestTimeoutError, RocketWireError,
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.commands.sending import Series
 from rocketwire_tools.cli.command import Incomplete, Table
+from tests.support.values import require
 
 if TYPE_CHECKING:
     import pytest
@@ -27,61 +28,52 @@ SILENT = RequestTimeoutError("b:1", 310, 5.0)
 
 
 class Broker:
-    """Answers sends but for those that fail, and counts them."""
+    """Answers sends after the first ones, which fail, and counts all of them."""
 
     def __init__(self, *errors: RocketWireError) -> None:
         self.errors = list(errors)
-        self.asked = 0
+        self.count = 0
 
     async def __call__(self) -> SendResult:
-        self.asked += 1
+        self.count += 1
         await trio.lowlevel.checkpoint()
         if self.errors:
             raise self.errors.pop(0)
         return SENT
 
 
-async def test_a_broker_that_does_not_answer_is_sent_nothing_more_and_that_is_said(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_silent_broker_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
     series, good, hung = Series(), Broker(), Broker(SILENT)
-    each = [
-        await series.send(*one)
-        for one in [("a", good), ("b", hung), ("a", good)] + [("b", hung)] * 2
-    ]
+    brokers = {"a": good, "b": hung}
+    results = [await series.send(name, brokers[name]) for name in "ababb"]
 
-    assert [one and one.error for one in each] == [None, str(SILENT), None, None, None]
-    assert [one is None for one in each] == [False, False, False, True, True]
-    assert (good.asked, hung.asked) == (2, 1)
+    assert [result and result.error for result in results] == [None, str(SILENT), None, None, None]
+    assert [result is None for result in results] == [False, False, False, True, True]
+    assert (good.count, hung.count) == (2, 1)
     assert series.finish(TABLE) == Incomplete(TABLE)
     assert caplog.messages == [f"left out: {SILENT}; 2 more not sent"]
 
 
-async def test_tries_that_all_ended_without_an_answer_are_none(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_tries_without_an_answer_are_none(caplog: pytest.LogCaptureFixture) -> None:
     series, error = Series(), SendFailedError("b", ("b", "b", "b"))
     error.__cause__ = SILENT
     gone = Broker(error)
     first, second = [await series.send("b", gone) for _ in range(2)]
 
-    assert first is not None
-    assert (first.result, second) == (None, None)
+    assert (require(first).result, second) == (None, None)
     assert series.finish(TABLE) == Incomplete(TABLE)
-    assert caplog.messages == [f"left out: {first.error}; 1 more not sent"]
+    assert caplog.messages == [f"left out: {require(first).error}; 1 more not sent"]
 
 
-async def test_a_broker_that_refuses_is_sent_the_rest() -> None:
+async def test_refusing_broker_gets_all_messages() -> None:
     series, busy = Series(), Broker(BrokerError(2, "busy", 310, "b:1"))
-    first, second = [await series.send("b", busy) for _ in range(2)]
+    results = [require(await series.send("b", busy)) for _ in range(2)]
 
-    assert first is not None
-    assert second is not None
-    assert (first.result, second.result) == (None, SENT)
+    assert [result.result for result in results] == [None, SENT]
     assert series.finish(TABLE) == TABLE
 
 
-async def test_nothing_is_left_out_where_no_more_was_to_be_sent() -> None:
+async def test_silence_at_the_end_leaves_nothing_out() -> None:
     series, hung = Series(), Broker(SILENT)
     await series.send("b", hung)
 
@@ -90,13 +82,13 @@ async def test_nothing_is_left_out_where_no_more_was_to_be_sent() -> None:
 
 async def test_a_new_round_begins_with_every_broker(caplog: pytest.LogCaptureFixture) -> None:
     series, back = Series(), Broker(SILENT, SILENT)
-    told: list[SendResult | None] = []
+    last_results: list[SendResult | None] = []
     for _ in range(3):
         series.reset()
-        each = [await series.send("b", back) for _ in range(3)]
-        told.append(each[-1] and each[-1].result)
+        *_, last = [await series.send("b", back) for _ in range(3)]
+        last_results.append(last and last.result)
 
-    assert told == [None, None, SENT]
-    assert back.asked == 1 + 1 + 3
+    assert last_results == [None, None, SENT]
+    assert back.count == 1 + 1 + 3
     series.finish(TABLE)
     assert caplog.messages == [f"left out: {SILENT}; 4 more not sent"]

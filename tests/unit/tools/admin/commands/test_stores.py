@@ -1,4 +1,4 @@
-"""Commands about stores that need no server: files of compacted topics, and what can only be read where it lies."""
+"""Commands about stores that need no server: files of compacted topics and of RocksDB."""
 
 from __future__ import annotations
 
@@ -19,41 +19,38 @@ if TYPE_CHECKING:
 
 
 def message(number: int) -> bytes:
+    properties = {"KEYS": f"k{number}"}
     return encode_stored_message(
-        StoredMessage(
-            topic="compacted", queue_id=number, body=b"x", properties={"KEYS": f"k{number}"}
-        )
+        StoredMessage(topic="compacted", queue_id=number, body=b"x", properties=properties)
     )
 
 
-def test_the_messages_of_a_compacted_topic_s_file_are_listed_up_to_its_empty_end(
-    tmp_path: Path,
-) -> None:
+def test_messages_of_a_compacted_topic_are_listed(tmp_path: Path) -> None:
     file = tmp_path / "00000000000000000000"
     file.write_bytes(message(1) + message(2) + bytes(100))
-    done = run("dumpCompactionLog", "-f", str(file), "-o", "json")
+    result = run("dumpCompactionLog", "-f", str(file), "-o", "json")
 
-    assert (done.status, done.complaint) == (0, "")
-    assert [(one["queueId"], one["keys"]) for one in json.loads(done.out)] == [(1, "k1"), (2, "k2")]
+    assert (result.status, result.complaint) == (0, "")
+    rows = json.loads(result.out)
+    assert [(row["queueId"], row["keys"]) for row in rows] == [(1, "k1"), (2, "k2")]
 
 
-def test_a_file_that_is_missing_or_broken_is_told(tmp_path: Path) -> None:
-    missing = run("dumpCompactionLog", "-f", str(tmp_path / "none"))
-    assert (missing.status, "none" in missing.complaint) == (2, True)
+def test_missing_or_broken_file_is_an_error(tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     broken.write_bytes((8).to_bytes(4, "big") + b"mess")
-    done = run("dumpCompactionLog", "-f", str(broken))
-    assert (done.status, str(broken) in done.complaint) == (1, True)
+    for file, status in ((tmp_path / "none", 2), (broken, 1)):
+        result = run("dumpCompactionLog", "-f", str(file))
+        assert (result.status, str(file) in result.complaint) == (status, True)
 
 
-def test_files_of_rocksdb_are_not_read_and_the_way_to_what_they_hold_is_told() -> None:
+def test_local_rocksdb_is_not_read() -> None:
     export = run("exportMetadataInRocksDB", "-p", "/store/config", "-t", "topics", "-j", "true")
     local = run("rocksDBConfigToJson", "-n", "127.0.0.1:1", "-p", "/store/config", "-t", "topics")
-    nobody = run("rocksDBConfigToJson", "-n", "127.0.0.1:1")
+    without = run("rocksDBConfigToJson", "-n", "127.0.0.1:1")
 
-    assert (export.status, local.status, nobody.status) == (1, 2, 2)
-    for done in (export, local):
-        assert "rocksDBConfigToJson -b" in done.complaint
+    assert (export.status, local.status, without.status) == (1, 2, 2)
+    for result in (export, local):
+        assert "rocksDBConfigToJson -b" in result.complaint
 
 
 def test_kinds_of_configuration_are_read_in_any_case() -> None:

@@ -22,13 +22,13 @@ def test_bodies_of_java_are_shown_by_its_names_and_written_again(vector: JavaVec
     name, text = vector["class"], vector.data.decode()
     shown = body_to_plain(BODIES[name], text.encode())
 
-    again = body_from_plain(BODIES[name], shown)
-    assert encode_body(decode_body(CLASSES[name], text.encode())) == again
+    encoded = encode_body(decode_body(CLASSES[name], text.encode()))
+    assert body_from_plain(BODIES[name], shown) == encoded
     try:
-        plain = json.loads(text)
-    except ValueError:  # a map whose keys are no texts
+        document = json.loads(text)
+    except ValueError:  # it has a map whose keys are not texts
         return
-    assert sorted(plain) == sorted(key for key, value in shown.items() if value is not None)
+    assert sorted(document) == sorted(key for key, value in shown.items() if value is not None)
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -99,4 +99,4 @@ def test_types_are_taken_apart_as_they_are_spelt() -> None:
     shape = java_type_of("ConcurrentMap<String, Map<MessageQueue, List<Long>>>")
 
     assert ("ConcurrentMap", "String") == (shape.name, shape.arguments[0].name)
-    assert ["MessageQueue", "List"] == [one.name for one in shape.arguments[1].arguments]
+    assert ["MessageQueue", "List"] == [item.name for item in shape.arguments[1].arguments]

@@ -15,20 +15,22 @@ def build(source: dict[str, Any], *arguments: str) -> RemotingCommand:
     return decode(bytes.fromhex(only("encode", *arguments, line=source)["hex"]))
 
 
-def test_what_decode_prints_is_the_same_command_again() -> None:
+def describe_vectors() -> list[Any]:
+    return run("decode", stdin=[vector.data.hex() for vector in golden.vectors()]).lines
+
+
+def test_output_of_decode_gives_the_same_command() -> None:
     commands = [decode(vector.data) for vector in golden.vectors()]
-    described = run("decode", stdin=[vector.data.hex() for vector in golden.vectors()])
 
-    written = run("encode", stdin=described.lines)
+    result = run("encode", stdin=describe_vectors())
 
-    assert written.status == 0
-    assert [encode(command).hex() for command in commands] == [
-        line["hex"] for line in written.lines
-    ]
+    assert result.status == 0
+    frames = [encode(command).hex() for command in commands]
+    assert frames == [line["hex"] for line in result.lines]
 
 
 def test_typed_headers_and_values_give_the_same_command_again() -> None:
-    requests = [line for line in _describe() if line["kind"] != "response"]
+    requests = [line for line in describe_vectors() if line["kind"] != "response"]
     for line in requests:
         if line["header"] is not None:
             line["typed"] = line.pop("ext_fields")
@@ -36,16 +38,12 @@ def test_typed_headers_and_values_give_the_same_command_again() -> None:
             del line["body"]["hex"]
     sent = [{key: line[key] for key in line if key != "typed"} for line in requests]
 
-    again = run("decode", stdin=run("encode", stdin=sent).lines)
+    result = run("decode", stdin=run("encode", stdin=sent).lines)
 
-    assert again.status == 0
-    for before, after in zip(requests, again.lines, strict=True):
-        assert before["header"] == after["header"]
-        assert before["body"]["value"] == after["body"]["value"]
-
-
-def _describe() -> list[Any]:
-    return run("decode", stdin=[vector.data.hex() for vector in golden.vectors()]).lines
+    assert result.status == 0
+    for request, line in zip(requests, result.lines, strict=True):
+        assert request["header"] == line["header"]
+        assert request["body"]["value"] == line["body"]["value"]
 
 
 def test_what_is_missing_has_its_default() -> None:
@@ -59,11 +57,9 @@ def test_what_is_missing_has_its_default() -> None:
 def test_a_typed_header_becomes_ext_fields() -> None:
     source = {"code": 105, "header": {"topic": "T", "acceptStandardJsonOnly": True, "ns": None}}
 
-    assert build(source).ext_fields == {"topic": "T", "acceptStandardJsonOnly": "true"}
-    assert build({**source, "ext_fields": None}).ext_fields == {
-        "topic": "T",
-        "acceptStandardJsonOnly": "true",
-    }
+    fields = {"topic": "T", "acceptStandardJsonOnly": "true"}
+    assert build(source).ext_fields == fields
+    assert build({**source, "ext_fields": None}).ext_fields == fields
     assert build({**source, "ext_fields": {"x": "y"}}).ext_fields == {"x": "y"}
     assert build({"code": 100, "header": {}}).ext_fields == {}
 
@@ -76,15 +72,12 @@ def test_the_body_of_an_answer_needs_its_request() -> None:
 
 
 @pytest.mark.parametrize("compressed", [False, True])
-def test_a_registration_is_written_in_the_form_that_its_header_says(compressed: bool) -> None:
+def test_the_header_chooses_the_form_of_a_registration(compressed: bool) -> None:
+    topics = {"topicConfigTable": {"T": {"topicName": "T"}}}
     source = {
         "code": 103,
         "header": {"brokerName": "b", "compressed": compressed},
-        "body": {
-            "value": {
-                "topicConfigSerializeWrapper": {"topicConfigTable": {"T": {"topicName": "T"}}}
-            }
-        },
+        "body": {"value": {"topicConfigSerializeWrapper": topics}},
     }
     line = only("decode", line=only("encode", line=source))
 
@@ -102,9 +95,7 @@ def test_a_registration_is_written_in_the_form_that_its_header_says(compressed: 
         (2002, "group", b"group"),
     ],
 )
-def test_bodies_that_are_no_class_have_values_too(
-    code: int, value: Any, body: bytes | None
-) -> None:
+def test_values_of_other_bodies(code: int, value: Any, body: bytes | None) -> None:
     hexed = only("encode", line={"code": code, "body": {"value": value}})
     shown = only("decode", line=hexed)["body"]
 
@@ -120,7 +111,7 @@ def test_bodies_that_are_no_class_have_values_too(
     ("code", "value"),
     [(60, [1, -1, 2**63 - 1, 0, 0, 0, 5]), (2003, {"a": [1, None, "x"]}), (3005, [])],
 )
-def test_bodies_of_answers_that_are_no_class_have_values_too(code: int, value: Any) -> None:
+def test_values_of_other_answers(code: int, value: Any) -> None:
     source = {"code": 0, "flag": 1, "body": {"value": value}}
 
     line = only("encode", "--request-code", str(code), line=source)

@@ -1,4 +1,4 @@
-"""The parts of two brokers' responses that are compared, and those that cannot be equal."""
+"""Two brokers' responses are compared without the parts that always differ."""
 
 from __future__ import annotations
 
@@ -52,10 +52,9 @@ def test_times_in_json_are_not_compared_and_counts_are() -> None:
 
 
 def test_rates_are_not_compared() -> None:
-    """Brokers take samples every ten seconds."""
-    assert json_view({"topicPutTps": 0.35, "consumeTps": 0.0}) == json_view(
-        {"topicPutTps": 0.0, "consumeTps": 2.5}
-    )
+    first = {"topicPutTps": 0.35, "consumeTps": 0.0}
+
+    assert json_view(first) == json_view({"topicPutTps": 0.0, "consumeTps": 2.5})
 
 
 def test_messages_are_compared_without_their_positions() -> None:

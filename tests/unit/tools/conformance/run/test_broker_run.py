@@ -8,13 +8,12 @@ from rocketwire_tools.conformance.run.saved import lines_of
 
 
 def test_properties_are_read_line_by_line() -> None:
-    assert lines_of(b"brokerName=broker-a\nempty=\nno pair\n") == {
-        "brokerName": "broker-a",
-        "empty": "",
-    }
+    expected = {"brokerName": "broker-a", "empty": ""}
+
+    assert lines_of(b"brokerName=broker-a\nempty=\nno pair\n") == expected
 
 
-def test_every_topic_and_group_that_a_case_has_named_is_removed_with_its_retries() -> None:
+def test_the_names_of_a_case_are_removed_with_their_retries() -> None:
     names = Names("run", 3)
     names.text("{topic} {topicB} {group} {client}")
 

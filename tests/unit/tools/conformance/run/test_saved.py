@@ -18,21 +18,18 @@ def arrival(body: bytes | None = None, **ext: str) -> Arrival:
     return Arrival("response", command=RemotingCommand(code=0, ext_fields=ext, body=body))
 
 
-def test_a_field_is_saved_by_its_name() -> None:
-    assert extract("ext.offset", arrival(offset="7")) == "7"
-
-
-def test_the_position_of_an_offset_id_is_a_number() -> None:
-    assert extract("ext.msgId:position", arrival(msgId="7F00000100001F9000000000000000D1")) == "209"
-
-
-def test_a_member_of_a_json_body_is_saved_by_its_path() -> None:
-    assert extract("body.a.0.b", arrival(b'{"a":[{"b":5}]}')) == "5"
-
-
-def test_a_member_of_a_message_is_saved_by_its_number_and_name() -> None:
-    assert extract("message.0.queueOffset", arrival(BODY)) == "3"
-    assert extract("message.0.properties.TAGS", arrival(BODY)) == "x"
+@pytest.mark.parametrize(
+    ("path", "source", "value"),
+    [
+        ("ext.offset", arrival(offset="7"), "7"),
+        ("ext.msgId:position", arrival(msgId="7F00000100001F9000000000000000D1"), "209"),
+        ("body.a.0.b", arrival(b'{"a":[{"b":5}]}'), "5"),
+        ("message.0.queueOffset", arrival(BODY), "3"),
+        ("message.0.properties.TAGS", arrival(BODY), "x"),
+    ],
+)
+def test_a_value_is_saved_by_its_path(path: str, source: Arrival, value: str) -> None:
+    assert extract(path, source) == value
 
 
 @pytest.mark.parametrize("path", ["ext.missing", "body.a.b", "message.1.body", "body.a.0"])

@@ -1,4 +1,4 @@
-"""The evidence of a verdict, in words that are not those of a language."""
+"""The evidence of a verdict has no notation of a programming language."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rocketwire_tools.conformance.run.raw_connection import Arrival
 from rocketwire_tools.conformance.run.verdict import arrival_text
 
 
-def test_evidence_is_json_and_leaves_out_what_a_frame_has_not() -> None:
+def test_evidence_is_json_without_absent_members() -> None:
     nothing = Arrival("response", command=RemotingCommand(code=0, flag=1, opaque=7))
     full = RemotingCommand(code=1, flag=1, remark='a"b', ext_fields={"a": "b"}, body=b"\xff{}")
 

@@ -22,14 +22,7 @@ def test_groups_without_members_have_a_count_of_zero() -> None:
 
 
 async def test_a_member_is_asked_once_through_one_broker() -> None:
-    status = ConsumeStatus(
-        consume_failed_msgs=1,
-        consume_failed_tps=2,
-        consume_oktps=3,
-        consume_rt=4,
-        pull_rt=5,
-        pull_tps=6,
-    )
+    status = ConsumeStatus(consume_failed_msgs=1, pull_tps=6)
     cluster = ExportedCluster(running={"x": ConsumerRunningInfo(status_table={"t": status})})
     first, second = cluster.scrape(), cluster.scrape()
     members = GroupMembers()
@@ -46,9 +39,12 @@ async def test_a_member_is_asked_once_through_one_broker() -> None:
 
 
 async def test_members_that_have_left_are_skipped_and_the_others_are_bounded() -> None:
-    left = refusal(ResponseCode.CONSUMER_NOT_ONLINE)
-    cluster = ExportedCluster(running={"x": left, "y": refusal(ResponseCode.SYSTEM_ERROR)})
-    scrape = cluster.scrape()
+    running = {
+        "x": refusal(ResponseCode.CONSUMER_NOT_ONLINE),
+        "y": refusal(ResponseCode.SYSTEM_ERROR),
+    }
+    cluster = ExportedCluster(running=running)
+    asking = cluster.asking()
     members = GroupMembers()
     for client_id in ("x", "y", "z"):
         members.add(scrape, "g", client_id, f"{client_id}:1")

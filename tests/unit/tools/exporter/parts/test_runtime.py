@@ -92,21 +92,20 @@ async def test_producers_are_counted_by_group() -> None:
     assert scrape.samples.values["rocketmq_producer_count"] == {("c", "a", "g"): 2}
 
 
-async def test_a_broker_that_does_not_list_producers_is_complete() -> None:
-    cluster = ExportedCluster(producers=refusal(ResponseCode.REQUEST_CODE_NOT_SUPPORTED))
-    scrape = cluster.scrape()
+@pytest.mark.parametrize(
+    ("code", "failures"),
+    [
+        (ResponseCode.REQUEST_CODE_NOT_SUPPORTED, {}),
+        (ResponseCode.NO_PERMISSION, {("producers", "NO_PERMISSION"): 1}),
+    ],
+)
+async def test_refused_producers(code: ResponseCode, failures: dict[tuple[str, str], int]) -> None:
+    asking = ExportedCluster(producers=refusal(code)).asking()
 
     await scrape.run("producers", collect_producers)
 
-    assert not scrape.incomplete
-
-
-async def test_a_refused_list_of_producers_is_a_failure() -> None:
-    scrape = ExportedCluster(producers=refusal(ResponseCode.NO_PERMISSION)).scrape()
-
-    await scrape.run("producers", collect_producers)
-
-    assert scrape.failures == {("producers", "NO_PERMISSION"): 1}
+    assert asking.failures == failures
+    assert bool(asking.incomplete) == bool(failures)
 
 
 async def test_a_statistic_may_be_refused() -> None:

@@ -1,0 +1,13 @@
+"""Values that a test cannot do without."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def require(value: T | None) -> T:
+    """Return a value that must not be None."""
+    assert value is not None
+    return value
