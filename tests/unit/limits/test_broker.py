@@ -394,7 +394,7 @@ def test_more_topics_and_groups_than_one_request_deletes_are_refused() -> None:
 
     assert {answer.code for answer in answers} == {ResponseCode.INVALID_PARAMETER}
     assert remains
-    assert all(f"deletes {MOST_DELETED} at once" in (answer.remark or "") for answer in answers)
+    assert all(f"deletes {MAX_DELETED} at once" in (answer.remark or "") for answer in answers)
 
 
 def test_subscriptions_too_much_are_refused_and_other_members_stay() -> None:

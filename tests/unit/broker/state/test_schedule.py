@@ -117,7 +117,7 @@ def test_repeated_action_continues_after_a_fault(schedule: Schedule, times: list
 
 
 def test_repeated_actions_differ_from_single_ones(schedule: Schedule) -> None:
-    schedule.every(10, lambda _: None, 0)
+    schedule.repeat_every(10, lambda _: None, 0)
 
     assert (schedule.next_due, schedule.next_due_for_once()) == (10, None)
     schedule.run(10)

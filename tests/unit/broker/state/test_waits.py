@@ -24,9 +24,9 @@ def test_a_request_is_woken_by_each_of_its_queues_once(peer: Peer) -> None:
     waits.add(two_queues)
     waits.add(any_queue)
 
-    assert waits.woken_by([("t", 0), ("t", 1)]) == [two_queues, any_queue]
-    assert waits.woken_by([("t", 5)]) == [any_queue]
-    assert waits.woken_by([("other", 0)]) == []
+    assert waits.find_waiting([("t", 0), ("t", 1)]) == [two_queues, any_queue]
+    assert waits.find_waiting([("t", 5)]) == [any_queue]
+    assert waits.find_waiting([("other", 0)]) == []
     assert set(waits.of_topic("t")) == {two_queues, any_queue}
     assert (len(waits), peer.held) == (2, 2)
 

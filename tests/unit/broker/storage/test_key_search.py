@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_broker.storage.key_search import MOST_BYTES, MOST_QUEUES, MOST_SEARCHED, KeySearch
+from rocketwire_broker.storage.key_search import MAX_BYTES, MAX_QUEUES, MAX_SEARCHED, KeySearch
 from rocketwire_broker.storage.queue import Queue
 from tests.unit.broker.storage.stores import HOST, make_message
 
@@ -25,14 +25,14 @@ def fill_queue(count: int, oldest: bytes, newer: bytes) -> Queue:
 
 
 def test_all_messages_are_searched_up_to_the_limit() -> None:
-    counts = (MOST_SEARCHED - 30, 10, 10, 10)
+    counts = (MAX_SEARCHED - 30, 10, 10, 10)
     search = KeySearch([fill_queue(count, HIT, MISS) for count in counts], "k")
 
     assert (search.is_complete, len(search.hits)) == (True, 4)
 
 
 def test_of_more_messages_the_oldest_are_not_searched() -> None:
-    queue = fill_queue(MOST_SEARCHED + 1, HIT, MISS)
+    queue = fill_queue(MAX_SEARCHED + 1, HIT, MISS)
     search = KeySearch([queue], "k")
 
     assert (search.is_complete, search.hits) == (False, [])
@@ -41,7 +41,7 @@ def test_of_more_messages_the_oldest_are_not_searched() -> None:
 
 @pytest.mark.parametrize("count", [1, 5])
 def test_bytes_are_bounded(count: int) -> None:
-    data = record(bytes(MOST_BYTES // 16))
+    data = record(bytes(MAX_BYTES // 16))
     queues = [fill_queue(20, data, data) for _ in range(count)]
     search = KeySearch(queues, "k")
 
@@ -50,7 +50,7 @@ def test_bytes_are_bounded(count: int) -> None:
 
 
 def test_queues_are_bounded() -> None:
-    queues = [fill_queue(1, HIT, MISS) for _ in range(MOST_QUEUES + 1)]
+    queues = [fill_queue(1, HIT, MISS) for _ in range(MAX_QUEUES + 1)]
 
     assert KeySearch(queues[1:], "k").is_complete
     assert not KeySearch(queues, "k").is_complete
@@ -59,4 +59,4 @@ def test_queues_are_bounded() -> None:
 def test_bodies_that_have_the_key_are_bounded_too() -> None:
     trap = record(b"k" * 100, key="x")
 
-    assert not KeySearch([fill_queue(MOST_SEARCHED, trap, trap)], "k").is_complete
+    assert not KeySearch([fill_queue(MAX_SEARCHED, trap, trap)], "k").is_complete

@@ -18,7 +18,7 @@ def test_there_are_no_more_locks_than_the_limit() -> None:
 
 
 def test_free_locks_make_room_for_others() -> None:
-    locks = Locks(60_000, most=1)
+    locks = Locks(60_000, max_locks=1)
     locks.lock("g", "a", (FIRST,), now=0)
 
     assert locks.lock("h", "b", (SECOND,), now=60_000) == ()

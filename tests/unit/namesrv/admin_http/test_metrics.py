@@ -201,7 +201,7 @@ def test_brokers_with_names_that_java_forbids_have_no_series(site: Site, name: s
 
 
 def test_series_of_brokers_have_a_limit(site: Site) -> None:
-    for number in range(MOST_BROKERS + 10):
+    for number in range(MAX_BROKERS + 10):
         site.server.register(f"10.0.0.1:{number}", name=f"b{number}")
 
     series = site.series("rocketmq_namesrv_broker_last_seen_timestamp_seconds")

@@ -57,10 +57,10 @@ def test_an_address_that_its_group_does_not_know_has_no_role(server: Server) -> 
 
 
 def test_topics_are_listed_by_prefix_up_to_a_bound(server: Server) -> None:
-    server.register(topics=tuple(f"T{number}" for number in range(MOST_TOPICS + 50)))
+    server.register(topics=tuple(f"T{number}" for number in range(MAX_TOPICS + 50)))
 
     status = status_of(server.state, server.now)
     names = [line.name for line in status_of(server.state, server.now, "T24").topics]
 
-    assert (len(status.topics), status.topic_count) == (MOST_TOPICS, MOST_TOPICS + 50)
+    assert (len(status.topics), status.topic_count) == (MAX_TOPICS, MAX_TOPICS + 50)
     assert sorted(names) == ["T24", *(f"T24{n}" for n in range(10))]

@@ -90,7 +90,7 @@ def test_prefix_stays_a_value_of_its_field() -> None:
 
 
 def test_hidden_lines_are_counted(server: Server) -> None:
-    topics = tuple(f"T{number}" for number in range(MOST_TOPICS + 7))
+    topics = tuple(f"T{number}" for number in range(MAX_TOPICS + 7))
     server.register(topics=topics)
     for number in range(20):
         server.register(f"10.0.0.9:{number}", name=f"c{number}", topics=("T0", "TX"))

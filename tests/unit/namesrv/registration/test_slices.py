@@ -23,9 +23,9 @@ TOPICS = tuple(
 )
 FEW = 4000
 """Topics of a broker whose new topics get Java's order."""
-MOST_CALLS = 2000
+MAX_CALLS = 2000
 """Calls in one step; a loop over 10,000 topics has several times as many."""
-MOST_BYTES = 600_000
+MAX_BYTES = 600_000
 """Bytes in one step of some 2 MB; the checksum and the digest read each byte."""
 
 

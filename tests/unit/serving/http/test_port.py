@@ -53,7 +53,7 @@ async def test_a_fault_ends_one_connection(
 
 
 async def test_many_clients(nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(http_port, "MAX_CONNECTIONS", 2)
     monkeypatch.setattr(http_port, "OWN_SECONDS", 1e6)
     port = await start_port(nursery)
     answers: list[bytes] = []
@@ -71,7 +71,7 @@ async def test_many_clients(nursery: trio.Nursery, monkeypatch: pytest.MonkeyPat
 async def test_oldest_idle_connection_makes_room(
     nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, mock_clock: trio.testing.MockClock
 ) -> None:
-    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(http_port, "MAX_CONNECTIONS", 2)
     port = await start_port(nursery)
     async with (
         await trio.open_tcp_stream("127.0.0.1", port.listening.port) as answered,
@@ -98,7 +98,7 @@ async def test_slow_client_is_closed(nursery: trio.Nursery) -> None:
 
 
 async def test_end_of_a_port_closes_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 1)
+    monkeypatch.setattr(http_port, "MAX_CONNECTIONS", 1)
     monkeypatch.setattr(http_port, "OWN_SECONDS", 1e6)
     async with trio.open_nursery() as nursery:
         port = await start_port(nursery)

@@ -18,7 +18,7 @@ CONSUMED = (
 LAGS = ("rocketmq_group_queue_lag_messages", "rocketmq_group_queue_lag_seconds")
 PAIRS = 800
 """Pairs of a group and a topic, of 15 series each."""
-MOST_BYTES = 400
+MAX_BYTES = 400
 """Bytes of a series; the default maximum of 400,000 series takes 160 MB."""
 
 

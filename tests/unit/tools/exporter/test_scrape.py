@@ -7,9 +7,8 @@ import trio
 
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import ConnectFailedError, DecodeError, RequestTimeoutError, RocketWireError
-from rocketwire_tools.exporter.asking import (
-    MOST_CHANNEL_ERRORS,
-    Asking,
+from rocketwire_tools.exporter.scrape import (
+    MAX_CHANNEL_ERRORS,
     BrokerGoneError,
     BrokerScrape,
     error_name,
@@ -24,14 +23,14 @@ def connect_error() -> ConnectFailedError:
 async def test_an_error_leaves_a_part_incomplete() -> None:
     scrape = ExportedCluster().scrape()
 
-    async def fail(_: Asking) -> None:
+    async def fail(_: BrokerScrape) -> None:
         raise refusal(ResponseCode.NO_PERMISSION)
 
-    async def succeed(_: Asking) -> None:
+    async def succeed(_: BrokerScrape) -> None:
         await trio.lowlevel.checkpoint()
 
-    await asking.run("groups", fail)
-    await asking.run("topics", succeed)
+    await scrape.run("groups", fail)
+    await scrape.run("topics", succeed)
 
     assert list(scrape.incomplete) == ["groups"]
     assert scrape.failures == {("groups", "NO_PERMISSION"): 1}
@@ -61,7 +60,7 @@ async def test_a_broker_that_does_not_answer_is_given_up() -> None:
 
 
 async def test_the_failure_of_one_item_does_not_end_the_others() -> None:
-    asking = ExportedCluster().asking()
+    scrape = ExportedCluster().scrape()
     failures = {1: ResponseCode.SYSTEM_BUSY, 2: ResponseCode.TOPIC_NOT_EXIST}
     numbers: list[int] = []
 
@@ -73,11 +72,11 @@ async def test_the_failure_of_one_item_does_not_end_the_others() -> None:
     await scrape.call_each("topics", range(4), ask)
 
     assert numbers == [0, 3]
-    assert asking.failures == {("topics", "SYSTEM_BUSY"): 1}
+    assert scrape.failures == {("topics", "SYSTEM_BUSY"): 1}
 
 
 async def test_requests_at_once_are_bounded() -> None:
-    asking = ExportedCluster().asking(concurrent=3)
+    scrape = ExportedCluster().scrape(concurrent=3)
     running = highest = 0
 
     async def request() -> None:
@@ -92,7 +91,7 @@ async def test_requests_at_once_are_bounded() -> None:
 
     await scrape.call_each("topics", range(10), ask)
 
-    assert (highest, asking.requests) == (3, 10)
+    assert (highest, scrape.requests) == (3, 10)
 
 
 @pytest.mark.parametrize(

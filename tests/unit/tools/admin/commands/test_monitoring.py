@@ -34,17 +34,17 @@ def test_healthy_members_have_no_findings() -> None:
     locked = {"c": member(ProcessQueueInfo(locked=True), orderly="true")}
 
     for members in (well, locked, {}):
-        assert list(of_members(members)) == []
+        assert list(find_member_problems(members)) == []
 
 
 def test_different_subscriptions_are_found() -> None:
-    (line,) = of_members({"a": member(busy(0)), "b": member(busy(0), "x")})
+    (line,) = find_member_problems({"a": member(busy(0)), "b": member(busy(0), "x")})
 
     assert line["kind"] == "subscriptions"
 
 
 def test_queue_without_progress_is_found() -> None:
-    (line,) = of_members({"a": member(busy(61_000))})
+    (line,) = find_member_problems({"a": member(busy(61_000))})
 
     assert (line["clientId"], line["queue"]) == ("a", "T/b/1")
     assert str(line["finding"]).startswith("3 messages wait")
@@ -55,5 +55,5 @@ def test_wrong_locks_of_a_queue_are_found() -> None:
     kept = ProcessQueueInfo(locked=True, droped=True, try_unlock_times=4)
 
     for queue, text in ((unlocked, "not locked for"), (kept, "failed to unlock 4 times")):
-        (line,) = of_members({"a": member(queue, orderly="true")})
+        (line,) = find_member_problems({"a": member(queue, orderly="true")})
         assert str(line["finding"]).startswith(text)

@@ -44,7 +44,7 @@ async def test_members_that_have_left_are_skipped_and_the_others_are_bounded() -
         "y": refusal(ResponseCode.SYSTEM_ERROR),
     }
     cluster = ExportedCluster(running=running)
-    asking = cluster.asking()
+    scrape = cluster.scrape()
     members = GroupMembers()
     for client_id in ("x", "y", "z"):
         members.add(scrape, "g", client_id, f"{client_id}:1")

@@ -84,8 +84,8 @@ async def test_a_group_that_consumed_everything_is_not_asked_for_ages_or_rates()
 
     requests = [request[0] for request in cluster.asked]
     assert requests == ["groups", "offsets", "progress", "connection"]
-    assert asking.samples.values["rocketmq_message_accumulation"] == {CONSUMED: 0}
-    assert asking.samples.values["rocketmq_consumer_tps"] == {CONSUMED: 0}
+    assert scrape.samples.values["rocketmq_message_accumulation"] == {CONSUMED: 0}
+    assert scrape.samples.values["rocketmq_consumer_tps"] == {CONSUMED: 0}
 
 
 async def test_a_group_that_reads_has_rates() -> None:

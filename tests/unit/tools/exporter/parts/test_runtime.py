@@ -100,12 +100,12 @@ async def test_producers_are_counted_by_group() -> None:
     ],
 )
 async def test_refused_producers(code: ResponseCode, failures: dict[tuple[str, str], int]) -> None:
-    asking = ExportedCluster(producers=refusal(code)).asking()
+    scrape = ExportedCluster(producers=refusal(code)).scrape()
 
     await scrape.run("producers", collect_producers)
 
-    assert asking.failures == failures
-    assert bool(asking.incomplete) == bool(failures)
+    assert scrape.failures == failures
+    assert bool(scrape.incomplete) == bool(failures)
 
 
 async def test_a_statistic_may_be_refused() -> None:
