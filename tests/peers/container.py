@@ -44,7 +44,7 @@ class JavaContainer(Server):
         )
         super().__init__("container", command, folder)
 
-    def configured(self, name: str, cluster: str) -> Path:
+    def write_config(self, name: str, cluster: str) -> Path:
         """The configuration file of a broker that the container can start."""
         port = free_ports((-2, 0, 1))
         store = self.folder.resolve() / name
