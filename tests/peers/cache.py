@@ -72,11 +72,11 @@ def build_once(target: Path, build: Callable[[Path], None]) -> Path:
 
 
 def _run(what: str, *command: str) -> None:
-    done = subprocess.run(
+    ended = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=MAVEN_SECONDS
     )
-    if done.returncode != 0:
-        output = f"{done.stdout}\n{done.stderr}".strip()
+    if ended.returncode != 0:
+        output = f"{ended.stdout}\n{ended.stderr}".strip()
         raise JavaUnavailableError(f"{what} failed: {output[-600:]}")
 
 

@@ -67,8 +67,8 @@ class DevBroker(Server):
         self.name_server_port = 0 if name_servers else free_ports()
         settings = {"brokerName": name, "listenPort": port, **(options or {})}
         (folder / "broker.properties").write_text(properties(settings))
-        own = ["dev", f"--port={self.name_server_port}"]
-        verb = ["broker", "-n", ";".join(name_servers)] if name_servers else own
+        alone = ["dev", f"--port={self.name_server_port}"]
+        verb = ["broker", "-n", ";".join(name_servers)] if name_servers else alone
         command = [*PROGRAM, *verb, "-c", "broker.properties", "--status-port", "-1"]
         environment = {"JAVA_OPT": " ".join(jvm)}
         super().__init__("broker", command, folder, ready=_READY, environment=environment)
@@ -121,15 +121,15 @@ class DevCluster:
             self.slave()
         if (missing := MISSING & (options or {}).keys()) != frozenset():
             pytest.skip(f"brokers for development have no {', '.join(missing)}")
-        found = self._brokers.get(name)
-        if found is None:
+        broker = self._brokers.get(name)
+        if broker is None:
             settings = {**BROKER, **(options or {})}
-            found = DevBroker(self._folder / name, [self.address], settings, name=name, jvm=jvm)
-            self._running.enter_context(found)
-            self._brokers[name] = found
-        if not found.runs:
-            found.start()
-        return found
+            broker = DevBroker(self._folder / name, [self.address], settings, name=name, jvm=jvm)
+            self._running.enter_context(broker)
+            self._brokers[name] = broker
+        if not broker.runs:
+            broker.start()
+        return broker
 
     def end_brokers(self) -> None:
         """End every broker but the master."""

@@ -231,8 +231,8 @@ def run(
             if outcome == "ended":
                 ended.add(name)
                 continue
-            short = name.removeprefix(PACKAGE)
-            yield Outcome(short, method, outcome, int(took), reason[0] if reason else "")
+            test_class = name.removeprefix(PACKAGE)
+            yield Outcome(test_class, method, outcome, int(took), reason[0] if reason else "")
     for name in classes:
         if PACKAGE + name not in ended:
             yield Outcome(name, "-", "failed", 0, f"did not end within {seconds:g} s")

@@ -359,16 +359,14 @@ class JavaPeer:
         """
         self.call("load", name_servers, topic, group, gap)
 
-    def loaded(self, group: str, more: int, seconds: float = 180.0) -> int:
-        """Wait until ``more`` messages were stored from now on; returns how many there are in all."""
-        before = int(self.call("loaded", group, 0, 0)[0])
-        wanted = before + more
-        stored = int(
-            self.call("loaded", group, wanted, int(seconds * 1000), seconds=seconds + 30)[0]
-        )
-        if stored < wanted:
+    def loaded(self, group: str, count: int, seconds: float = 180.0) -> int:
+        """Wait until ``count`` messages were stored from now on; returns how many there are in all."""
+        start = int(self.call("loaded", group, 0, 0)[0])
+        words = ("loaded", group, start + count, int(seconds * 1000))
+        stored = int(self.call(*words, seconds=seconds + 30)[0])
+        if stored < start + count:
             raise PeerFailedError(
-                f"{stored - before} of {more} messages were stored in {seconds} s"
+                f"{stored - start} of {count} messages were stored in {seconds} s"
             )
         return stored
 

@@ -445,7 +445,7 @@ class Speaker:
             **options,
         )
 
-    def _stored(self, topic: int, queue: int, now: int) -> bytes:
+    def _store_message(self, topic: int, queue: int, now: int) -> bytes:
         """A message as the commit log holds it."""
         body = self._world.body(self._chance, self._size())
         name = self._world.topics[topic].encode()
@@ -490,7 +490,7 @@ class Speaker:
                 later=wait_ns, **options,
             )  # fmt: skip
         count = 1 + int(self._random() ** 2 * self._profile.batch)
-        body = b"".join([self._stored(topic, queue, now) for _ in range(count)])
+        body = b"".join([self._store_message(topic, queue, now) for _ in range(count)])
         return self._exchange(
             now,
             11,
@@ -516,7 +516,7 @@ class Speaker:
             "startOffsetInfo": f"0 {queue} {offset}", "msgOffsetInfo": f"0 {queue} {offset}",
         }  # fmt: skip
         count = 1 + int(self._random() ** 2 * self._profile.batch)
-        body = b"".join([self._stored(topic, queue, now) for _ in range(count)])
+        body = b"".join([self._store_message(topic, queue, now) for _ in range(count)])
         now = self._exchange(
             now, 200050, fields, answer=answer, body=body, topic=name, group=self._group,
             queue_id=-1,

@@ -170,19 +170,19 @@ class Writer:
         addresses = ipaddress.ip_address(source[0]).packed, ipaddress.ip_address(target[0]).packed
         four = len(addresses[0]) == 4
         ether_type = 0x0800 if four else 0x86DD
-        kind = self._link(source)
-        if kind == ETHERNET:
+        link_type = self._link(source)
+        if link_type == ETHERNET:
             link = b"\x02\0" + addresses[1][-4:] + b"\x02\0" + addresses[0][-4:]
             if max(source[1], target[1]) % 11 == 0:
                 outer = struct.pack(">HH", 0x88A8, 5) if min(source[1], target[1]) % 2 else b""
                 link += outer + struct.pack(">HH", 0x8100, 7)
             link += struct.pack(">H", ether_type)
-        elif kind == SLL:
+        elif link_type == SLL:
             link = struct.pack(">HHH8sH", 0, 1, 6, b"\x02\0" + addresses[0][-4:], ether_type)
-        elif kind == SLL2:
+        elif link_type == SLL2:
             host = b"\x02\0" + addresses[0][-4:]
             link = struct.pack(">HHIHBB8s", ether_type, 0, 1, 1, 0, 6, host)
-        elif kind == NULL:
+        elif link_type == NULL:
             link = struct.pack("<I", 2 if four else 30)
         else:
             link = b""
@@ -194,9 +194,9 @@ class Writer:
         return link, b"\x45\0", tcp_header, ports, sum(words), True
 
 
-def save(path: Path, packets: Iterable[Packet], **kind: Any) -> Path:
+def save(path: Path, packets: Iterable[Packet], **options: Any) -> Path:
     """Write a capture, with nanoseconds unless its kind has other units."""
     with path.open("wb") as file:
-        kind.setdefault("nanoseconds", True)
-        Writer(file, **kind).write(packets)
+        options.setdefault("nanoseconds", True)
+        Writer(file, **options).write(packets)
     return path

@@ -167,7 +167,7 @@ class Connection:
         begin = sent[0].time_ns - 700 * US if sent else self._way.begun_ns
         if self._way.answered != "yes":
             self._call_in_vain(begin)
-            return self._captured()
+            return self._list_packets()
         self._shake_hands(begin)
         end = begin
         waiting: list[bytes] = [self._dialogue.opening] if self._dialogue.opening else []
@@ -189,7 +189,7 @@ class Connection:
             end = self._send(side, data, max(message.time_ns, end))
             waiting = []
         self._end(end + 400 * MS)
-        return self._captured()
+        return self._list_packets()
 
     # ---- segments
 
@@ -287,7 +287,7 @@ class Connection:
 
     # ---- what the capture holds
 
-    def _captured(self) -> list[Packet]:
+    def _list_packets(self) -> list[Packet]:
         """Packets with the acknowledgements that their senders can give."""
         end = int(self._profile.seconds * SECOND)
         received = {True: 0, False: 0}
