@@ -21,7 +21,7 @@ from tests.peers.processes import LOOPBACK, Child, PeerFailedError, Server, free
 from tests.peers.server_certificate import with_certificate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 CURRENT = "5.5.0"
@@ -211,6 +211,16 @@ class Load(NamedTuple):
     failures: list[str]
 
 
+def sort_keys(keys: Iterable[str]) -> list[str]:
+    """The different keys, as numbers in order."""
+    return sorted(set(keys), key=int)
+
+
+def number_keys(count: int) -> list[str]:
+    """The keys of this many messages."""
+    return list(map(str, range(count)))
+
+
 class JavaPeer:
     """One JVM that runs ``tests/peers/sources/Peer.java``: producers, consumers and mqadmin lines of any number.
 
@@ -351,6 +361,16 @@ class JavaPeer:
     def received(self, group: str, count: int, seconds: float = 180.0) -> list[str]:
         """Return the keys of all deliveries to the group, after ``count`` different ones or when time is up."""
         return self.call("received", group, count, int(seconds * 1000), seconds=seconds + 30)
+
+    def exchange(self, name_servers: str, topic: str, count: int) -> list[str]:
+        """Send messages and read them with a new consumer; returns their different keys in order."""
+        producers, consumers = f"{topic}-producers", f"{topic}-consumers"
+        self.send(name_servers, topic, producers, range(count))
+        self.consume(name_servers, topic, consumers)
+        keys = self.received(consumers, count)
+        self.close(producers)
+        self.close(consumers)
+        return sort_keys(keys)
 
     def load(self, name_servers: str, topic: str, group: str, gap: int = 10) -> None:
         """Let the group's producer send one message after the other, ``gap`` milliseconds apart, until ``unload``.
