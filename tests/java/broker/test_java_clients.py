@@ -37,4 +37,4 @@ def test_two_java_consumers_share_the_queues_and_one_takes_over(
         assert java.queues("one") | java.queues("two") == queues
 
         java.close("one")
-        wait_until(lambda: java.queues("two") == queues, "the other has all")
+        wait_until(lambda: java.queues("two") == queues, "the second has all")

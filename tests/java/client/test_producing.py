@@ -256,7 +256,9 @@ def return_state(
     return state
 
 
-async def test_hundreds_of_transactions_are_checked_at_once(it: Site) -> None:
+async def test_hundreds_of_transactions_that_a_broker_checks_at_once_are_all_answered(
+    it: Site,
+) -> None:
     topic = unique("P26")
     number, at_once = 400, 300  # a client that answered 256 at a time lost the others for good
     being_checked: set[bytes] = set()

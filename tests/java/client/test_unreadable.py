@@ -34,7 +34,7 @@ async def fill_topic(
 
 @pytest.mark.full
 @pytest.mark.parametrize("flavour", FLAVOURS)
-async def test_messages_come_that_inflate_beyond_one_answer(
+async def test_all_messages_come_that_inflate_to_more_than_one_answer_may_hold(
     java_cluster: JavaCluster, java_peer: JavaPeer, client: ClientInstance, flavour: str
 ) -> None:
     bodies: list[bytes] = []
@@ -92,7 +92,7 @@ async def test_batches_that_a_queue_keeps_whole_come_as_messages(
 
 @pytest.mark.full
 @pytest.mark.parametrize("level", [1, 5, 19, 20, 21, 22])
-async def test_zstd_of_every_level_of_javas_producers_is_read(
+async def test_zstd_of_every_level_that_javas_producers_write_is_read(
     java_cluster: JavaCluster, java_peer: JavaPeer, client: ClientInstance, level: int
 ) -> None:
     bodies: list[bytes] = []
