@@ -76,14 +76,12 @@ async def test_only_a_list_that_another_case_disturbed_is_read_again(
     def disturb_first(
         request: RemotingCommand, response: RemotingCommand, memory: Memory
     ) -> RemotingCommand:
-        if request.code != RequestCode.GET_BROKER_CLUSTER_INFO or memory.seen:
+        if request.code != RequestCode.GET_BROKER_CLUSTER_INFO or memory.kept:
             return response
         failure = replace(response, code=1, remark=f"{error}, HashMap.java:1597", body=None)
-        return memory.seen.setdefault("first", failure)
+        return memory.kept.setdefault("first", failure)
 
-    async with run_proxy(
-        Defect(name="disturbed", case="", answer=disturb_first), server
-    ) as address:
+    async with run_proxy(Defect("disturbed", "", answer=disturb_first), server) as address:
         verdict = await play(CASES["ns/103/1"], address, 3.0)
 
     assert verdict.kind is kind, verdict.reason
@@ -91,7 +89,7 @@ async def test_only_a_list_that_another_case_disturbed_is_read_again(
 
 @pytest.mark.process
 async def test_the_same_cases_pass_without_any_defect(server: Address) -> None:
-    harmless = Defect(name="none", case="")
+    harmless = Defect("none", "")
     verdicts: list[Verdict] = []
     async with run_proxy(harmless, server) as address, trio.open_nursery() as nursery:
 

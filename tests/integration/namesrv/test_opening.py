@@ -17,6 +17,7 @@ from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.server.server import NameServer, serve
+from tests.integration.namesrv.time_limits import time_limit
 from tests.support.builders.certificates import Pair, authority, with_pair
 
 if TYPE_CHECKING:
@@ -43,10 +44,11 @@ def tls_settings(folder: Path, **more: Any) -> TlsSettings:
 @asynccontextmanager
 async def running(tls: TlsSettings | None = None, **changes: Any) -> AsyncGenerator[NameServer]:
     config = Config(bind_address=LOOPBACK, listen_port=0, tls=tls or TlsSettings(), **changes)
-    async with trio.open_nursery() as nursery:
-        server: NameServer = await nursery.start(serve, config)
-        yield server
-        nursery.cancel_scope.cancel()
+    with trio.fail_after(time_limit()):
+        async with trio.open_nursery() as nursery:
+            server: NameServer = await nursery.start(serve, config)
+            yield server
+            nursery.cancel_scope.cancel()
 
 
 def trusting(
@@ -116,16 +118,15 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 async def test_tls_is_spoken_also_behind_a_proxy(
     tmp_path: Path, mode: str, version: ssl.TLSVersion, header: bytes
 ) -> None:
-    with trio.fail_after(60):
-        async with (
-            running(tls_settings(tmp_path, server_mode=mode)) as server,
-            connect(server, header) as stream,
-        ):
-            tls = await start_tls(stream, trusting(tmp_path, version=version))
-            for _ in range(3):
-                assert (await ask(tls)).code == 0
-            assert (await ask(tls, CLUSTER_INFO * 2)).code == 0
-            await tls.aclose()
+    async with (
+        running(tls_settings(tmp_path, server_mode=mode)) as server,
+        connect(server, header) as stream,
+    ):
+        tls = await start_tls(stream, trusting(tmp_path, version=version))
+        for _ in range(3):
+            assert (await ask(tls)).code == 0
+        assert (await ask(tls, CLUSTER_INFO * 2)).code == 0
+        await tls.aclose()
 
 
 class Through(trio.abc.Stream):
@@ -164,30 +165,27 @@ class Holding(Through):
 
 
 async def test_a_handshake_in_single_bytes_succeeds(tmp_path: Path) -> None:
-    with trio.fail_after(60):
-        async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
-            tls = await start_tls(Dripping(stream), trusting(tmp_path))
-            assert (await ask(tls)).code == 0
+    async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
+        tls = await start_tls(Dripping(stream), trusting(tmp_path))
+        assert (await ask(tls)).code == 0
 
 
 async def test_a_request_that_comes_with_the_end_of_the_handshake_is_answered(
     tmp_path: Path,
 ) -> None:
-    with trio.fail_after(60):
-        async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
-            holding = Holding(stream)
-            tls = await start_tls(holding, trusting(tmp_path, version=ssl.TLSVersion.TLSv1_3))
-            await tls.send_all(CLUSTER_INFO)
-            await stream.send_all(holding.held)
-            assert (await ask(tls, b"")).code == 0
+    async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
+        holding = Holding(stream)
+        tls = await start_tls(holding, trusting(tmp_path, version=ssl.TLSVersion.TLSv1_3))
+        await tls.send_all(CLUSTER_INFO)
+        await stream.send_all(holding.held)
+        assert (await ask(tls, b"")).code == 0
 
 
 async def test_the_server_says_goodbye(tmp_path: Path) -> None:
-    with trio.fail_after(60):
-        async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
-            tls = await start_tls(stream, trusting(tmp_path))
-            await tls.send_all(b"\xff\xff\xff\xff")
-            assert await tls.receive_some() == b""  # an end without goodbye would raise
+    async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
+        tls = await start_tls(stream, trusting(tmp_path))
+        await tls.send_all(b"\xff\xff\xff\xff")
+        assert await tls.receive_some() == b""  # an end without goodbye would raise
 
 
 def listening_to(server: NameServer) -> Observer:
@@ -199,13 +197,12 @@ def listening_to(server: NameServer) -> Observer:
 async def test_where_tls_is_enforced_plain_frames_are_refused_and_not_executed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with trio.fail_after(60):
-        async with running(tls_settings(tmp_path, server_mode="enforcing")) as server:
-            observer = listening_to(server)
-            for header in (b"", V1, V2):
-                async with connect(server, header + PUT) as stream:
-                    assert await is_closed(stream)
-            assert server.state.kv.document() == {}
+    async with running(tls_settings(tmp_path, server_mode="enforcing")) as server:
+        observer = listening_to(server)
+        for header in (b"", V1, V2):
+            async with connect(server, header + PUT) as stream:
+                assert await is_closed(stream)
+        assert server.state.kv.document() == {}
 
     assert len(warnings(caplog)) == 3
     end = (
@@ -223,14 +220,13 @@ async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = TlsSettings(test_mode=False, cert_path="no.pem", key_path="no.key")
-    with trio.fail_after(60):
-        async with running(settings) as server:
-            observer = listening_to(server)
-            async with connect(server) as stream:
-                with pytest.raises(trio.BrokenResourceError):
-                    await start_tls(stream, trusting(tmp_path))
-            async with connect(server) as stream:
-                assert (await ask(stream)).code == 0
+    async with running(settings) as server:
+        observer = listening_to(server)
+        async with connect(server) as stream:
+            with pytest.raises(trio.BrokenResourceError):
+                await start_tls(stream, trusting(tmp_path))
+        async with connect(server) as stream:
+            assert (await ask(stream)).code == 0
 
     (line,) = warnings(caplog)
     assert "it begins with TLS, and there is no certificate: certificate no.pem" in line
@@ -241,15 +237,14 @@ async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
 async def test_a_connection_keeps_what_it_began_with_when_the_certificate_changes(
     tmp_path: Path,
 ) -> None:
-    with trio.fail_after(60):
-        async with running(tls_settings(tmp_path)) as server, connect(server) as first:
-            early = await start_tls(first, trusting(tmp_path))
-            OURS.issue("server").write(tmp_path, "server")
-            await server.tls.reload()
+    async with running(tls_settings(tmp_path)) as server, connect(server) as first:
+        early = await start_tls(first, trusting(tmp_path))
+        OURS.issue("server").write(tmp_path, "server")
+        await server.tls.reload()
 
-            assert (await ask(early)).code == 0
-            async with connect(server) as second:
-                assert (await ask(await start_tls(second, trusting(tmp_path)))).code == 0
+        assert (await ask(early)).code == 0
+        async with connect(server) as second:
+            assert (await ask(await start_tls(second, trusting(tmp_path)))).code == 0
 
 
 async def test_a_broker_is_told_over_tls_where_that_is_configured(tmp_path: Path) -> None:
