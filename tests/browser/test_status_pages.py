@@ -96,9 +96,9 @@ def broker(name_server: Child, tmp_path_factory: pytest.TempPathFactory) -> Gene
 
 def page_of(program: Child) -> str:
     """The address that a program prints for its page."""
-    found = re.search(r"status page: (http://[^;\s]+)", program.output)
-    assert found is not None
-    return found[1]
+    match = re.search(r"status page: (http://[^;\s]+)", program.output)
+    assert match is not None
+    return match[1]
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -60,9 +60,9 @@ class Example:
     def end(self, number: int = signal.SIGTERM) -> list[str]:
         """Send a signal; return what the program prints then."""
         self._process.send_signal(number)
-        rest = list(self.lines)
+        remaining = list(self.lines)
         assert self._process.wait(30) == 0
-        return rest
+        return remaining
 
 
 @pytest.mark.parametrize("dialect", ["threads", "asyncio", "trio"])

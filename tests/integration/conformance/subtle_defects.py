@@ -30,16 +30,20 @@ def echoes_version(
     return replace(response, version=request.version)
 
 
-def rotate(together: list[RemotingCommand]) -> list[RemotingCommand]:
+def rotate(responses: list[RemotingCommand]) -> list[RemotingCommand]:
     """Each answer bears the number of the next one."""
-    following = [*together[1:], together[0]]
-    return [replace(one, opaque=two.opaque) for one, two in zip(together, following, strict=True)]
+    following = [*responses[1:], responses[0]]
+    return [
+        replace(item, opaque=two.opaque) for item, two in zip(responses, following, strict=True)
+    ]
 
 
-def same_routes(together: list[RemotingCommand]) -> list[RemotingCommand]:
+def same_routes(responses: list[RemotingCommand]) -> list[RemotingCommand]:
     """All routes that are asked for together are the first one."""
-    routes = [one.body for one in together if one.body and one.body.startswith(b'{"brokerDatas"')]
-    return [replace(one, body=routes[0]) if one.body in routes else one for one in together]
+    routes = [
+        item.body for item in responses if item.body and item.body.startswith(b'{"brokerDatas"')
+    ]
+    return [replace(item, body=routes[0]) if item.body in routes else item for item in responses]
 
 
 def of_another_connection(
@@ -53,7 +57,7 @@ def of_another_connection(
 
 def twice(code: int) -> Callable[[list[RemotingCommand]], list[RemotingCommand]]:
     """Answers of that code, of several that are asked for together, are given twice."""
-    return lambda together: [one for one in together for _ in range(1 + (one.code == code))]
+    return lambda responses: [item for item in responses for _ in range(1 + (item.code == code))]
 
 
 def fields_of(request: RemotingCommand) -> dict[str, str]:
@@ -77,8 +81,8 @@ def one_replaces_all(request: RemotingCommand, memory: Memory) -> list[RemotingC
     if request.code != 103 or "compressed" in fields or len(table := table_of(request)) > 1:
         memory.kept[fields.get("brokerName")] = request
         return [request]
-    before = memory.kept.get(fields.get("brokerName"))
-    topics = table_of(before) if before and before.code == 103 else {}
+    earlier = memory.kept.get(fields.get("brokerName"))
+    topics = table_of(earlier) if earlier and earlier.code == 103 else {}
     return [*(one_way(request, 216, topic=name) for name in topics if name not in table), request]
 
 
@@ -92,35 +96,39 @@ def one_is_ignored(request: RemotingCommand, memory: Memory) -> list[RemotingCom
 def change_packed(change: Callable[[dict[str, str]], dict[str, str]]) -> Ask:
     """The server sees other ext fields of packed registrations."""
 
-    def changed(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
+    def change_fields(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
         fields = fields_of(request)
         if request.code != 103 or "compressed" not in fields:
             return [request]
         return [replace(request, ext_fields=change(fields))]
 
-    return changed
+    return change_fields
 
 
 def one_cluster_for_an_address(request: RemotingCommand, memory: Memory) -> list[RemotingCommand]:
     """A registration removes what another cluster has at the address."""
     fields = fields_of(request)
-    others = [
-        one
-        for one in memory.registered
-        if one.get("brokerAddr") == fields.get("brokerAddr")
-        and one.get("clusterName") != fields.get("clusterName")
+    strangers = [
+        item
+        for item in memory.registered
+        if item.get("brokerAddr") == fields.get("brokerAddr")
+        and item.get("clusterName") != fields.get("clusterName")
     ]
     if request.code != 103:
         return [request]
-    return [*(one_way(request, 104, **other) for other in others), request]
+    return [*(one_way(request, 104, **stranger) for stranger in strangers), request]
 
 
 def others_are(code: int) -> Ask:
     """A registration also does this to each other broker."""
 
     def change(request: RemotingCommand, memory: Memory) -> list[RemotingCommand]:
-        own = fields_of(request).get("brokerName")
-        names = {one["brokerName"] for one in memory.registered if one.get("brokerName") != own}
+        broker_name = fields_of(request).get("brokerName")
+        names = {
+            item["brokerName"]
+            for item in memory.registered
+            if item.get("brokerName") != broker_name
+        }
         if request.code != 103:
             return [request]
         return [*(one_way(request, code, brokerName=name or "") for name in names), request]
@@ -153,25 +161,27 @@ def own_entries(
 def value(change: Callable[[str], str]) -> Response:
     """KV values are returned otherwise."""
 
-    def changed(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
+    def change_fields(
+        request: RemotingCommand, response: RemotingCommand, _: Memory
+    ) -> RemotingCommand:
         fields = fields_of(response)
         if request.code != 101 or "value" not in fields:
             return response
         return replace(response, ext_fields={"value": change(fields["value"])})
 
-    return changed
+    return change_fields
 
 
 def spell(name: str, change: Callable[[str], str], *codes: int) -> Ask:
     """The server sees an ext field of these codes spelled otherwise."""
 
-    def changed(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
+    def change_fields(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
         fields = fields_of(request)
         if request.code not in codes or name not in fields:
             return [request]
         return [replace(request, ext_fields=fields | {name: change(fields[name])})]
 
-    return changed
+    return change_fields
 
 
 def filter_list(keep: Callable[[str], bool]) -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -13,10 +13,10 @@ from rocketwire_tools.conformance.broker_cases import ALL
 from tests.integration.conformance.broker_runs import our_broker
 from tests.integration.conformance.servers import (
     answers_rubbish,
+    find_closed_address,
     listening,
     says_nothing,
     status_of,
-    unused_address,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def test_a_target_is_required(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_broker_that_is_not_there_ends_it_with_3(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["broker", unused_address()]) == 3
+    assert main(["broker", find_closed_address()]) == 3
     assert capsys.readouterr().err.startswith("unreachable: 127.0.0.1:")
 
 
@@ -71,7 +71,7 @@ async def test_a_target_that_is_no_broker_fails_at_once_and_says_why(
 async def test_a_run_writes_all_reports_and_removes_what_it_stored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files = [tmp_path / f"report.{kind}" for kind in ("json", "junit", "html")]
+    files = [tmp_path / f"report.{suffix}" for suffix in ("json", "junit", "html")]
     options = [f"--{file.suffix[1:]}={file}" for file in files]
     async with our_broker() as server:
         topics = {topic.topic_name for topic in server.broker.topics}
@@ -79,10 +79,10 @@ async def test_a_run_writes_all_reports_and_removes_what_it_stored(
         status = await status_of(
             "broker", address, "--only", "broker/10", "--only", "broker/36/7", *options
         )
-        left = {topic.topic_name for topic in server.broker.topics} - topics
+        remaining = {topic.topic_name for topic in server.broker.topics} - topics
 
     assert status == 0
-    assert left == set()
+    assert remaining == set()
     assert "4 pass; no MUST failed" in capsys.readouterr().out
     [report] = json.loads(files[0].read_text("utf-8"))
     assert report["verdicts"] == {"pass": 4}
@@ -106,7 +106,7 @@ async def test_a_case_that_needs_another_configuration_is_skipped(
 async def test_two_brokers_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
     only = ("--only", "broker/11/10", "--only", "broker/15")
     async with our_broker() as first, our_broker() as second:
-        addresses = [f"127.0.0.1:{one.broker.config.listen_port}" for one in (first, second)]
+        addresses = [f"127.0.0.1:{server.broker.config.listen_port}" for server in (first, second)]
         status = await status_of("broker", "diff", *addresses, *only)
 
     assert status == 0
@@ -116,7 +116,7 @@ async def test_two_brokers_are_compared(capsys: pytest.CaptureFixture[str]) -> N
 async def test_a_difference_of_two_brokers_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     only = ("--only", "broker/26")
     async with our_broker() as first, our_broker(auto_create_groups=False) as second:
-        addresses = [f"127.0.0.1:{one.broker.config.listen_port}" for one in (first, second)]
+        addresses = [f"127.0.0.1:{server.broker.config.listen_port}" for server in (first, second)]
         status = await status_of("broker", "diff", *addresses, "--only", "broker/11/1", *only)
 
     assert status == 1

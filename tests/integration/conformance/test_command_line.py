@@ -18,10 +18,10 @@ from tests.integration.conformance.servers import (
     answers_as_a_broker,
     answers_rubbish,
     closes_at_once,
+    find_closed_address,
     listening,
     says_nothing,
     status_of,
-    unused_address,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def test_a_target_that_is_not_there_ends_it_with_3(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([unused_address()]) == 3
+    assert main([find_closed_address()]) == 3
     assert capsys.readouterr().err.startswith("unreachable: 127.0.0.1:")
 
 
@@ -265,8 +265,8 @@ def test_every_case_is_explained_without_python(
 
 @pytest.mark.process
 def test_a_server_that_does_not_start_is_one_error_in_every_report(tmp_path: Path) -> None:
-    files = {kind: tmp_path / f"report.{kind}" for kind in ("json", "junit", "html")}
-    words = [word for kind, path in files.items() for word in (f"--{kind}", str(path))]
+    files = {suffix: tmp_path / f"report.{suffix}" for suffix in ("json", "junit", "html")}
+    words = [word for suffix, path in files.items() for word in (f"--{suffix}", str(path))]
 
     status = main(["--start", "false", "--only", "transport/5", "--name", "a <b>", *words])
 

@@ -138,11 +138,11 @@ def test_long_values_are_cut_in_messages() -> None:
 
 def test_names_are_the_same_in_the_same_run_and_different_in_others() -> None:
     kinds = ("{topic}", "{topicB}", "{address}", "{addressB}", "{ha}")
-    mine = [Names("run", 7).text(kind) for kind in kinds]
+    mine = [Names("run", 7).text(placeholder) for placeholder in kinds]
 
-    assert mine == [Names("run", 7).text(kind) for kind in kinds]
-    assert not set(mine) & {Names("run", 8).text(kind) for kind in kinds}
-    assert not set(mine[:2]) & {Names("two", 7).text(kind) for kind in kinds}
+    assert mine == [Names("run", 7).text(placeholder) for placeholder in kinds]
+    assert not set(mine) & {Names("run", 8).text(placeholder) for placeholder in kinds}
+    assert not set(mine[:2]) & {Names("two", 7).text(placeholder) for placeholder in kinds}
     assert len(set(mine)) == len(kinds)
 
 

@@ -34,13 +34,13 @@ def instructions() -> list[tuple[str, str]]:
     text = (DEPLOY / "Containerfile").read_text("utf-8")
     lines = re.sub(r"\\\n", " ", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
     return [
-        (name, rest.strip()) for name, _, rest in (line.partition(" ") for line in lines) if name
+        (name, words.strip()) for name, _, words in (line.partition(" ") for line in lines) if name
     ]
 
 
 def argument(name: str) -> str:
     """Of the last instruction of that name."""
-    return [rest for each, rest in instructions() if each == name][-1]
+    return [words for instruction, words in instructions() if instruction == name][-1]
 
 
 def environment() -> dict[str, str]:
@@ -55,19 +55,19 @@ def compose() -> dict[str, Any]:
 
 def unit() -> dict[str, list[str]]:
     """Settings of the unit, whose names are unique over its sections."""
-    found: dict[str, list[str]] = {}
+    settings: dict[str, list[str]] = {}
     for line in (DEPLOY / "rocketwire-namesrv.service").read_text("utf-8").splitlines():
         if "=" in line and not line.startswith("#"):
             name, _, value = line.partition("=")
-            found.setdefault(name, []).append(value)
-    return found
+            settings.setdefault(name, []).append(value)
+    return settings
 
 
 def options(words: list[str]) -> dict[str, str]:
     """Options of a command line that the server must understand."""
-    found = parse(words)
-    assert set(found) <= set(re.findall(r"^ -(\w)", USAGE, re.MULTILINE))
-    return found
+    variables = parse(words)
+    assert set(variables) <= set(re.findall(r"^ -(\w)", USAGE, re.MULTILINE))
+    return variables
 
 
 # ---- settings
@@ -101,9 +101,9 @@ def test_the_containers_environment_is_understood() -> None:
 def test_the_container_is_made_of_files_that_exist() -> None:
     sources = [
         path
-        for name, rest in instructions()
-        if name == "COPY" and not rest.startswith("--from")
-        for path in rest.split()[:-1]
+        for name, arguments in instructions()
+        if name == "COPY" and not arguments.startswith("--from")
+        for path in arguments.split()[:-1]
     ]
 
     assert sources
@@ -112,7 +112,7 @@ def test_the_container_is_made_of_files_that_exist() -> None:
 
 def test_the_containers_command_starts_the_program_that_the_project_installs() -> None:
     assert json.loads(argument("CMD")) == ["sh", "mqnamesrv"]
-    script = next(rest for _, rest in instructions() if "bin/mqnamesrv" in rest)
+    script = next(arguments for _, arguments in instructions() if "bin/mqnamesrv" in arguments)
     assert 'exec rocketwire-namesrv "$@"' in script
     assert 'rocketwire-namesrv = "' in (ROOT / "pyproject.toml").read_text("utf-8")
 
@@ -150,7 +150,9 @@ def test_compose_publishes_ports_that_exist_and_that_of_operators_to_this_machin
 def test_compose_builds_this_image_and_mounts_files_that_exist() -> None:
     services = compose()["services"]
     build = services["namesrv"]["build"]
-    mounts = [volume.split(":") for each in services.values() for volume in each.get("volumes", ())]
+    mounts = [
+        volume.split(":") for service in services.values() for volume in service.get("volumes", ())
+    ]
 
     assert (DEPLOY / build["context"]).resolve() == ROOT
     assert (ROOT / build["dockerfile"]).samefile(DEPLOY / "Containerfile")

@@ -61,11 +61,11 @@ async def name_server_metrics(folder: Path) -> dict[str, set[str]]:
 def metrics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     """Names of all series that the rules and the board may use, with their labels."""
     exporter = {family.name: set(family.labels) for family in FAMILIES.values()}
-    own: dict[str, set[str]] = {AGE: set(), f"{COLLECTIONS}_total": {"result"}}
+    exporter_series: dict[str, set[str]] = {AGE: set(), f"{COLLECTIONS}_total": {"result"}}
     return {
         **trio.run(name_server_metrics, tmp_path_factory.mktemp("tls")),
         **exporter,
-        **own,
+        **exporter_series,
         **BUILT_IN,
     }
 
@@ -79,12 +79,12 @@ class Selector(NamedTuple):
 
 def selectors(expression: str) -> list[Selector]:
     """All selectors of an expression; raises ``ValueError`` if it is no PromQL."""
-    found: list[Selector] = []
+    matches: list[Selector] = []
 
     def visit(node: Any) -> None:
         if isinstance(node, promql_parser.VectorSelector):
             labels = {matcher.name for matcher in node.matchers.matchers}
-            found.append(Selector(node.name or "", labels))
+            matches.append(Selector(node.name or "", labels))
         for name in ("lhs", "rhs", "expr", "param", "vector_selector", "vs"):
             child: Any = getattr(node, name, None)
             if child is not None and not isinstance(child, str):
@@ -94,8 +94,8 @@ def selectors(expression: str) -> list[Selector]:
             visit(argument)
 
     visit(promql_parser.parse(expression))
-    assert found, expression
-    return found
+    assert matches, expression
+    return matches
 
 
 def check(expression: str, metrics: dict[str, set[str]]) -> None:
@@ -141,8 +141,8 @@ def test_the_labels_in_the_texts_of_an_alert_are_those_of_its_metrics(
     for rule in rules():
         used = set(re.findall(r"\$labels\.(\w+)", json.dumps(rule["annotations"]))) - TARGET
         present: set[str] = set()
-        for each in selectors(rule["expr"]):
-            present |= metrics[each.name]
+        for selector in selectors(rule["expr"]):
+            present |= metrics[selector.name]
         assert not present or used <= present, rule["alert"]
 
 
@@ -157,7 +157,7 @@ def test_variables_of_the_board_are_labels_of_metrics_that_exist(
     metrics: dict[str, set[str]],
 ) -> None:
     variables = json.loads(BOARD.read_text("utf-8"))["templating"]["list"]
-    queries = [each["definition"] for each in variables if each["type"] == "query"]
+    queries = [selector["definition"] for selector in variables if selector["type"] == "query"]
 
     assert queries
     for query in queries:

@@ -113,7 +113,7 @@ def test_a_check_prints_what_is_wrong_and_starts_nothing(
         " listenPort?",
         f"{path}: the name server cannot start; 1 error, 1 warning",
     ]
-    assert [each.name for each in tmp_path.iterdir()] == ["ns.properties"]
+    assert [path.name for path in tmp_path.iterdir()] == ["ns.properties"]
 
 
 def test_all_items_are_printed_after_the_file_was_read(
@@ -131,7 +131,7 @@ def test_all_items_are_printed_after_the_file_was_read(
     form = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d INFO main - [\w.]+="
     assert all(re.match(form, line) for line in lines[1:])
     items = [line.partition(" - ")[2] for line in lines[1:]]
-    ours = [each.key for each in PROPERTIES if each.owner is Owner.OURS]
+    ours = [setting.key for setting in PROPERTIES if setting.owner is Owner.OURS]
     assert [item.partition("=")[0] for item in items[60:]] == ours
     assert not any(item.startswith("rocketwire.") for item in items[:60])
     assert "rocketwire.observePort=5558" in items

@@ -48,7 +48,7 @@ async def running(**changes: Any) -> AsyncGenerator[NameServer]:
 
 
 @pytest.fixture
-def taken_port() -> Iterator[int]:
+def busy_port() -> Iterator[int]:
     with socket.create_server((LOOPBACK, 0)) as listener:
         yield listener.getsockname()[1]
 
@@ -82,8 +82,8 @@ async def get(server: NameServer, path: str) -> tuple[int, str]:
 async def value(server: NameServer, series: str) -> float | None:
     """The value of one series, None if there is no such."""
     _, text = await get(server, "/metrics")
-    found = [line for line in text.splitlines() if line.startswith(f"{series} ")]
-    return float(found[0].rpartition(" ")[2]) if found else None
+    lines = [line for line in text.splitlines() if line.startswith(f"{series} ")]
+    return float(lines[0].rpartition(" ")[2]) if lines else None
 
 
 async def test_each_page_is_where_it_should_be() -> None:
@@ -108,8 +108,8 @@ async def test_lists_of_name_servers_are_read_again_for_each_request(tmp_path: P
 
 
 async def test_two_name_servers_compare_their_tables() -> None:
-    async with running() as alone:
-        assert (await get(alone, "/table-digest"))[0] == 404
+    async with running() as single:
+        assert (await get(single, "/table-digest"))[0] == 404
     async with running(peers="127.0.0.1:1") as first:
         port = first.observation.listening.port
         async with running(peers=f"127.0.0.1:{port}") as second:
@@ -261,9 +261,9 @@ async def test_a_name_of_this_machine_is_as_loopback_as_its_address(name: str) -
 
 
 async def test_a_port_that_is_taken_is_a_warning_if_nobody_asked_for_it(
-    taken_port: int, caplog: pytest.LogCaptureFixture
+    busy_port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with running(observe_port=taken_port) as server:
+    async with running(observe_port=busy_port) as server:
         client = Client(await trio.open_tcp_stream(*server.listening))
         assert (await client.ask(CLUSTER_INFO)).code == 0
         await client.stream.aclose()
@@ -273,10 +273,10 @@ async def test_a_port_that_is_taken_is_a_warning_if_nobody_asked_for_it(
 
 
 async def test_a_port_that_is_taken_ends_the_start_if_somebody_asked_for_it(
-    taken_port: int,
+    busy_port: int,
 ) -> None:
     with pytest.raises(BindError, match="no port for operators"):
-        await serve(settings(observe_port=taken_port, observe_asked=True))
+        await serve(settings(observe_port=busy_port, observe_asked=True))
 
 
 async def test_the_oldest_connection_makes_room_when_there_are_too_many(
@@ -285,9 +285,9 @@ async def test_the_oldest_connection_makes_room_when_there_are_too_many(
     monkeypatch.setattr(http_port, "MOST_CONNECTIONS", 2)
     async with running() as server:
         oldest = await connect(server)
-        others = [await connect(server) for _ in range(2)]
+        newer = [await connect(server) for _ in range(2)]
 
         assert await everything(oldest) == b""
         assert (await get(server, "/healthz"))[0] == 200
-        for stream in (oldest, *others):
+        for stream in (oldest, *newer):
             await stream.aclose()

@@ -37,8 +37,8 @@ PUT = encode(
 OURS = authority("ours")
 
 
-def tls_settings(folder: Path, **more: Any) -> TlsSettings:
-    return with_pair(folder, OURS.issue("server"), **more)
+def tls_settings(folder: Path, **options: Any) -> TlsSettings:
+    return with_pair(folder, OURS.issue("server"), **options)
 
 
 @asynccontextmanager
@@ -65,9 +65,9 @@ def trusting(
 
 
 @asynccontextmanager
-async def connect(server: NameServer, before: bytes = b"") -> AsyncGenerator[trio.SocketStream]:
+async def connect(server: NameServer, opening: bytes = b"") -> AsyncGenerator[trio.SocketStream]:
     async with await trio.open_tcp_stream(*server.listening) as stream:
-        await stream.send_all(before)
+        await stream.send_all(opening)
         yield stream
 
 
@@ -394,6 +394,6 @@ async def test_bytes_that_were_read_before_are_not_lost() -> None:
     async with running() as server, trio.open_nursery() as nursery:
         for received in (CLUSTER_INFO, V1 + CLUSTER_INFO[:3], V2[:5]):
             ours = open_stream(server, nursery, "client:1", received)
-            whole = next(h for h in (b"", V1, V2) if (h + CLUSTER_INFO).startswith(received))
-            assert (await ask(ours, (whole + CLUSTER_INFO)[len(received) :])).code == 0
+            opening = next(h for h in (b"", V1, V2) if (h + CLUSTER_INFO).startswith(received))
+            assert (await ask(ours, (opening + CLUSTER_INFO)[len(received) :])).code == 0
             await ours.aclose()

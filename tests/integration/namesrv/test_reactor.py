@@ -42,7 +42,7 @@ ROUTE = request(RequestCode.GET_ROUTEINFO_BY_TOPIC, topic=TOPICS[0])
 
 
 @pytest.fixture(autouse=True)
-def closed_sockets() -> Iterator[None]:
+def _close_sockets() -> Iterator[None]:
     yield
     while Driver.sockets:
         Driver.sockets.pop().close()
@@ -112,14 +112,14 @@ async def test_unsent_answers_are_sent_before_the_server_ends() -> None:
                 assert await client.is_closed()
 
 
-@pytest.mark.parametrize("begun", [b"", CLUSTER_INFO, CLUSTER_INFO[:9]])
+@pytest.mark.parametrize("beginning", [b"", CLUSTER_INFO, CLUSTER_INFO[:9]])
 async def test_a_connection_that_is_reset_is_gone(
-    begun: bytes, caplog: pytest.LogCaptureFixture
+    beginning: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running() as site:
         caplog.clear()
         ours = socket.create_connection(site.server.listening)
-        ours.send(begun)
+        ours.send(beginning)
         while not site.server.connections:
             await trio.sleep(0.001)
         await wait_all_tasks_blocked()
@@ -133,8 +133,8 @@ async def test_a_connection_that_is_reset_is_gone(
 
 async def test_a_peer_that_goes_with_answers_unsent_is_gone() -> None:
     async with running(settings(server_socket_snd_buf_size=4096)) as site:
-        other = site.connect()
-        await other.ask(large())
+        innocent = site.connect()
+        await innocent.ask(large())
         with small_buffers(site) as ours:
             ours.send(LIST * 3)
             await wait_all_tasks_blocked()
@@ -142,7 +142,7 @@ async def test_a_peer_that_goes_with_answers_unsent_is_gone() -> None:
         while len(site.server.connections) > 1:
             await trio.sleep(0.001)
 
-        assert (await other.ask(CLUSTER_INFO)).code == 0
+        assert (await innocent.ask(CLUSTER_INFO)).code == 0
 
 
 async def test_reads_are_answered_while_a_large_registration_goes_on() -> None:
@@ -150,27 +150,27 @@ async def test_reads_are_answered_while_a_large_registration_goes_on() -> None:
         broker, client = site.connect(), site.connect()
         await broker.ask(large())
         await client.ask(ROUTE)
-        seen: list[bool] = []
+        steps: list[bool] = []
         step = Session.proceed
 
-        def observed(self: Session, now: float) -> Any:
-            seen.append(True)
+        def observe(self: Session, now: float) -> Any:
+            steps.append(True)
             return step(self, now)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Session, "proceed", observed)
+            patch.setattr(Session, "proceed", observe)
             await broker.send(large(1, "another") + CLUSTER_INFO)
             assert (await client.ask(ROUTE)).code == 0
             assert (await broker.reply()).code == 0
         assert (await broker.reply()).opaque == 1
-        assert len(seen) > 5
+        assert len(steps) > 5
 
 
 async def test_a_broker_that_goes_in_the_midst_of_its_registration_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with running() as site:
-        other = site.connect()
+        broker = site.connect()
         proceed = Session.proceed
 
         def closing(self: Session, now: float) -> Any:
@@ -181,7 +181,6 @@ async def test_a_broker_that_goes_in_the_midst_of_its_registration_leaves_nothin
                 link.close("for a test")
             return effects
 
-        broker = other
         monkeypatch.setattr(Session, "proceed", closing)
         await broker.send(large())
         assert await broker.is_closed()
@@ -220,7 +219,7 @@ async def test_a_peer_that_goes_while_its_item_is_written_is_gone(
     monkeypatch.setattr(storage, "save", slow)
     put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
     async with running(settings(kv_config_path=str(tmp_path / "kv"))) as site:
-        other = site.connect()
+        innocent = site.connect()
         with small_buffers(site) as ours:
             ours.send(put)
             while len(site.server.connections) < 2:
@@ -232,7 +231,7 @@ async def test_a_peer_that_goes_while_its_item_is_written_is_gone(
         while len(site.server.connections) > 1:
             await trio.sleep(0.001)
 
-        assert (await other.ask(CLUSTER_INFO)).code == 0
+        assert (await innocent.ask(CLUSTER_INFO)).code == 0
 
 
 async def test_where_there_is_no_epoll_each_connection_has_a_task(
@@ -247,13 +246,13 @@ async def test_where_there_is_no_epoll_each_connection_has_a_task(
 async def test_a_lone_descriptor_is_all_that_is_waited_for() -> None:
     async with running() as site:
         await wait_all_tasks_blocked()
-        before = trio.lowlevel.current_statistics().tasks_living
+        tasks = trio.lowlevel.current_statistics().tasks_living
         clients = [site.connect() for _ in range(10)]
         for client in clients:
             await client.ask(CLUSTER_INFO)
 
         await wait_all_tasks_blocked()
-        assert trio.lowlevel.current_statistics().tasks_living <= before
+        assert trio.lowlevel.current_statistics().tasks_living <= tasks
         assert LOOPBACK in site.server.listening
 
 
@@ -292,7 +291,7 @@ async def test_who_ends_between_two_steps_gives_up_its_turn(
     monkeypatch.setattr(server_module, "BEGINNING_SECONDS", 0.0)
     proceed = Session.proceed
     async with running() as site:
-        first, other = site.connect(), site.connect()
+        first, innocent = site.connect(), site.connect()
         link = next(iter(site.server.connections.values()))
 
         def proceed_and_end(session: Session, now: float) -> Effects:
@@ -304,7 +303,7 @@ async def test_who_ends_between_two_steps_gives_up_its_turn(
         monkeypatch.setattr(Session, "proceed", proceed_and_end)
         await first.send(large())
         assert await first.is_closed()
-        assert (await other.ask(large())).code == 0
+        assert (await innocent.ask(large())).code == 0
 
 
 async def test_registrations_that_begin_at_once_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,15 +328,15 @@ async def test_of_large_bodies_a_part_is_received_behind_those_who_ask(
     reader_first: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reactor, "BODY_READ_SIZE", 1000)
-    done: list[object] = []
+    reads: list[object] = []
     received, answer_one_route = Session.receive_filled, Session.answer_one_route
 
     def note_received(session: Session, count: int, now: float) -> Effects:
-        done.append(count)
+        reads.append(count)
         return received(session, count, now)
 
     def note_read(session: Session, data: bytes, now: float) -> Any:
-        done.append("read")
+        reads.append("read")
         return answer_one_route(session, data, now)
 
     monkeypatch.setattr(Session, "receive_filled", note_received)
@@ -350,12 +349,12 @@ async def test_of_large_bodies_a_part_is_received_behind_those_who_ask(
         for client in clients:  # both bodies have begun, and all that has come is received
             await client.send(large()[:200_000])
         await wait_all_tasks_blocked()
-        done.clear()
-        for client, data in (*((each, b" " * 1500) for each in clients), (reader, ROUTE)):
+        reads.clear()
+        for client, data in (*((sender, b" " * 1500) for sender in clients), (reader, ROUTE)):
             assert isinstance(client.stream, trio.SocketStream)
             os.write(client.stream.socket.fileno(), data)  # the reactor has no turn meanwhile
         assert site.server.reactor is not None
         for _ in range(4):
             site.server.reactor.serve_ready()
 
-    assert done == ["read", 1000, 1000, 500, 500] or done == ["read", 1000, 500, 1000, 500]
+    assert reads == ["read", 1000, 1000, 500, 500] or reads == ["read", 1000, 500, 1000, 500]

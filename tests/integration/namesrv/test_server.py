@@ -141,10 +141,10 @@ async def test_a_session_may_have_other_connections_closed(monkeypatch: pytest.M
     async with running() as site:
         first = site.connect()
         await first.ask(CLUSTER_INFO)
-        (one,) = site.server.connections
+        (number,) = site.server.connections
 
         def closing(*_: object) -> Effects:
-            return Effects(close_connections=(one, 4711))
+            return Effects(close_connections=(number, 4711))
 
         monkeypatch.setattr(Session, "receive", closing)
         await site.connect().send(b"now")

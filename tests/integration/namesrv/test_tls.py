@@ -30,22 +30,22 @@ OURS = authority("ours")
 async def test_in_test_mode_the_certificate_is_made_once_when_it_is_wanted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made: list[datetime] = []
+    times: list[datetime] = []
 
     def making(now: datetime) -> object:
-        made.append(now)
+        times.append(now)
         return make_self_signed(now)
 
     monkeypatch.setattr(certificates, "make_self_signed", making)
     contexts = TlsContexts(TlsSettings())
     await contexts.start()
-    assert made == []
+    assert times == []
 
     async with trio.open_nursery() as nursery:
         for _ in range(3):
             nursery.start_soon(contexts.server_context)
 
-    assert len(made) == 1
+    assert len(times) == 1
     certificate = await certificate_of(await contexts.server_context())
     assert certificate.subject.rfc4514_string() == "CN=localhost"
 
@@ -118,11 +118,11 @@ async def test_what_may_have_been_meant_otherwise_is_a_warning(
 
 async def test_a_file_of_its_own_has_the_last_word(tmp_path: Path) -> None:
     pair = OURS.issue("server")
-    given = with_pair(tmp_path, pair)
+    pair_settings = with_pair(tmp_path, pair)
     file = tmp_path / "tls.properties"
     file.write_text(
-        f"tls.test.mode.enable=false\ntls.server.certPath={given.cert_path}\n"
-        f"tls.server.keyPath={given.key_path}\n"
+        f"tls.test.mode.enable=false\ntls.server.certPath={pair_settings.cert_path}\n"
+        f"tls.server.keyPath={pair_settings.key_path}\n"
     )
     contexts = TlsContexts(TlsSettings(config_file=str(file)))
 
@@ -231,14 +231,14 @@ async def test_asked_to_the_server_reads_its_files_again_also_those_for_brokers(
     new = OURS.issue("new")
     contexts = TlsContexts(with_pair(tmp_path, OURS.issue("server")))
     await contexts.start()
-    before = await contexts.client_context()
-    assert await contexts.client_context() is before
+    context = await contexts.client_context()
+    assert await contexts.client_context() is context
     new.write(tmp_path, "server")
 
     await contexts.reload()
 
     assert await certificate_of(await contexts.server_context()) == new.certificate
-    assert await contexts.client_context() is not before
+    assert await contexts.client_context() is not context
 
 
 async def test_in_test_mode_there_is_nothing_to_watch_and_to_reload(

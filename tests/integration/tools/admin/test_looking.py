@@ -46,25 +46,27 @@ async def name_servers() -> AsyncGenerator[tuple[str, str]]:
 async def command(
     name: str, *words: str, name_servers: tuple[str, ...] = (), config: ClientConfig | None = None
 ) -> Table:
-    (found,) = (one for one in all_commands() if one.name == name)
+    (command_object,) = (
+        known_command for known_command in all_commands() if known_command.name == name
+    )
     parser = argparse.ArgumentParser()
-    for add_option in found.options:
+    for add_option in command_object.options:
         add_option(parser)
     config = config or ClientConfig(namesrv_addr=name_servers)
-    made = await found.run(Context(parser.parse_args(words), config, 5))
-    assert isinstance(made, Table)
-    return made
+    result = await command_object.run(Context(parser.parse_args(words), config, 5))
+    assert isinstance(result, Table)
+    return result
 
 
 async def test_diff_tells_what_only_one_of_two_servers_knows() -> None:
     async with (
-        name_servers() as (one, two),
-        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+        name_servers() as (first, second),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=first)),
     ):
-        table = await command("diff", one, two)
-        of_topic = await command("diff", one, two, "-t", "Bills")
+        table = await command("diff", first, second)
+        of_topic = await command("diff", first, second, "-t", "Bills")
 
-    assert ("kind", "name", one, two) == tuple(column.name for column in table.typed)
+    assert ("kind", "name", first, second) == tuple(column.name for column in table.typed)
     assert table.failed
     assert {
         ("cluster", "c", True),
@@ -77,11 +79,11 @@ async def test_diff_tells_what_only_one_of_two_servers_knows() -> None:
 
 async def test_doctor_asks_every_server_and_every_broker() -> None:
     async with (
-        name_servers() as (one, two),
-        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+        name_servers() as (first, second),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=first)),
     ):
-        table = await command("doctor", name_servers=(one, two))
-        quiet = await command("doctor", "-q", name_servers=(one, two))
+        table = await command("doctor", name_servers=(first, second))
+        quiet = await command("doctor", "-q", name_servers=(first, second))
 
     assert table.failed
     texts = [f"{row[0]} {row[1]} {row[4]}" for row in table.rows]
@@ -95,13 +97,13 @@ async def test_doctor_asks_every_server_and_every_broker() -> None:
 
 
 async def test_doctor_tells_of_a_topic_that_a_broker_has_registered_with_one_server_only() -> None:
-    odd = TopicConfig(topic_name="Odd", write_queue_nums=4)
+    topic_config = TopicConfig(topic_name="Odd", write_queue_nums=4)
     async with (
-        name_servers() as (one, two),
-        open_registration(BROKER, [*TOPICS, odd], ClientConfig(namesrv_addr=one)),
-        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=two)),
+        name_servers() as (first, second),
+        open_registration(BROKER, [*TOPICS, topic_config], ClientConfig(namesrv_addr=first)),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=second)),
     ):
-        table = await command("doctor", name_servers=(one, two))
+        table = await command("doctor", name_servers=(first, second))
 
     (row,) = (row for row in table.rows if row[1] == "name-servers-differ")
     assert row[2:4] == ("topic", "Odd")
@@ -122,15 +124,15 @@ async def test_servers_and_clients_show_each_other_their_certificates(tmp_path: 
     )
     other_ca, _ = theirs.write(tmp_path, "other")
     async with trio.open_nursery() as nursery:
-        made = Config(bind_address="127.0.0.1", listen_port=0, tls=settings)
-        server = await nursery.start(serve, made)
-        given = {"namesrv-addr": f"127.0.0.1:{server.listening.port}"}
-        known = {"cert": cert, "key-file": key}
+        result = Config(bind_address="127.0.0.1", listen_port=0, tls=settings)
+        server = await nursery.start(serve, result)
+        profile = {"namesrv-addr": f"127.0.0.1:{server.listening.port}"}
+        options = {"cert": cert, "key-file": key}
 
-        table = await command("doctor", config=client_config(given | known | {"ca": ca}))
-        for wrong in ({"ca": ca}, {"ca": other_ca} | known, known):
+        table = await command("doctor", config=client_config(profile | options | {"ca": ca}))
+        for wrong in ({"ca": ca}, {"ca": other_ca} | options, options):
             with pytest.raises(ChannelError):
-                await command("doctor", config=client_config(given | wrong))
+                await command("doctor", config=client_config(profile | wrong))
         nursery.cancel_scope.cancel()
 
     assert ["broker-none"] == [row[1] for row in table.rows if row[0] == "problem"]
@@ -138,10 +140,10 @@ async def test_servers_and_clients_show_each_other_their_certificates(tmp_path: 
 
 @pytest.mark.process
 async def test_a_cluster_without_a_broker_is_a_problem_and_commands_say_so_too() -> None:
-    async with name_servers() as (one, _):
-        doctor = await trio.to_thread.run_sync(run_here, "doctor", "-n", one)
+    async with name_servers() as (first, _):
+        doctor = await trio.to_thread.run_sync(run_here, "doctor", "-n", first)
         for words in (("produce", "-t", "T", "--count", "1"), ("topicStatus", "-t", "T")):
-            refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
+            refused = await trio.to_thread.run_sync(partial(run, *words, "-n", first))
             assert refused.complaint.endswith(
                 "no route of topic T; no broker is registered with the name server\n"
             )
@@ -152,8 +154,8 @@ async def test_a_cluster_without_a_broker_is_a_problem_and_commands_say_so_too()
 
 
 async def test_warnings_alone_are_an_exit_status_of_their_own() -> None:
-    async with name_servers() as (one, _):
-        assert 1 == (await trio.to_thread.run_sync(run_here, "doctor", "-n", one)).status
+    async with name_servers() as (first, _):
+        assert 1 == (await trio.to_thread.run_sync(run_here, "doctor", "-n", first)).status
     with_warning, with_both = Table(("a",), [], warned=True), Table(("a",), [], True, True)
     assert (4, 1) == (exit_status(with_warning), exit_status(with_both))
 
@@ -169,10 +171,10 @@ async def test_warnings_alone_are_an_exit_status_of_their_own() -> None:
 )
 async def test_a_group_that_does_not_exist_is_named_as_such(words: tuple[str, ...]) -> None:
     async with (
-        name_servers() as (one, _),
-        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+        name_servers() as (first, _),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=first)),
     ):
-        refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
+        refused = await trio.to_thread.run_sync(partial(run, *words, "-n", first))
 
     assert "rocketwire-admin: no such group nosuch: " in refused.complaint
     assert (1, 1) == (refused.status, refused.complaint.count("\n"))
@@ -181,11 +183,11 @@ async def test_a_group_that_does_not_exist_is_named_as_such(words: tuple[str, ..
 @pytest.mark.process
 async def test_a_topic_that_does_not_exist_is_not_taken_for_a_group() -> None:
     async with (
-        name_servers() as (one, _),
-        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+        name_servers() as (first, _),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=first)),
     ):
         words = ("consumerProgress", "-g", "nosuch", "-t", "none")
-        refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
+        refused = await trio.to_thread.run_sync(partial(run, *words, "-n", first))
 
     assert refused.complaint == "rocketwire-admin: no route of topic none\n"
 
@@ -193,20 +195,22 @@ async def test_a_topic_that_does_not_exist_is_not_taken_for_a_group() -> None:
 @pytest.mark.process
 async def test_a_consumer_without_a_broker_that_can_be_reached_gives_up() -> None:
     async with (
-        name_servers() as (one, _),
-        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+        name_servers() as (first, _),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=first)),
     ):
-        done = await trio.to_thread.run_sync(run, "consume", "-n", one, "-t", "Bills", "-g", "g")
+        consumed = await trio.to_thread.run_sync(
+            run, "consume", "-n", first, "-t", "Bills", "-g", "g"
+        )
 
-    assert (3, b"") == (done.status, done.out)
-    assert "127.0.0.1:1" in done.complaint
+    assert (3, b"") == (consumed.status, consumed.out)
+    assert "127.0.0.1:1" in consumed.complaint
 
 
 async def test_a_name_server_that_waits_for_its_brokers_is_not_told_to_have_none() -> None:
     async with trio.open_nursery() as nursery:
         config = Config(bind_address="127.0.0.1", listen_port=0, need_wait_for_service=True)
         server = await nursery.start(serve, config)
-        told = await command("doctor", "-q", name_servers=(f"127.0.0.1:{server.listening.port}",))
+        doctor = await command("doctor", "-q", name_servers=(f"127.0.0.1:{server.listening.port}",))
         nursery.cancel_scope.cancel()
 
-    assert [row[:2] for row in told.rows] == [("warning", "name-server-waiting")]
+    assert [row[:2] for row in doctor.rows] == [("warning", "name-server-waiting")]
