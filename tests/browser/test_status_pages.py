@@ -37,7 +37,7 @@ LONG = "orders-of-all-shops-" + "x" * 80
 
 
 async def fill(name_server: str) -> None:
-    """Give the broker topics, messages of all kinds, and a group that is behind."""
+    """Give the broker topics, messages of all kinds, and a group with a lag."""
 
     async def handle(
         messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext

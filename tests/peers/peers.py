@@ -144,7 +144,7 @@ class JavaBroker(Server):
         name: str = "broker-a",
         version: str = CURRENT,
         jvm: Sequence[str] = (),
-        before: Sequence[str] = (),
+        wrapper: Sequence[str] = (),
         own_main: bool = False,
         port: int | None = None,
     ) -> None:
@@ -157,7 +157,7 @@ class JavaBroker(Server):
             name: of its group.
             version: its release.
             jvm: options of the JVM.
-            before: a program that runs the rest of its command line.
+            wrapper: a program that runs its command line.
             own_main: start it by Java's own main class, and not by ours: it may register ten
                 seconds late.
             port: a free one, which keeps two below and one above it free, is taken by default.
@@ -184,7 +184,7 @@ class JavaBroker(Server):
         }
         base = (java_cache.INTEROP / "conf" / "broker.properties").read_text()
         (folder / "conf" / "broker.properties").write_text(base + properties(settings))
-        command = [*before, *run]
+        command = [*wrapper, *run]
         super().__init__("broker", command, folder)
 
     def wait_registered(self, port: int, seconds: float = REGISTER_SECONDS) -> float:
@@ -310,14 +310,14 @@ class JavaPeer:
         return table
 
     def send(
-        self, name_servers: str, topic: str, group: str, keys: range, *, again: int = 2
+        self, name_servers: str, topic: str, group: str, keys: range, *, attempts: int = 2
     ) -> None:
         """Send one message for each key with the group's producer; raises unless every one was stored.
 
-        A message whose connection breaks is sent ``again`` times at most, and then may be stored twice.
+        A message whose connection breaks is sent ``attempts`` times at most, and then may be stored twice.
         """
         sent, failure = self.call(
-            *("send", name_servers, topic, group, keys.start, len(keys), again), seconds=300
+            *("send", name_servers, topic, group, keys.start, len(keys), attempts), seconds=300
         )
         if int(sent) != len(keys):
             raise PeerFailedError(f"{sent} of {len(keys)} messages were stored: {failure}")

@@ -31,7 +31,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_is_ready_when_it_says_so_and_ends_at_a_signal(tmp_path: Path, number: int) -> None:
+def test_it_is_ready_when_it_prints_so_and_ends_at_a_signal(tmp_path: Path, number: int) -> None:
     (tmp_path / "topics.toml").write_text("[topics.orders]\nqueues = 2\n")
     child = Child("dev", [*PROGRAM, "dev", *ANY_PORTS, "--topics", "topics.toml"], tmp_path)
     child.wait_until(lambda: "ready: " in child.output, "ready")

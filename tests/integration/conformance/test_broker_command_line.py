@@ -58,7 +58,7 @@ def test_a_broker_that_is_not_there_ends_it_with_3(capsys: pytest.CaptureFixture
     ("handler", "details"),
     [(says_nothing, "does not respond within 0.25 s"), (answers_rubbish, "does not respond")],
 )
-async def test_a_target_that_is_no_broker_fails_at_once_and_says_why(
+async def test_a_target_that_is_no_broker_fails_with_a_reason(
     handler: Any, details: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with listening(handler) as address:
@@ -68,7 +68,7 @@ async def test_a_target_that_is_no_broker_fails_at_once_and_says_why(
     assert details in capsys.readouterr().err
 
 
-async def test_a_run_writes_all_reports_and_removes_what_it_stored(
+async def test_a_run_writes_all_reports_and_removes_its_topics(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = [tmp_path / f"report.{suffix}" for suffix in ("json", "junit", "html")]

@@ -90,7 +90,7 @@ def test_literal_frames_that_come_first_are_more_than_java_holds_back() -> None:
     assert too_short == []
 
 
-def test_a_packed_body_is_what_the_codec_reads() -> None:
+def test_the_codec_reads_a_packed_body() -> None:
     mapping = '{"bname":"{broker}","topic":"{topic}","totalQueues":8}'
     body = Packed(mappings=(mapping,), filters='["f:1"]').encode(NAMES)
     read = decode_register_broker_body(body, compressed=True, version=479)

@@ -43,7 +43,7 @@ def test_a_target_that_is_not_there_ends_it_with_3(capsys: pytest.CaptureFixture
         (answers_rubbish, "responds with an invalid frame"),
     ],
 )
-async def test_a_target_that_does_not_speak_the_protocol_fails_at_once_and_says_why(
+async def test_a_target_of_another_protocol_fails_with_a_reason(
     handler: Any, details: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with listening(handler) as address:
@@ -67,7 +67,7 @@ async def test_a_target_that_stops_answering_ends_the_run(
 
 @pytest.mark.process
 @pytest.mark.parametrize("patience", ["1", "3"])
-def test_a_server_that_never_listens_is_started_once_and_waited_for_as_patience_says(
+def test_a_server_that_never_listens_is_started_once(
     patience: str,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -117,7 +117,7 @@ def test_a_start_that_fails_is_one_message_and_no_case(
 
 
 @pytest.mark.process
-def test_a_server_that_starts_only_without_some_options_has_errors_and_one_message_for_them(
+def test_a_server_that_refuses_some_options_has_one_message_for_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = tmp_path / "report.json"
@@ -160,7 +160,7 @@ def test_a_server_that_starts_only_without_some_options_has_errors_and_one_messa
         ["diff", "a:1", "b:1", "--only", "nothing/here"],
     ],
 )
-def test_a_value_that_cannot_be_used_ends_it_with_2_before_anything_is_asked(
+def test_an_unusable_value_ends_it_with_2_before_any_request(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 2
@@ -213,7 +213,7 @@ def test_a_wrong_command_line_ends_it_with_2(
     assert capsys.readouterr().err != ""
 
 
-def test_the_list_has_what_is_under_an_address_and_with_a_tag(
+def test_the_list_selects_by_address_and_tag(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["--list", "--only", "ns/100", "--tag", "needs-start"]) == 0
@@ -234,7 +234,7 @@ def test_a_case_is_explained_with_its_evidence_frames_and_accepted_answers(
     assert "accepted: a response with code 22 QUERY_NOT_FOUND, remark " in details
 
 
-def test_an_explained_registration_shows_its_header_as_json_and_all_its_bytes(
+def test_an_explained_registration_shows_json_header_and_bytes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["--explain", "ns/103/1"]) == 0

@@ -86,7 +86,7 @@ def test_bytes_of_equal_bodies_are_compared_where_they_matter() -> None:
     assert fields(*(observe(item, exact=True) for item in bodies)) == ["bytes"]
 
 
-def test_of_everybodys_lists_only_the_own_part_is_compared() -> None:
+def test_only_the_own_part_of_shared_lists_is_compared() -> None:
     mine = f'{{"topicList":["{OWN}","theirs"]}}'.encode()
     theirs = f'{{"topicList":["{OWN}"]}}'.encode()
 
@@ -95,7 +95,7 @@ def test_of_everybodys_lists_only_the_own_part_is_compared() -> None:
         assert fields(*verdicts) == result
 
 
-def test_of_a_configuration_what_says_where_a_server_runs_is_not_compared() -> None:
+def test_the_place_of_a_server_in_its_configuration_is_not_compared() -> None:
     bodies = b"a=1\nlistenPort=1\n", b"a=1\nlistenPort=2\nrocketwire.driver=auto\n", b"a=2\n"
     first, second, third = (observe(response(body=body), request_code=319) for body in bodies)
 
@@ -114,7 +114,7 @@ def test_a_case_that_only_one_server_got_through_is_a_difference() -> None:
     assert fields(broken, broken) == []
 
 
-def test_known_differences_explain_and_are_told_when_they_were_not_seen() -> None:
+def test_known_differences_explain_and_unused_ones_are_listed() -> None:
     differences = read_known(
         """
         [[difference]]

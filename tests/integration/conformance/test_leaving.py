@@ -173,7 +173,7 @@ def unread(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.parametrize("ends", [interrupt, unread])
-def test_a_run_that_ends_early_removes_what_it_has_stored(
+def test_a_run_that_ends_early_removes_its_entries(
     ends: Callable[[subprocess.Popen[str]], str], tmp_path: Path
 ) -> None:
     with live("ours", tmp_path) as server:
@@ -202,7 +202,7 @@ def test_entries_of_a_run_that_was_killed_are_removed_by_the_next_one(tmp_path: 
 
 
 @pytest.mark.full
-def test_a_run_whose_server_is_started_again_in_the_middle_leaves_nothing_else(
+def test_a_run_leaves_nothing_if_its_server_restarts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with OurNameServer(tmp_path) as server:
@@ -229,7 +229,7 @@ def test_a_run_whose_server_is_started_again_in_the_middle_leaves_nothing_else(
     [["--only", "ns/100", "--only", "ns/103"], pytest.param([], marks=pytest.mark.full)],
     ids=["key-value settings", "all cases"],
 )
-def test_a_comparison_leaves_both_servers_as_before_but_for_one_empty_namespace(
+def test_a_comparison_leaves_only_an_empty_namespace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], chosen: list[str]
 ) -> None:
     folders = tmp_path / "a", tmp_path / "b"

@@ -43,9 +43,7 @@ def test_an_older_release_meets_every_requirement_of_its_profile(version: str) -
 
 
 @pytest.mark.java
-def test_ours_does_what_javas_does_but_for_what_is_documented(
-    java_run: Played, our_run: Played
-) -> None:
+def test_ours_differs_from_javas_only_as_documented(java_run: Played, our_run: Played) -> None:
     result = judge(java_run.verdicts, our_run.verdicts, NAMES, read_known())
 
     assert [str(item) for item in result.unexplained] == []

@@ -47,7 +47,7 @@ MADE = report.Report(
 )
 
 
-def test_json_has_all_totals_and_what_they_are_of() -> None:
+def test_json_has_all_totals_with_their_subjects() -> None:
     details = report.as_json(MADE, strict=False)
 
     assert datetime.fromisoformat(details["started"]).tzinfo is not None
@@ -88,7 +88,7 @@ def test_the_terminal_ends_with_all_totals(text: str) -> None:
 
 
 @pytest.mark.parametrize("quiet", [False, True])
-def test_the_terminal_begins_with_what_is_skipped_unless_it_is_quiet(quiet: bool) -> None:
+def test_the_terminal_begins_with_skipped_cases_unless_quiet(quiet: bool) -> None:
     out = io.StringIO()
     terminal = Terminal(out, 6, quiet=quiet)
     terminal.skip_reasons = Counter({"needs its own server (--start)": 2})

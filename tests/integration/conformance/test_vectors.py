@@ -100,7 +100,7 @@ def check_all(folder: Path, checks: dict[str, Check]) -> set[str]:
     return checked
 
 
-def test_our_codec_reads_what_must_be_read(exports: Path) -> None:
+def test_our_codec_reads_all_vectors_to_accept(exports: Path) -> None:
     checked = check_all(exports / "accept", ACCEPTED)
 
     assert checked == {
@@ -110,7 +110,7 @@ def test_our_codec_reads_what_must_be_read(exports: Path) -> None:
     }
 
 
-def test_our_codec_refuses_what_must_be_refused(exports: Path) -> None:
+def test_our_codec_refuses_all_vectors_to_refuse(exports: Path) -> None:
     assert check_all(exports / "refuse", REFUSED) == set(REFUSED)
 
 
@@ -171,14 +171,14 @@ def test_the_index_has_every_file_and_counts_its_lines(exports: Path) -> None:
     }
 
 
-def test_every_member_of_a_line_is_told_in_the_readme(exports: Path) -> None:
+def test_the_readme_describes_every_member_of_a_line(exports: Path) -> None:
     details = (exports / vectors.README).read_text("utf-8")
     members = {key for file in exports.rglob("*.jsonl") for line in lines(file) for key in line}
 
     assert {member for member in members if f"`{member}`" not in details} == set()
 
 
-def test_where_nothing_can_be_written_it_fails_and_says_so(
+def test_an_export_without_permission_fails_with_a_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()

@@ -110,7 +110,7 @@ def test_the_container_is_made_of_files_that_exist() -> None:
     assert [path for path in sources if not (ROOT / path).exists()] == []
 
 
-def test_the_containers_command_starts_the_program_that_the_project_installs() -> None:
+def test_the_container_starts_the_installed_program() -> None:
     assert json.loads(argument("CMD")) == ["sh", "mqnamesrv"]
     script = next(arguments for _, arguments in instructions() if "bin/mqnamesrv" in arguments)
     assert 'exec rocketwire-namesrv "$@"' in script
@@ -119,7 +119,7 @@ def test_the_containers_command_starts_the_program_that_the_project_installs() -
 
 @pytest.mark.process
 @pytest.mark.parametrize(("stops", "status"), [(False, 0), (True, 1)])
-async def test_the_health_check_says_whether_clients_should_ask(stops: bool, status: int) -> None:
+async def test_the_health_check_fails_while_routes_are_withheld(stops: bool, status: int) -> None:
     _, _, command = argument("HEALTHCHECK").partition("CMD ")
     program, *words = json.loads(command)
     assert program == "python"
@@ -140,7 +140,7 @@ async def test_the_health_check_says_whether_clients_should_ask(stops: bool, sta
 # ---- compose
 
 
-def test_compose_publishes_ports_that_exist_and_that_of_operators_to_this_machine_only() -> None:
+def test_compose_publishes_existing_ports_and_operators_locally() -> None:
     published = [port.rsplit(":", 2) for port in compose()["services"]["namesrv"]["ports"]]
 
     assert published == [["9876", "9876"], ["127.0.0.1", "5558", "5558"]]

@@ -115,7 +115,7 @@ def test_each_value_that_makes_no_sense_is_a_line_and_no_start(command: Command)
     ]
 
 
-def test_a_check_prints_what_is_wrong_and_starts_nothing(command: Command) -> None:
+def test_a_check_prints_faults_and_starts_nothing(command: Command) -> None:
     text = "bindAddress=127.0.0.1\nlistenport=1\n\nrocketwire.maxTopics=12O\n"
 
     status, out, err = command.run("--check-config", "{path}", text=text)
@@ -301,7 +301,7 @@ def test_a_checkout_starts_by_the_name_of_its_folder(home: Path) -> None:
 
 
 @pytest.mark.process
-def test_make_run_says_that_it_installs_and_ends_at_ctrl_c_without_an_error(
+def test_make_run_announces_the_installation_and_ends_at_ctrl_c(
     home: Path, settings: str, tmp_path: Path
 ) -> None:
     programs = tmp_path / "bin"

@@ -124,7 +124,7 @@ async def test_two_name_servers_compare_their_tables() -> None:
     assert "Other name servers" in page
 
 
-async def test_work_beside_requests_is_timed(tmp_path: Path, mock_clock: MockClock) -> None:
+async def test_work_apart_from_requests_is_timed(tmp_path: Path, mock_clock: MockClock) -> None:
     put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
     names = ("kv_persist_latency", "registration_decode_latency", "expiry_scan_duration")
     async with (
@@ -178,7 +178,7 @@ async def test_the_reason_of_a_connections_end_is_counted_and_shown() -> None:
     assert "it looks like an HTTP request: GET" in shown
 
 
-async def test_a_connection_that_is_too_slow_is_told_of_once(autojump_clock: MockClock) -> None:
+async def test_a_slow_connection_is_reported_once(autojump_clock: MockClock) -> None:
     config = Config(bind_address=LOOPBACK, listen_port=0, server_channel_max_idle_time_seconds=5)
     async with trio.open_nursery() as nursery:
         server: NameServer = await nursery.start(serve, config)
@@ -260,7 +260,7 @@ async def test_a_name_of_this_machine_is_as_loopback_as_its_address(name: str) -
         assert line in metrics
 
 
-async def test_a_port_that_is_taken_is_a_warning_if_nobody_asked_for_it(
+async def test_a_busy_default_port_is_a_warning(
     busy_port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(observe_port=busy_port) as server:
@@ -272,7 +272,7 @@ async def test_a_port_that_is_taken_is_a_warning_if_nobody_asked_for_it(
     assert line.startswith("no port for operators (rocketwire.observePort): Failed to bind to ")
 
 
-async def test_a_port_that_is_taken_ends_the_start_if_somebody_asked_for_it(
+async def test_a_busy_configured_port_ends_the_start(
     busy_port: int,
 ) -> None:
     with pytest.raises(BindError, match="no port for operators"):

@@ -115,7 +115,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 @pytest.mark.parametrize("mode", ["permissive", "enforcing"])
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 @pytest.mark.parametrize("header", [b"", V1, V2, LOCAL], ids=["bare", "v1", "v2", "local"])
-async def test_tls_is_spoken_also_behind_a_proxy(
+async def test_tls_is_spoken_through_a_proxy_too(
     tmp_path: Path, mode: str, version: ssl.TLSVersion, header: bytes
 ) -> None:
     async with (
@@ -181,7 +181,7 @@ async def test_a_request_that_comes_with_the_end_of_the_handshake_is_answered(
         assert (await ask(tls, b"")).code == 0
 
 
-async def test_the_server_says_goodbye(tmp_path: Path) -> None:
+async def test_the_server_ends_tls_with_a_goodbye(tmp_path: Path) -> None:
     async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
         tls = await start_tls(stream, trusting(tmp_path))
         await tls.send_all(b"\xff\xff\xff\xff")
@@ -234,7 +234,7 @@ async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
     assert observer.events == {"TlsUnavailable": 1}
 
 
-async def test_a_connection_keeps_what_it_began_with_when_the_certificate_changes(
+async def test_a_connection_survives_a_change_of_the_certificate(
     tmp_path: Path,
 ) -> None:
     async with running(tls_settings(tmp_path)) as server, connect(server) as first:
@@ -247,7 +247,7 @@ async def test_a_connection_keeps_what_it_began_with_when_the_certificate_change
             assert (await ask(await start_tls(second, trusting(tmp_path)))).code == 0
 
 
-async def test_a_broker_is_told_over_tls_where_that_is_configured(tmp_path: Path) -> None:
+async def test_a_broker_is_notified_over_tls_if_configured(tmp_path: Path) -> None:
     cert, key = OURS.issue("broker").write(tmp_path, "broker")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cert, key)

@@ -166,7 +166,7 @@ async def test_reads_are_answered_while_a_large_registration_goes_on() -> None:
         assert len(steps) > 5
 
 
-async def test_a_broker_that_goes_in_the_midst_of_its_registration_leaves_nothing(
+async def test_a_broker_that_ends_within_its_registration_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with running() as site:
@@ -285,7 +285,7 @@ async def test_readers_are_answered_between_the_steps_of_a_registration(
     assert answers[True] > 0
 
 
-async def test_who_ends_between_two_steps_gives_up_its_turn(
+async def test_a_connection_that_ends_between_steps_gives_up_its_turn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(server_module, "BEGINNING_SECONDS", 0.0)
@@ -324,7 +324,7 @@ async def test_registrations_that_begin_at_once_take_turns(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("reader_first", [True, False])
-async def test_of_large_bodies_a_part_is_received_behind_those_who_ask(
+async def test_reads_come_before_parts_of_large_bodies(
     reader_first: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reactor, "BODY_READ_SIZE", 1000)

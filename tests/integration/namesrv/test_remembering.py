@@ -95,7 +95,7 @@ async def test_who_is_waited_for_stays_in_the_file_until_the_wait_is_over(
     assert "routes are returned now, without 1 brokers: C/gone/0" in caplog.text
 
 
-async def test_the_log_says_that_all_are_back(
+async def test_the_log_reports_when_all_are_back(
     tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     start = trio.current_time()

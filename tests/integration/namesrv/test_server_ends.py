@@ -68,7 +68,7 @@ async def test_a_kv_item_is_on_disk_before_it_is_acknowledged(
             assert path.read_bytes() == b'{"configTable":{"ns":{"k":"v"}}}'
 
 
-async def test_a_kv_item_that_cannot_be_saved_is_an_error_and_in_effect_and_saved_by_the_next_one(
+async def test_an_unsaved_kv_item_is_in_effect_and_saved_with_the_next_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("in the way")
@@ -158,7 +158,7 @@ async def test_a_connection_that_ended_before_it_was_accepted_is_passed_over(
                 assert (await Client(second).ask(CLUSTER_INFO)).code == 0
 
 
-async def test_a_server_that_stops_closes_what_is_open_without_forgetting_brokers(
+async def test_a_stop_closes_connections_without_forgetting_brokers(
     autojump_clock: MockClock,
 ) -> None:
     async with trio.open_nursery() as nursery:

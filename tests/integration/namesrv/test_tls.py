@@ -50,14 +50,14 @@ async def test_in_test_mode_the_certificate_is_made_once_when_it_is_wanted(
     assert certificate.subject.rfc4514_string() == "CN=localhost"
 
 
-async def test_where_every_connection_needs_it_the_certificate_is_made_at_the_start() -> None:
+async def test_the_certificate_is_made_at_the_start_if_tls_is_enforced() -> None:
     contexts = TlsContexts(TlsSettings(server_mode="enforcing"))
     await contexts.start()
 
     assert contexts._server is not None  # pyright: ignore[reportPrivateUsage] - the point
 
 
-async def test_without_the_library_the_test_mode_says_what_it_needs(
+async def test_the_test_mode_names_a_missing_library(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "cryptography", None)

@@ -27,7 +27,7 @@ MODES = ("", "--orderly", "--pull", "--broadcast", "--pop")
 
 
 class Site(Programs):
-    """The program beside a Java peer."""
+    """The program, and a Java peer."""
 
     def __init__(self, cluster: JavaCluster, peer: JavaPeer, home: Path) -> None:
         super().__init__(cluster, home)

@@ -38,7 +38,7 @@ KINDS = ("", "--orderly", "--pull", "--broadcast")
 
 
 class Place(Programs):
-    """The program beside a cluster of one release."""
+    """The program at a cluster of one release."""
 
     def __init__(self, version: str, cluster: JavaCluster, home: Path) -> None:
         super().__init__(cluster, home)

@@ -214,7 +214,7 @@ def test_requests_are_refused_as_by_a_java_broker(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [CURRENT, OLD])
-def test_java_clients_sign_what_they_send_and_read(version: str, tmp_path: Path) -> None:
+def test_java_clients_sign_sends_and_reads(version: str, tmp_path: Path) -> None:
     have_here(partial(java_cache.classes, version, "Peer.java"))
     right = ("-Dacl.accessKey=rocket", "-Dacl.secretKey=wire1234")
     with our_broker(tmp_path / "ours") as broker:
@@ -231,6 +231,6 @@ def test_java_clients_sign_what_they_send_and_read(version: str, tmp_path: Path)
             pytest.raises(PeerFailedError, match=r"username cannot be null\."),
         ):
             # Java may close the channel of its first sends: its thread for heartbeats is interrupted then.
-            java.send(address, "topicB", "producers", range(1), again=20)
+            java.send(address, "topicB", "producers", range(1), attempts=20)
 
     assert keys == number_keys(20)

@@ -1,4 +1,4 @@
-"""Java clients of three releases at the broker's port: over TLS, and behind a load balancer."""
+"""Java clients of three releases at the broker's port: over TLS, and through a load balancer."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_binary_requests_get_answers_in_the_form_of_the_broker(
     assert forms == ({1} if form == "ROCKETMQ" else {0, 1})
 
 
-def test_java_clients_behind_a_load_balancer_have_their_own_addresses(tmp_path: Path) -> None:
+def test_java_clients_of_a_load_balancer_have_their_own_addresses(tmp_path: Path) -> None:
     have_here(partial(java_cache.classes, RELEASES[0], "Peer.java"))
     port = free_ports()
     with tapped(port, preface=V2) as balancer:

@@ -192,7 +192,7 @@ def give_up_checks(connect: Connect, name: str) -> list[Shown]:
 
 
 def commit_after_giving_up(connect: Connect, name: str) -> list[Shown]:
-    """A half message that says that it was checked often is given up, and can still be committed."""
+    """A half message with a high count of checks is given up, and can still be committed."""
     client = connect()
     properties: dict[str, str | None] = {"TRAN_MSG": "true", "PGROUP": name, "own": name}
     properties["TRANSACTION_CHECK_TIMES"] = "2147483647"

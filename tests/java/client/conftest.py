@@ -1,4 +1,4 @@
-"""A client at Java's cluster, and Java's command line beside it."""
+"""A client at Java's cluster, and Java's command line."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def full(
         options,
         name="broker-full",
         jvm=ROOM,
-        before=[
+        wrapper=[
             *mounting,
             "sh",
             "-c",

@@ -245,7 +245,7 @@ async def record(cluster: Cluster, line: str, *, by_java: bool) -> Requests:
 
 
 @pytest.mark.parametrize("line", ADMIN)
-async def test_our_admin_sends_what_mqadmin_does(cluster: Cluster, line: str) -> None:
+async def test_our_admin_sends_the_same_as_mqadmin(cluster: Cluster, line: str) -> None:
     sides = [await record(cluster, line, by_java=by_java) for by_java in (True, False)]
     assert sides[0], "mqadmin sent nothing"
     check(differences(line.split()[0], *sides))

@@ -344,7 +344,7 @@ def check_signatures(frames: Sequence[TappedFrame]) -> None:
         *((work, setting) for setting, kinds in SETTINGS.items() for work in kinds.split()),
     ],
 )
-async def test_our_client_sends_and_answers_what_javas_does(
+async def test_our_client_sends_and_answers_the_same_as_javas(
     world: World, java: JavaPeer, work: str, setting: str
 ) -> None:
     sides = [await record(world, side, work, setting) for side in (java, None)]

@@ -1,4 +1,4 @@
-"""One text for threads, asyncio, uvloop and trio: the clients behind one face with coroutine methods."""
+"""One text for threads, asyncio, uvloop and trio: all clients as one face with coroutine methods."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Face:
         await asyncio.sleep(seconds)
 
     async def take(self, consumer: Any, count: int) -> list[Any]:
-        """Iterate over a consumer until there are so many deliveries, and acknowledge all."""
+        """Iterate over a consumer until there are ``count`` deliveries, and acknowledge all."""
 
         def take() -> list[Any]:
             result: list[Any] = []

@@ -1,4 +1,4 @@
-"""A broker that registers an address where nothing listens, as in Kubernetes and behind NAT."""
+"""A broker that registers an address where nothing listens, as in Kubernetes and with NAT."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def fork(cluster: JavaCluster, *options: str) -> list[str]:
-    """What the processes of ``forking`` print."""
+    """The output of the processes of ``forking``."""
     command = [sys.executable, "-m", "tests.java.facades.forking", cluster.address]
     ended = subprocess.run(
         [*command, new_topic(cluster), *options],
@@ -49,7 +49,7 @@ def test_a_forked_client_raises_a_typed_error_and_shares_no_socket(
     assert fork(java_cluster) == ["sockets: 0", "child: ClientForkedError", "parent: SEND_OK"]
 
 
-def test_a_forked_client_opens_itself_again_if_its_settings_say_so(
+def test_a_forked_client_opens_itself_again_if_configured(
     java_cluster: JavaCluster,
 ) -> None:
     assert fork(java_cluster, "reopen") == ["sockets: 0", "child: SEND_OK", "parent: SEND_OK"]

@@ -83,7 +83,7 @@ def test_all_settings_are_printed_as_java_prints_them(tmp_path: Path) -> None:
     assert all(line.startswith("rocketwire.") for line in additions)
 
 
-def test_the_help_is_javas_and_more_behind_it(tmp_path: Path) -> None:
+def test_the_help_begins_with_javas(tmp_path: Path) -> None:
     theirs, ours = run_both(["-hp"], tmp_path)
 
     assert (ours.status, ours.out[: len(theirs.out)]) == (theirs.status, theirs.out)

@@ -146,7 +146,7 @@ def test_every_body_class_of_java_is_here_and_no_other(dump_of: Callable[[str], 
 
 
 @pytest.mark.parametrize("name", sorted(BODIES))
-def test_what_an_empty_body_lacks_is_what_java_makes_of_it(
+def test_an_empty_body_has_the_defaults_of_java(
     name: str, oracle_of: Callable[[str], Oracle]
 ) -> None:
     text = INCOMPLETE.get(name, b"{}")
@@ -192,7 +192,7 @@ def test_members_that_5_3_3_lacks_are_said_to_be_newer(dump_of: Callable[[str], 
 
 
 @pytest.mark.full
-def test_4_9_has_what_this_table_says_and_nothing_that_is_unknown_here(
+def test_4_9_has_exactly_the_names_of_this_table(
     dump_of: Callable[[str], Dump],
 ) -> None:
     old = dump_of("4.9.4")

@@ -82,7 +82,7 @@ def test_T_inject_a_value_has_no_control_characters(
     assert remark == "Can not update config: productEnvName is no such text."
 
 
-def test_T_inject_a_restart_reads_back_what_was_set_and_nothing_else(tmp_path: Path) -> None:
+def test_T_inject_a_restart_reads_only_accepted_values(tmp_path: Path) -> None:
     with server_process.server(tmp_path, "auto", rocketwire__allowConfigUpdate="true") as server:
         hidden = "a b=c\\u00e9#d!e\\:f\\=g\\\\"
         answer = update(server.port, f"productEnvName={hidden}\nwaitSecondsForService=46")

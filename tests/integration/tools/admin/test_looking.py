@@ -58,7 +58,7 @@ async def command(
     return result
 
 
-async def test_diff_tells_what_only_one_of_two_servers_knows() -> None:
+async def test_diff_lists_entries_of_only_one_server() -> None:
     async with (
         name_servers() as (first, second),
         open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=first)),
@@ -96,7 +96,7 @@ async def test_doctor_asks_every_server_and_every_broker() -> None:
     assert list(quiet.rows) == [row for row in table.rows if row[0] != "ok"]
 
 
-async def test_doctor_tells_of_a_topic_that_a_broker_has_registered_with_one_server_only() -> None:
+async def test_doctor_finds_a_topic_registered_with_one_server_only() -> None:
     topic_config = TopicConfig(topic_name="Odd", write_queue_nums=4)
     async with (
         name_servers() as (first, second),
@@ -139,7 +139,7 @@ async def test_servers_and_clients_show_each_other_their_certificates(tmp_path: 
 
 
 @pytest.mark.process
-async def test_a_cluster_without_a_broker_is_a_problem_and_commands_say_so_too() -> None:
+async def test_a_cluster_without_a_broker_is_a_problem_everywhere() -> None:
     async with name_servers() as (first, _):
         doctor = await trio.to_thread.run_sync(run_here, "doctor", "-n", first)
         for words in (("produce", "-t", "T", "--count", "1"), ("topicStatus", "-t", "T")):
@@ -206,7 +206,7 @@ async def test_a_consumer_without_a_broker_that_can_be_reached_gives_up() -> Non
     assert "127.0.0.1:1" in consumed.complaint
 
 
-async def test_a_name_server_that_waits_for_its_brokers_is_not_told_to_have_none() -> None:
+async def test_a_name_server_that_waits_for_brokers_is_a_warning() -> None:
     async with trio.open_nursery() as nursery:
         config = Config(bind_address="127.0.0.1", listen_port=0, need_wait_for_service=True)
         server = await nursery.start(serve, config)

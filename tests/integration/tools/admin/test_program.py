@@ -37,7 +37,7 @@ def test_help_lists_every_command() -> None:
         assert f"\n{command.group}:\n" in help_text.out
 
 
-def test_every_command_tells_of_itself_and_takes_the_programs_options() -> None:
+def test_every_command_has_help_and_takes_the_programs_options() -> None:
     commands = registry.all_commands()
     parser = build_parser(commands)
     (commands_action,) = (action for action in vars(parser)["_actions"] if action.dest == "command")
@@ -60,7 +60,7 @@ def test_commands_are_found_in_whatever_case_their_letters_are() -> None:
     assert 2 == run("topiclists").status
 
 
-def test_help_of_a_command_is_what_the_command_tells() -> None:
+def test_help_of_a_command_is_its_own_help() -> None:
     assert run("produce", "--help") == run("help", "produce")
     assert run("--help") == run("help")
     assert 2 == run("help", "no-such-command").status
@@ -121,7 +121,7 @@ def test_connection_options_may_stand_on_either_side_of_the_command() -> None:
         (IllegalAddressError("x"), 3),
     ],
 )
-def test_statuses_tell_who_is_at_fault(error: Exception, status: int) -> None:
+def test_statuses_distinguish_faults_of_user_and_server(error: Exception, status: int) -> None:
     assert status == exit_status.status_of(error)
 
 
@@ -139,7 +139,7 @@ def test_an_error_is_one_line() -> None:
 
 
 @pytest.mark.process
-def test_a_producer_that_is_terminated_says_so() -> None:
+def test_a_terminated_producer_reports_it() -> None:
     process = begin("produce", "-n", "127.0.0.1:1", "-t", "T", "-v", stdin=subprocess.PIPE)
     assert process.stderr is not None
     assert b"waiting for lines" in process.stderr.readline()
@@ -167,7 +167,7 @@ main()
 
 
 @pytest.mark.process
-def test_who_is_interrupted_while_the_program_is_loaded_is_shown_no_traceback() -> None:
+def test_an_interrupt_while_loading_shows_no_traceback() -> None:
     ended = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, check=False)
 
     assert (-signal.SIGINT, b"", b"") == (ended.returncode, ended.stdout, ended.stderr)
@@ -186,7 +186,7 @@ def test_a_server_that_is_not_there_is_unreachable() -> None:
 DENIED = BrokerError(16, "no matched policies", 10, "h:1")
 
 
-def test_what_a_user_may_not_ask_for_is_left_out_and_told(
+def test_forbidden_answers_are_left_out_and_named(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     denied = exit_status.Denied()

@@ -61,9 +61,7 @@ def test_exactly_the_frames_are_found_that_were_counted(capture: Path) -> None:
 @every_capture
 @needs_tshark
 @pytest.mark.parametrize("form", ["pcap", "nsecpcap", "modpcap", "pcapng"])
-def test_they_are_found_in_what_wireshark_makes_of_a_capture(
-    capture: Path, form: str, tmp_path: Path
-) -> None:
+def test_they_are_found_in_copies_by_wireshark(capture: Path, form: str, tmp_path: Path) -> None:
     copy = tmp_path / "made.pcap"
     subprocess.run(["editcap", "-F", form, capture, copy], check=True)
     assert frames_of(read_counts(capture)) == decode_frames(copy)
