@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from rocketwire_tools.conformance import broker_cases
 from rocketwire_tools.conformance.__main__ import main
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.run import target
@@ -25,32 +26,38 @@ from tests.integration.conformance.servers import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from rocketwire_tools.conformance.model.case import Case
 
 
-def test_a_target_that_is_not_there_ends_it_with_3(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([find_closed_address()]) == 3
+@pytest.mark.parametrize("words", [(), ("broker",)], ids=["name server", "broker"])
+def test_a_target_that_is_not_there_ends_it_with_3(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, find_closed_address()]) == 3
     assert capsys.readouterr().err.startswith("unreachable: 127.0.0.1:")
 
 
 @pytest.mark.parametrize(
-    ("handler", "details"),
+    ("words", "handler", "reason"),
     [
-        (says_nothing, "does not respond within 0.25 s"),
-        (closes_at_once, "accepts connections, but closes them"),
-        (answers_rubbish, "responds with an invalid frame"),
+        ((), says_nothing, "does not respond within 0.25 s"),
+        ((), closes_at_once, "accepts connections, but closes them"),
+        ((), answers_rubbish, "responds with an invalid frame"),
+        (("broker",), says_nothing, "does not respond within 0.25 s"),
+        (("broker",), answers_rubbish, "does not respond"),
     ],
 )
 async def test_a_target_of_another_protocol_fails_with_a_reason(
-    handler: Any, details: str, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...], handler: Any, reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with listening(handler) as address:
-        status = await status_of(address, "--quiet", "--patience", "0.05")
+        status = await status_of(*words, address, "--quiet", "--patience", "0.05")
 
     assert status == 1
-    assert details in capsys.readouterr().err
+    assert reason in capsys.readouterr().err
 
 
 async def test_a_target_that_stops_answering_ends_the_run(
@@ -190,27 +197,31 @@ async def test_two_targets_of_which_one_does_not_answer_cannot_be_compared(
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "reason"),
     [
-        [],
-        ["localhost"],
-        ["localhost:0"],
-        ["--only", "nothing/here", "--list"],
-        ["--profile", "java-3"],
-        ["localhost:9876", "--start", "x"],
-        ["--explain", "ns/0/0"],
-        ["diff", "localhost:9876"],
-        ["diff", "a:1", "b:1", "--known", "not there"],
-        ["diff", "a:1", "b:1", "--option", "x"],
-        ["matrix"],
-        ["matrix", "not there"],
+        ([], ""),
+        (["localhost"], ""),
+        (["localhost:0"], ""),
+        (["--only", "nothing/here", "--list"], ""),
+        (["--profile", "java-3"], ""),
+        (["localhost:9876", "--start", "x"], ""),
+        (["--explain", "ns/0/0"], ""),
+        (["diff", "localhost:9876"], ""),
+        (["diff", "a:1", "b:1", "--known", "not there"], ""),
+        (["diff", "a:1", "b:1", "--option", "x"], ""),
+        (["matrix"], ""),
+        (["matrix", "not there"], ""),
+        (["broker"], "HOST:PORT is required"),
+        (["broker", "--explain", "broker/1/1"], "unknown case"),
     ],
 )
 def test_a_wrong_command_line_ends_it_with_2(
-    words: list[str], capsys: pytest.CaptureFixture[str]
+    words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 2
-    assert capsys.readouterr().err != ""
+    error = capsys.readouterr().err
+    assert error
+    assert reason in error
 
 
 def test_the_list_selects_by_address_and_tag(
@@ -249,18 +260,28 @@ def test_an_explained_registration_shows_json_header_and_bytes(
     assert json.loads(data[8 : 8 + int.from_bytes(data[5:8])]) == header
 
 
-@pytest.mark.parametrize("case", ALL, ids=lambda case: case.id)
+@pytest.mark.parametrize(
+    ("words", "cases", "texts"),
+    [((), ALL, ()), (("broker",), broker_cases.ALL, ("accepted: ", "bytes"))],
+    ids=["name server", "broker"],
+)
 def test_every_case_is_explained_without_python(
-    case: Case, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...],
+    cases: Sequence[Case],
+    texts: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["--explain", case.id]) == 0
-
-    details = capsys.readouterr().out
-    assert (
-        re.findall(r"\b(?:Answer|Has|Mark|Request|Like|Json|Call|frozenset)\(|<\w+ object", details)
-        == []
+    python = re.compile(
+        r"\b(?:Answer|Has|Mark|Request|Like|Json|Call|frozenset)\(|<\w+ object|mappingproxy"
     )
-    assert "mappingproxy" not in details
+    wrong: list[str] = []
+    for case in cases:
+        assert main([*words, "--explain", case.id]) == 0
+        text = capsys.readouterr().out
+        if python.search(text) or not all(expected in text for expected in texts):
+            wrong.append(case.id)
+
+    assert wrong == []
 
 
 @pytest.mark.process
