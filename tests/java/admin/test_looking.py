@@ -31,15 +31,15 @@ def test_doctor_finds_no_fault_in_a_cluster_and_a_missing_name_server(
 
     findings = without_disk(well.rows)
     assert (well.status, well.complaint) == (0 if findings == well.rows else 4, "")
-    assert [tuple(finding.values()) for finding in findings] == [
-        ("ok", *words, None, None)
+    ok = {"status": "ok", "id": None, "advice": None}
+    assert findings == [
+        {**ok, "kind": words[0], "name": words[1], "finding": words[2]}
         for words in (
             ("nameServer", java_cluster.address, "responds, V5_5_0"),
             ("broker", "broker-a", f"master {java_cluster.master.address} responds, V5_5_0"),
             ("topics", "all", "1 checked, no findings"),
         )
     ]
-    assert list(findings[0]) == ["status", "kind", "name", "finding", "id", "advice"]
     assert (ill.status, ill.complaint) == (1, "")
     (problem,) = (row for row in ill.rows if row["status"] == "problem")
     assert (problem["kind"], problem["name"]) == ("nameServer", silent)
