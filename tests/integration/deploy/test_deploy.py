@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,8 @@ from rocketwire.serving.java_properties import load_properties, system_propertie
 from rocketwire_namesrv.command_line import USAGE, parse
 from rocketwire_namesrv.config.config import OBSERVE_PORT, Config
 from rocketwire_namesrv.config.settings import Owner
-from rocketwire_namesrv.server.server import NameServer, serve
 from rocketwire_tools.exporter.command_line import PORT, build_parser
+from tests.support.running_server import running, settings
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "docs" / "deploy"
@@ -124,15 +123,12 @@ async def test_the_health_check_fails_while_routes_are_withheld(stops: bool, sta
     program, *words = json.loads(command)
     assert program == "python"
     assert str(OBSERVE_PORT) in words[-1]
-    config = replace(Config(bind_address="127.0.0.1", listen_port=0), observe_port=0)
     with trio.fail_after(120):
-        async with trio.open_nursery() as nursery:
-            server: NameServer = await nursery.start(serve, config)
-            server.state.shutting_down = stops
-            port = server.observation.listening.port
+        async with running(settings(observe_port=0)) as site:
+            site.server.state.shutting_down = stops
+            port = site.server.observation.listening.port
             words[-1] = words[-1].replace(str(OBSERVE_PORT), str(port))
             check = await trio.run_process([sys.executable, *words], check=False)
-            nursery.cancel_scope.cancel()
 
     assert check.returncode == status
 

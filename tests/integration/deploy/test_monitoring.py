@@ -16,12 +16,11 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire.serving.tls.settings import TlsSettings
-from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.routes.peer_views import PeerView
-from rocketwire_namesrv.server.server import NameServer, serve
 from rocketwire_tools.exporter.collector import AGE, COLLECTIONS
 from rocketwire_tools.exporter.families import FAMILIES
 from tests.support.builders.certificates import authority
+from tests.support.running_server import running, settings
 
 DEPLOY = Path(__file__).parents[3] / "docs" / "deploy"
 RULES = DEPLOY / "prometheus" / "rules.yaml"
@@ -36,16 +35,14 @@ async def name_server_metrics(folder: Path) -> dict[str, set[str]]:
     """Names of the series of a name server with a certificate, with their labels."""
     certificate, key = authority().issue("server").write(folder, "server")
     tls = TlsSettings(test_mode=False, cert_path=str(certificate), key_path=str(key))
-    async with trio.open_nursery() as nursery:
-        config = Config(bind_address="127.0.0.1", listen_port=0, observe_port=0, tls=tls)
-        server: NameServer = await nursery.start(serve, config)
+    async with running(settings(observe_port=0, tls=tls)) as site:
+        server = site.server
         server.state.peers.views["127.0.0.1:1"] = PeerView(reached=True)
         port = server.observation.listening.port
         async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
             request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             await stream.send_all(request)
             answer = b"".join([part async for part in stream])
-        nursery.cancel_scope.cancel()
     names: dict[str, set[str]] = {}
     for family in text_string_to_metric_families(answer.decode().partition("\r\n\r\n")[2]):
         suffix = "_total" if family.type == "counter" else ""

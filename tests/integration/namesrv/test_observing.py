@@ -20,6 +20,7 @@ from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.routes.warm_start import KnownBroker, WarmStart
 from rocketwire_namesrv.server.server import NameServer, serve
+from tests.support import running_server
 from tests.support.running_server import (
     CLUSTER_INFO,
     LOOPBACK,
@@ -39,12 +40,10 @@ pytestmark = pytest.mark.usefixtures("driver_name")
 
 @asynccontextmanager
 async def running(**changes: Any) -> AsyncGenerator[NameServer]:
+    config = settings(**{"observe_port": 0, "observe_address": LOOPBACK, **changes})
     with trio.fail_after(120):
-        async with trio.open_nursery() as nursery:
-            config = settings(**{"observe_port": 0, "observe_address": LOOPBACK, **changes})
-            server: NameServer = await nursery.start(serve, config)
-            yield server
-            nursery.cancel_scope.cancel()
+        async with running_server.running(config) as site:
+            yield site.server
 
 
 @pytest.fixture
@@ -180,14 +179,12 @@ async def test_the_reason_of_a_connections_end_is_counted_and_shown() -> None:
 
 async def test_a_slow_connection_is_reported_once(autojump_clock: MockClock) -> None:
     config = Config(bind_address=LOOPBACK, listen_port=0, server_channel_max_idle_time_seconds=5)
-    async with trio.open_nursery() as nursery:
-        server: NameServer = await nursery.start(serve, config)
+    async with running_server.running(config) as site:
         observer = Observer(lambda: 17.0)
-        server.journal.listeners.append(observer)
+        site.server.journal.listeners.append(observer)
         stream, theirs = memory_stream_pair()
-        await server.serve_stream(theirs, "1.2.3.4:5")
+        await site.server.serve_stream(theirs, "1.2.3.4:5")
         await stream.aclose()
-        nursery.cancel_scope.cancel()
 
     assert observer.endings == {"idle": 1}
     assert [event.text for event in observer.troubles] == [

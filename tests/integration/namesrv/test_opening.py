@@ -13,27 +13,24 @@ from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
 from rocketwire.serving.tls.settings import TlsSettings
-from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.server.server import NameServer, serve
 from tests.integration.namesrv.time_limits import time_limit
+from tests.support import running_server
 from tests.support.builders.certificates import Pair, authority, with_pair
+from tests.support.running_server import CLUSTER_INFO, LOOPBACK, Client, request
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOOPBACK = "127.0.0.1"
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_namesrv.server.server import NameServer
+
 V1 = b"PROXY TCP4 1.2.3.4 5.6.7.8 4660 80\r\n"
 V2 = b"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c" + bytes([1, 2, 3, 4, 5, 6, 7, 8, 0x12, 0x34, 0, 80])
 LOCAL = b"\r\n\r\n\x00\r\nQUIT\n\x20\x00\x00\x00"
 CLIENT = "1.2.3.4:4660"
-CLUSTER_INFO = encode(RemotingCommand(code=RequestCode.GET_BROKER_CLUSTER_INFO, opaque=1))
-PUT = encode(
-    RemotingCommand(
-        code=RequestCode.PUT_KV_CONFIG, ext_fields={"namespace": "n", "key": "k", "value": "v"}
-    )
-)
+PUT = request(RequestCode.PUT_KV_CONFIG, namespace="n", key="k", value="v")
 OURS = authority("ours")
 
 
@@ -45,10 +42,8 @@ def tls_settings(folder: Path, **options: Any) -> TlsSettings:
 async def running(tls: TlsSettings | None = None, **changes: Any) -> AsyncGenerator[NameServer]:
     config = Config(bind_address=LOOPBACK, listen_port=0, tls=tls or TlsSettings(), **changes)
     with trio.fail_after(time_limit()):
-        async with trio.open_nursery() as nursery:
-            server: NameServer = await nursery.start(serve, config)
-            yield server
-            nursery.cancel_scope.cancel()
+        async with running_server.running(config) as site:
+            yield site.server
 
 
 def trusting(
@@ -78,13 +73,7 @@ async def start_tls(stream: trio.abc.Stream, context: ssl.SSLContext) -> trio.ab
 
 
 async def ask(stream: trio.abc.Stream, data: bytes = CLUSTER_INFO) -> RemotingCommand:
-    decoder = CommandDecoder()
-    await stream.send_all(data)
-    while (command := decoder.next_command()) is None:
-        received = await stream.receive_some()
-        assert received, "closed instead of a reply"
-        decoder.feed(received)
-    return command
+    return await Client(stream).ask(data)
 
 
 def open_stream(

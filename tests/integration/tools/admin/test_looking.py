@@ -13,8 +13,6 @@ import trio
 from rocketwire.client import BrokerIdentity, ClientConfig, open_registration
 from rocketwire.errors import ChannelError
 from rocketwire.messages.registration import TopicConfig
-from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.server.server import serve
 from rocketwire_tools.admin.program import exit_status
 from rocketwire_tools.admin.registry import all_commands
 from rocketwire_tools.cli.client_config import client_config
@@ -22,6 +20,7 @@ from rocketwire_tools.cli.command import Context, Table
 from tests.support.admin_in_process import run as run_here
 from tests.support.admin_process import run
 from tests.support.builders.certificates import authority, with_pair
+from tests.support.running_server import LOOPBACK, Site, running, settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -33,14 +32,12 @@ BROKER = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr="127.0.0.
 
 @asynccontextmanager
 async def name_servers() -> AsyncGenerator[tuple[str, str]]:
-    async with trio.open_nursery() as nursery:
-        config = Config(bind_address="127.0.0.1", listen_port=0)
-        servers = [await nursery.start(serve, config) for _ in range(2)]
-        yield (
-            f"127.0.0.1:{servers[0].listening.port}",
-            f"127.0.0.1:{servers[1].listening.port}",
-        )
-        nursery.cancel_scope.cancel()
+    async with running() as first, running() as second:
+        yield address_of(first), address_of(second)
+
+
+def address_of(site: Site) -> str:
+    return f"{LOOPBACK}:{site.server.listening.port}"
 
 
 @asynccontextmanager
@@ -118,7 +115,7 @@ async def test_servers_and_clients_show_each_other_their_certificates(tmp_path: 
     ours, theirs = authority("ours"), authority("theirs")
     ca, _ = ours.write(tmp_path, "ca")
     cert, key = ours.issue("operator").write(tmp_path, "operator")
-    settings = with_pair(
+    tls = with_pair(
         tmp_path,
         ours.issue("server"),
         server_mode="enforcing",
@@ -127,17 +124,14 @@ async def test_servers_and_clients_show_each_other_their_certificates(tmp_path: 
         need_client_auth="require",
     )
     other_ca, _ = theirs.write(tmp_path, "other")
-    async with trio.open_nursery() as nursery:
-        result = Config(bind_address="127.0.0.1", listen_port=0, tls=settings)
-        server = await nursery.start(serve, result)
-        profile = {"namesrv-addr": f"127.0.0.1:{server.listening.port}"}
+    async with running(settings(tls=tls)) as site:
+        profile = {"namesrv-addr": address_of(site)}
         options = {"cert": cert, "key-file": key}
 
         table = await command("doctor", config=client_config(profile | options | {"ca": ca}))
         for wrong in ({"ca": ca}, {"ca": other_ca} | options, options):
             with pytest.raises(ChannelError):
                 await command("doctor", config=client_config(profile | wrong))
-        nursery.cancel_scope.cancel()
 
     assert ["broker-none"] == [row[1] for row in table.rows if row[0] == "problem"]
 
@@ -202,10 +196,7 @@ async def test_a_consumer_without_a_broker_that_can_be_reached_gives_up() -> Non
 
 
 async def test_a_name_server_that_waits_for_brokers_is_a_warning() -> None:
-    async with trio.open_nursery() as nursery:
-        config = Config(bind_address="127.0.0.1", listen_port=0, need_wait_for_service=True)
-        server = await nursery.start(serve, config)
-        doctor = await command("doctor", "-q", name_servers=(f"127.0.0.1:{server.listening.port}",))
-        nursery.cancel_scope.cancel()
+    async with running(settings(need_wait_for_service=True)) as site:
+        doctor = await command("doctor", "-q", name_servers=(address_of(site),))
 
     assert [row[:2] for row in doctor.rows] == [("warning", "name-server-waiting")]
