@@ -41,7 +41,7 @@ def address_of(site: Site) -> str:
 
 
 @asynccontextmanager
-async def registered_broker() -> AsyncGenerator[tuple[str, str]]:
+async def register_broker() -> AsyncGenerator[tuple[str, str]]:
     """The first of two name servers knows the broker."""
     async with (
         name_servers() as (first, second),
@@ -66,7 +66,7 @@ async def command(
 
 
 async def test_diff_lists_entries_of_only_one_server() -> None:
-    async with registered_broker() as (first, second):
+    async with register_broker() as (first, second):
         table = await command("diff", first, second)
         of_topic = await command("diff", first, second, "-t", "Bills")
 
@@ -82,7 +82,7 @@ async def test_diff_lists_entries_of_only_one_server() -> None:
 
 
 async def test_doctor_asks_every_server_and_every_broker() -> None:
-    async with registered_broker() as (first, second):
+    async with register_broker() as (first, second):
         table = await command("doctor", name_servers=(first, second))
         quiet = await command("doctor", "-q", name_servers=(first, second))
 
@@ -168,7 +168,7 @@ async def test_warnings_alone_are_an_exit_status_of_their_own() -> None:
     ],
 )
 async def test_a_group_that_does_not_exist_is_named_as_such(words: tuple[str, ...]) -> None:
-    async with registered_broker() as (first, _):
+    async with register_broker() as (first, _):
         refused = await trio.to_thread.run_sync(partial(run, *words, "-n", first))
 
     assert "rocketwire-admin: no such group nosuch: " in refused.complaint
@@ -177,7 +177,7 @@ async def test_a_group_that_does_not_exist_is_named_as_such(words: tuple[str, ..
 
 @pytest.mark.process
 async def test_a_topic_that_does_not_exist_is_not_taken_for_a_group() -> None:
-    async with registered_broker() as (first, _):
+    async with register_broker() as (first, _):
         words = ("consumerProgress", "-g", "nosuch", "-t", "none")
         refused = await trio.to_thread.run_sync(partial(run, *words, "-n", first))
 
@@ -186,7 +186,7 @@ async def test_a_topic_that_does_not_exist_is_not_taken_for_a_group() -> None:
 
 @pytest.mark.process
 async def test_a_consumer_without_a_broker_that_can_be_reached_gives_up() -> None:
-    async with registered_broker() as (first, _):
+    async with register_broker() as (first, _):
         consumed = await trio.to_thread.run_sync(
             run, "consume", "-n", first, "-t", "Bills", "-g", "g"
         )
