@@ -46,17 +46,7 @@ ROOM: Final = ("-XX:MaxDirectMemorySize=512m",)
 
 
 class JavaCluster:
-    """Java's name server and brokers, all on loopback; what is started here ends with the block.
-
-    Args:
-        folder: for their scratch folders.
-        version: release of the name server and the first broker.
-        jvm: options of both.
-
-    Attributes:
-        name_server: the name server.
-        master: the broker ``broker-a``.
-    """
+    """Java's name server and brokers, all on loopback; what is started here ends with the block."""
 
     def __init__(self, folder: Path, *, version: str = CURRENT, jvm: Sequence[str] = ()) -> None:
         self._folder = folder

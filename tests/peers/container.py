@@ -16,11 +16,7 @@ CONTAINER_POM = "container.xml"
 
 
 class JavaContainer(Server):
-    """A container without brokers.
-
-    Attributes:
-        address: where it takes orders.
-    """
+    """A container without brokers."""
 
     def __init__(self, folder: Path, name_servers: Sequence[str]) -> None:
         """Its configuration is written."""

@@ -36,18 +36,7 @@ _READY = r"ready: name server \S+, broker \S+ at \S+"
 class DevBroker(Server):
     """A broker for development with the methods of ``JavaBroker``, on a port that it keeps.
 
-    Args:
-        folder: for its configuration and its output.
-        name_servers: where it registers; none: it brings a name server of its own.
-        options: of its configuration.
-        name: its name.
-        version: not used.
-        jvm: options ``-D`` of a JVM, of which the broker reads those about TLS and headers.
-
-    Attributes:
-        name: its name.
-        address: what it registers as.
-        name_server_port: port of its own name server.
+    Without a name server it brings one of its own. Of the options ``-D`` of a JVM it reads those about TLS and headers.
     """
 
     def __init__(
@@ -79,15 +68,7 @@ class DevBroker(Server):
 
 
 class DevCluster:
-    """A name server and brokers with the interface of ``JavaCluster``.
-
-    Args:
-        folder: for their scratch folders.
-        options: of the broker ``broker-a``, beyond those of Java's.
-
-    Attributes:
-        master: the broker ``broker-a``.
-    """
+    """A name server and brokers with the interface of ``JavaCluster``."""
 
     def __init__(self, folder: Path, options: Mapping[str, object] | None = None) -> None:
         self._folder = folder

@@ -71,11 +71,7 @@ def compile_oracle(version: str) -> Path:
 class Oracle:
     """One running oracle.
 
-    Args:
-        version: release whose classes answer.
-        folder: scratch folder; a temporary one if none is given.
-        patience: seconds of a processor after which a question counts as one that never ends; it is
-            refused as ``Watchdog$NeverEnds``.
+    ``patience`` are the seconds of a processor after which a question is refused as ``Watchdog$NeverEnds``.
     """
 
     def __init__(
@@ -128,11 +124,7 @@ class Oracle:
         return self._line({"op": op, **members})
 
     def find(self, op: str, **members: object) -> Answer:
-        """Ask a question that Java can answer.
-
-        Raises:
-            OracleRefusedError: it refused.
-        """
+        """Ask a question that Java can answer."""
         answer = self.ask(op, **members)
         if not answer["ok"]:
             raise OracleRefusedError(f"{op}: {answer}")

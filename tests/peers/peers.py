@@ -127,13 +127,7 @@ class JavaNameServer(Server):
 
 
 class JavaBroker(Server):
-    """A broker of any release, on ports that it keeps over restarts.
-
-    Attributes:
-        address: what it registers as, ``127.0.0.1:port``.
-        ha_address: where a slave would fetch from.
-        folder: its home, with its store in ``store``.
-    """
+    """A broker of any release, on ports that it keeps over restarts."""
 
     def __init__(
         self,
@@ -151,16 +145,9 @@ class JavaBroker(Server):
         """Its configuration is written.
 
         Args:
-            folder: its home.
-            name_servers: where it registers; if none are given, ``configure`` must name them.
-            options: of its configuration.
-            name: of its group.
-            version: its release.
-            jvm: options of the JVM.
             wrapper: a program that runs its command line.
-            own_main: start it by Java's own main class, and not by ours: it may register ten
-                seconds late.
-            port: a free one, which keeps two below and one above it free, is taken by default.
+            own_main: start it by Java's own main class: it may register ten seconds late.
+            port: by default a free one with a free one above it and two below.
         """
         # listenPort - 2 is opened too; 4.9.4 takes listenPort + 1 for HA whatever is configured
         port = port or free_ports((-2, 0, 1))

@@ -37,11 +37,7 @@ Mqadmin: TypeAlias = Callable[[str], str]
 class Ours:
     """``rocketwire-admin`` in this process, at a cluster of Java's.
 
-    Attributes:
-        cluster: the cluster.
-        broker: address of its master.
-        status: exit status of the last command.
-        error: its lines on stderr.
+    ``status`` and ``error`` are those of the last command.
     """
 
     def __init__(self, cluster: JavaCluster, captured: pytest.CaptureFixture[str]) -> None:
@@ -126,13 +122,7 @@ def without_disk(findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
 
 
 class Programs:
-    """``rocketwire-admin`` in processes of its own, at a cluster of Java's.
-
-    Attributes:
-        cluster: the cluster.
-        servers: options that name its name server.
-        home: the home directory of consumers.
-    """
+    """``rocketwire-admin`` in processes of its own, at a cluster of Java's."""
 
     def __init__(self, cluster: JavaCluster, home: Path | None = None) -> None:
         self.cluster = cluster

@@ -27,13 +27,7 @@ BROKERS = {CURRENT: "broker-a", OLD: "old"}
 
 
 class Site:
-    """A broker of one of the releases, and the exporter of its cluster.
-
-    Attributes:
-        version: of the broker.
-        broker: the broker.
-        place: labels that name it.
-    """
+    """A broker of one of the releases, and the exporter of its cluster."""
 
     def __init__(self, cluster: JavaCluster, version: str) -> None:
         self._cluster = cluster

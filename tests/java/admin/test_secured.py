@@ -47,12 +47,7 @@ RIGHT = ("--access-key", "rocket", "--secret-key", "wire1234")
 class Secured(NamedTuple):
     """The running servers.
 
-    Attributes:
-        server: address of the name server.
-        broker: address of the broker.
-        peer: mqadmin with the right credentials.
-        certificates: folder with ``ca.pem``, ``other.pem`` and the operator's ``operator.pem`` and
-            ``operator.key``.
+    The folder of certificates has ``ca.pem``, ``other.pem``, ``operator.pem`` and ``operator.key``.
     """
 
     server: str

@@ -25,11 +25,7 @@ LIGHT = f"%LMQ%${PARENT}$blue"
 
 
 class Lite(NamedTuple):
-    """Lite topics of the broker on a port.
-
-    Attributes:
-        port: its port.
-    """
+    """Lite topics of the broker on a port."""
 
     port: int
 

@@ -47,13 +47,7 @@ TYPES = {
 
 
 class Place(NamedTuple):
-    """The proxy, its client and its broker.
-
-    Attributes:
-        proxy: the proxy.
-        client: a client of the gRPC protocol.
-        broker_port: port of the broker.
-    """
+    """The proxy, its client and its broker."""
 
     proxy: JavaProxy
     client: GrpcPeer

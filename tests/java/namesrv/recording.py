@@ -71,13 +71,7 @@ class Packet:
 
 @dataclass(slots=True)
 class Recorder:
-    """Gathers the packets of one scenario.
-
-    Attributes:
-        folder: below ``frames/``, and the first part of each id.
-        product: the sender, for ``origin``.
-        frames: Java's own reader, which decodes a frame.
-    """
+    """Gathers the packets of one scenario."""
 
     folder: str
     product: str
@@ -96,12 +90,7 @@ class Recorder:
     ) -> None:
         """Keep one exchange under a name of its own.
 
-        Args:
-            name: file name without its end.
-            ends: the asking and the answering product.
-            how: what was done to make it happen.
-            request: the whole frame.
-            response: None for a oneway.
+        ``ends`` are the asking and the answering product; ``how`` says how to make it happen again.
         """
         code = cast("int", self.facts(request)["code"])
         asking, answering = ends

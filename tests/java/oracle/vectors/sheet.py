@@ -24,12 +24,7 @@ REFUSED = {
 
 
 class Javas(NamedTuple):
-    """The running oracles.
-
-    Attributes:
-        newest: of the release that this library follows.
-        older: of the last one with the other JSON library.
-    """
+    """The running oracles."""
 
     newest: Oracle
     older: Oracle
@@ -38,11 +33,7 @@ class Javas(NamedTuple):
 class Sheet(NamedTuple):
     """One file of vectors.
 
-    Attributes:
-        file: below the fixtures; ``bad/`` holds what Java refuses.
-        how: how they were made.
-        lines: the vectors; each has an ``id``.
-        release: whose classes made and read them.
+    ``bad/`` holds the files that Java refuses; ``release`` is that of the classes that made and read the lines.
     """
 
     file: str
@@ -66,11 +57,7 @@ class Sheet(NamedTuple):
         }
 
     def text(self) -> str:
-        """The file's content.
-
-        Raises:
-            ValueError: two vectors have the same id.
-        """
+        """The file's content."""
         ids = [line["id"] for line in self.lines]
         if len(set(ids)) != len(ids):
             raise ValueError(
