@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.sync import (
-    ConsumeConcurrentlyContext,
-    Message,
-    open_producer,
-    open_push_consumer,
-)
+from rocketwire.sync import ConsumeConcurrentlyContext, Message, open_producer, open_push_consumer
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence

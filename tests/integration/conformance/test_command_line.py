@@ -224,9 +224,7 @@ def test_a_wrong_command_line_ends_it_with_2(
     assert reason in error
 
 
-def test_the_list_selects_by_address_and_tag(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_list_selects_by_address_and_tag(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list", "--only", "ns/100", "--tag", "needs-start"]) == 0
 
     lines = capsys.readouterr().out.splitlines()

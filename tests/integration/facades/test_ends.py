@@ -176,10 +176,7 @@ def test_a_client_that_refuses_a_second_consumer_goes_on_with_the_first(
         batch = cast("list[Any]", messages if isinstance(messages, (list, tuple)) else [messages])
         handled.extend(message.body for message in batch)
 
-    with (
-        sync.open_client(rocketmq.address) as client,
-        opener(client, "g", {topic: "*"}, handle),
-    ):
+    with sync.open_client(rocketmq.address) as client, opener(client, "g", {topic: "*"}, handle):
         with pytest.raises(LocalProtocolError):
             opener(client, "g", {topic: "*"}, handle)
 

@@ -269,9 +269,7 @@ async def test_a_busy_default_port_is_a_warning(
     assert line.startswith("no port for operators (rocketwire.observePort): Failed to bind to ")
 
 
-async def test_a_busy_configured_port_ends_the_start(
-    busy_port: int,
-) -> None:
+async def test_a_busy_configured_port_ends_the_start(busy_port: int) -> None:
     with pytest.raises(BindError, match="no port for operators"):
         await serve(settings(observe_port=busy_port, observe_asked=True))
 

@@ -223,9 +223,7 @@ async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
     assert observer.events == {"TlsUnavailable": 1}
 
 
-async def test_a_connection_survives_a_change_of_the_certificate(
-    tmp_path: Path,
-) -> None:
+async def test_a_connection_survives_a_change_of_the_certificate(tmp_path: Path) -> None:
     async with running(tls_settings(tmp_path)) as server, connect(server) as first:
         early = await start_tls(first, trusting(tmp_path))
         OURS.issue("server").write(tmp_path, "server")

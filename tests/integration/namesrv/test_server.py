@@ -27,9 +27,7 @@ async def test_a_client_that_ends_its_side_still_gets_its_answer() -> None:
             assert await client.is_closed()
 
 
-async def test_a_silent_connection_leaves_nothing(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_silent_connection_leaves_nothing(caplog: pytest.LogCaptureFixture) -> None:
     with trio.fail_after(60):
         async with running() as site:
             caplog.clear()

@@ -55,9 +55,7 @@ async def test_the_certificate_is_made_at_the_start_if_tls_is_enforced() -> None
     assert contexts._server is not None  # pyright: ignore[reportPrivateUsage] - the point
 
 
-async def test_the_test_mode_names_a_missing_library(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_the_test_mode_names_a_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cryptography", None)
     permissive = TlsContexts(TlsSettings())
     await permissive.start()

@@ -44,10 +44,7 @@ async def test_a09_the_second_port_takes_sends_but_no_pulls_or_pops(
     second = vip_address(java_cluster.master.address)
     topic = await create_topic(admin.client, unique("a09"))
     config = patient(namesrv_addr=java_cluster.address, vip_channel_enabled=True)
-    async with (
-        open_client(config) as client,
-        open_producer(client, unique("p"), SLOW) as producer,
-    ):
+    async with open_client(config) as client, open_producer(client, unique("p"), SLOW) as producer:
         await producer.send(Message(topic, b"by the second port"))
         assert second in client.pool.addresses
     assert (await admin.brokers.runtime_info(second))["brokerVersionDesc"] == "V5_5_0"

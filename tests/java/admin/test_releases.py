@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.policy.resource_names import retry_topic
-from tests.java.admin.commands import (
-    CLUSTER,
-    LONG,
-    Programs,
-    count_lines,
-    end_all,
-    without_disk,
-)
+from tests.java.admin.commands import CLUSTER, LONG, Programs, count_lines, end_all, without_disk
 from tests.peers import cache as java_cache
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique

@@ -78,10 +78,7 @@ async def note_deliveries(
 
 async def note(name_server: str, topic: str, *groups: str) -> None:
     """Consume for ever."""
-    async with (
-        open_client(patient(namesrv_addr=name_server)) as client,
-        AsyncExitStack() as all_,
-    ):
+    async with open_client(patient(namesrv_addr=name_server)) as client, AsyncExitStack() as all_:
         for group, mode, file in zip(groups[::3], groups[1::3], groups[2::3], strict=True):
             await all_.enter_async_context(note_deliveries(client, topic, group, mode, Path(file)))
         say(client.client_id)

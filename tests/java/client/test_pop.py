@@ -39,11 +39,7 @@ async def pop_messages(
     with trio.fail_after(120):
         while len(messages) < count:
             result = await calls.pop(
-                topic,
-                "broker-a",
-                invisible_time=invisible,
-                poll_time=2.0,
-                init_mode=InitMode.MIN,
+                topic, "broker-a", invisible_time=invisible, poll_time=2.0, init_mode=InitMode.MIN
             )
             messages += result.messages
     return messages

@@ -142,10 +142,7 @@ async def test_c18_a_message_whose_handler_does_not_end_is_sent_back(
 async def test_c22_broadcasting_consumers_get_everything_and_keep_offsets(
     java_cluster: JavaCluster, tmp_path: Path
 ) -> None:
-    settings = {
-        "message_model": MessageModel.BROADCASTING,
-        "local_offset_store_dir": str(tmp_path),
-    }
+    settings = {"message_model": MessageModel.BROADCASTING, "local_offset_store_dir": str(tmp_path)}
     group, listeners = unique("g"), [Listener(), Listener(), Listener()]
     names = [patient(namesrv_addr=java_cluster.address, instance_name=name) for name in ("a", "b")]
     async with open_client(names[0]) as first, open_client(names[1]) as second:
@@ -238,9 +235,7 @@ async def test_c38_a_later_topic_is_consumed_from_its_first_message(
         await until(lambda: listener.bodies == [b"first"])
 
 
-async def test_a_loop_that_ends_early_leaves_its_message_to_another(
-    client: ClientInstance,
-) -> None:
+async def test_a_loop_that_ends_early_leaves_its_message_to_another(client: ClientInstance) -> None:
     group, bodies = unique("g"), list[bytes | None]()
     topic = await create_topic(client, unique("loop"))
     await send(client, topic, numbered(3), queue_id=0)

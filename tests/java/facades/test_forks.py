@@ -49,9 +49,7 @@ def test_a_forked_client_raises_a_typed_error_and_shares_no_socket(
     assert fork(java_cluster) == ["sockets: 0", "child: ClientForkedError", "parent: SEND_OK"]
 
 
-def test_a_forked_client_opens_itself_again_if_configured(
-    java_cluster: JavaCluster,
-) -> None:
+def test_a_forked_client_opens_itself_again_if_configured(java_cluster: JavaCluster) -> None:
     assert fork(java_cluster, "reopen") == ["sockets: 0", "child: SEND_OK", "parent: SEND_OK"]
 
 

@@ -85,9 +85,7 @@ def test_clients_survive_a_restart_of_the_name_server(mortal: Cluster, peer: Jav
 
 
 @pytest.mark.full
-def test_a_broker_that_ends_unregisters_first(
-    mortal: Cluster,
-) -> None:
+def test_a_broker_that_ends_unregisters_first(mortal: Cluster) -> None:
     log_before = mortal.server.log
     listed = partial(raw_call.knows_broker, mortal.server.port, mortal.broker.address)
     mortal.broker.ask_to_end()  # it takes 17 s, and unregisters at once

@@ -40,10 +40,7 @@ NO_BODIES = {
 }
 """Classes that the dump finds among bodies and that no peer sends, with the reason."""
 
-INCOMPLETE = {
-    "EpochEntry": b'{"epoch":1,"startOffset":2}',
-    "SyncStateSet": b'{"syncStateSet":[1]}',
-}
+INCOMPLETE = {"EpochEntry": b'{"epoch":1,"startOffset":2}', "SyncStateSet": b'{"syncStateSet":[1]}'}
 """Texts with what Java's constructors insist on."""
 
 CLOCKS = ("timestamp", "timeStamp", "subVersion")
@@ -192,9 +189,7 @@ def test_members_that_5_3_3_lacks_are_said_to_be_newer(dump_of: Callable[[str], 
 
 
 @pytest.mark.full
-def test_4_9_has_exactly_the_names_of_this_table(
-    dump_of: Callable[[str], Dump],
-) -> None:
+def test_4_9_has_exactly_the_names_of_this_table(dump_of: Callable[[str], Dump]) -> None:
     old = dump_of("4.9.4")
     gone = {
         "request_codes": set(old["request_codes"]) - {code.name for code in RequestCode},

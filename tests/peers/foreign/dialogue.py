@@ -180,8 +180,7 @@ class Speaker:
     def speak(self, dialogue: Dialogue, exchanges: int, start: int, end: int) -> None:
         """Fill a dialogue with a number of exchanges, approximately, between two times."""
         role = self._chance.choices(
-            (self._produce, self._consume, self._pop, self._administrate),
-            self._profile.roles,
+            (self._produce, self._consume, self._pop, self._administrate), self._profile.roles
         )[0]
         if role == self._pop and (self._binary or not self._is_new):
             role = self._consume

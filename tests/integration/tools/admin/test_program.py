@@ -186,9 +186,7 @@ def test_a_server_that_is_not_there_is_unreachable() -> None:
 DENIED = BrokerError(16, "no matched policies", 10, "h:1")
 
 
-def test_forbidden_answers_are_left_out_and_named(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_forbidden_answers_are_left_out_and_named(caplog: pytest.LogCaptureFixture) -> None:
     denied = exit_status.Denied()
     for error in (BrokerError(17, "no such topic", 10, "h:1"), DENIED, DENIED):
         denied.note(error)

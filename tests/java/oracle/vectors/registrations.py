@@ -60,10 +60,7 @@ def _values() -> Iterator[tuple[str, dict[str, object]]]:
     yield "no topics", {"filterServerList": [], "topicConfigSerializeWrapper": wrapper()}
     yield "no topics, no list", {"topicConfigSerializeWrapper": wrapper(), "filterServerList": None}
     names = ["", "10.0.0.1:1", '"quoted"', "\u4e3b\U0001f680", "\0\x85\u2028"]
-    yield (
-        "filter servers",
-        {"filterServerList": names, "topicConfigSerializeWrapper": wrapper()},
-    )
+    yield ("filter servers", {"filterServerList": names, "topicConfigSerializeWrapper": wrapper()})
     for title, name in nasty.TEXTS.items():
         if name and " " not in name:
             table = {name: topic(name)}
