@@ -234,26 +234,9 @@ async def test_a_connection_survives_a_change_of_the_certificate(tmp_path: Path)
             assert (await ask(await start_tls(second, trusting(tmp_path)))).code == 0
 
 
-async def test_a_broker_is_notified_over_tls_if_configured(tmp_path: Path) -> None:
-    cert, key = OURS.issue("broker").write(tmp_path, "broker")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(cert, key)
-    listeners = await trio.open_tcp_listeners(0, host=LOOPBACK)
-    async with listeners[0] as listener, running(use_tls=True) as server:
-        address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
-        with trio.fail_after(60):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(server.notifier.notify, address, CLUSTER_INFO)
-                stream = trio.SSLStream(await listener.accept(), context, server_side=True)
-                received = b""
-                while len(received) < len(CLUSTER_INFO):
-                    received += await stream.receive_some()
-                await stream.aclose()
-
-    assert received == CLUSTER_INFO
-
-
-async def test_a_broker_that_speaks_no_tls_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+@asynccontextmanager
+async def accept_notification() -> AsyncGenerator[tuple[str, trio.SocketStream]]:
+    """The address of a broker, and the connection of a name server that notifies it over TLS."""
     listeners = await trio.open_tcp_listeners(0, host=LOOPBACK)
     async with listeners[0] as listener, running(use_tls=True) as server:
         address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
@@ -261,8 +244,27 @@ async def test_a_broker_that_speaks_no_tls_is_a_warning(caplog: pytest.LogCaptur
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(server.notifier.notify, address, CLUSTER_INFO)
                 async with await listener.accept() as stream:
-                    await stream.receive_some()
-                    await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                    yield address, stream
+
+
+async def test_a_broker_is_notified_over_tls_if_configured(tmp_path: Path) -> None:
+    cert, key = OURS.issue("broker").write(tmp_path, "broker")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    received = b""
+    async with accept_notification() as (_, accepted):
+        stream = trio.SSLStream(accepted, context, server_side=True)
+        while len(received) < len(CLUSTER_INFO):
+            received += await stream.receive_some()
+        await stream.aclose()
+
+    assert received == CLUSTER_INFO
+
+
+async def test_a_broker_that_speaks_no_tls_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    async with accept_notification() as (address, stream):
+        await stream.receive_some()
+        await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
     (line,) = warnings(caplog)
     assert f"broker {address} is not notified" in line

@@ -1,4 +1,4 @@
-"""Java clients of older releases at the broker for development, in groups and dialogues with ours."""
+"""Java clients at the broker for development; those of older releases in groups and dialogues with ours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from tests.peers import cache as java_cache
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.dev_cluster import DevCluster
 from tests.peers.messages import create_topic, eventually, unique
-from tests.peers.peers import MIDDLE, OLD, JavaPeer
+from tests.peers.peers import CURRENT, MIDDLE, OLD, JavaPeer
+from tests.peers.processes import wait_until
 from tests.peers.shared_peers import have_here
 
 if TYPE_CHECKING:
@@ -120,3 +121,19 @@ async def test_transactions_of_java_end_by_it_or_by_its_check(
         await trio.to_thread.run_sync(java.call, "close", group)
 
     assert sorted(listener.bodies) == [b"checked", b"commit"]
+
+
+def test_two_java_consumers_share_the_queues_and_one_takes_over(
+    cluster: DevCluster, tmp_path: Path
+) -> None:
+    have_here(partial(java_cache.classes, CURRENT, "Peer.java"))
+    with JavaPeer(tmp_path) as java:
+        java.send(cluster.address, "shared", "producers", range(1))
+        for name in ("one", "two"):
+            java.join(cluster.address, "shared", "sharers", name)
+        queues = {("broker-a", number) for number in range(QUEUES)}
+        wait_until(lambda: len(java.queues("one")) == len(java.queues("two")) == 2, "halves")
+        assert java.queues("one") | java.queues("two") == queues
+
+        java.close("one")
+        wait_until(lambda: java.queues("two") == queues, "the second has all")
