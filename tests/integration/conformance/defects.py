@@ -17,47 +17,42 @@ if TYPE_CHECKING:
     from tests.integration.conformance.proxy import Ask, Response
 
 
+def change_responses(code: int, change: Callable[[RemotingCommand], RemotingCommand]) -> Response:
+    """Responses to requests of a code (0: of any) are changed."""
+    return lambda request, response, _: change(response) if code in {0, request.code} else response
+
+
 def answers(code: int, /, **changes: Any) -> Response:
-    """Answers to requests of a code (0: of any) have these members instead."""
-
-    def change(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
-        return replace(response, **changes) if code in {0, request.code} else response
-
-    return change
+    """Responses to requests of a code (0: of any) have these members instead."""
+    return change_responses(code, lambda response: replace(response, **changes))
 
 
 def failures(code: int, /, **changes: Any) -> Response:
     """Failures of a code have these members instead."""
-
-    def change(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
-        return replace(response, **changes) if request.code == code and response.code else response
-
-    return change
+    return change_responses(
+        code, lambda response: replace(response, **changes) if response.code else response
+    )
 
 
 def ext(code: int, **changes: str | None) -> Response:
     """Ext fields of successes of that code are changed, or left out."""
 
-    def change(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
-        if request.code != code or response.code:
-            return response
+    def change(response: RemotingCommand) -> RemotingCommand:
         fields: dict[str, str | None] = {**(response.ext_fields or {}), **changes}
-        return replace(
-            response, ext_fields={key: text for key, text in fields.items() if text is not None}
-        )
+        kept = {key: text for key, text in fields.items() if text is not None}
+        return response if response.code else replace(response, ext_fields=kept)
 
-    return change
+    return change_responses(code, change)
 
 
 def text(code: int, change_text: Callable[[str], str]) -> Response:
     """The text of bodies of that code is changed."""
 
-    def change(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
-        if request.code != code or not response.body:
-            return response
-        return replace(response, body=change_text(response.body.decode()).encode())
+    def change(response: RemotingCommand) -> RemotingCommand:
+        body = response.body
+        return replace(response, body=change_text(body.decode()).encode()) if body else response
 
-    return change
+    return change_responses(code, change)
 
 
 def body(code: int, change_value: Callable[[Any], Any]) -> Response:
@@ -65,35 +60,45 @@ def body(code: int, change_value: Callable[[Any], Any]) -> Response:
     return text(code, lambda old: json.dumps(change_value(json.loads(old)), ensure_ascii=False))
 
 
+def value(change: Callable[[str], str]) -> Response:
+    """KV values are returned otherwise."""
+
+    def change_value(response: RemotingCommand) -> RemotingCommand:
+        fields = response.ext_fields or {}
+        if "value" not in fields:
+            return response
+        return replace(response, ext_fields={"value": change(fields["value"])})
+
+    return change_responses(101, change_value)
+
+
+def change_requests(code: int, change: Callable[[RemotingCommand], RemotingCommand]) -> Ask:
+    """The server sees other requests in place of those of a code."""
+    return lambda request, _: [change(request) if request.code == code else request]
+
+
 def without_ext(code: int, *names: str) -> Ask:
     """The server does not see these ext fields of requests of that code."""
 
-    def change(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
-        if request.code != code or request.ext_fields is None:
-            return [request]
-        kept = {key: value for key, value in request.ext_fields.items() if key not in names}
-        return [replace(request, ext_fields=kept)]
+    def change(request: RemotingCommand) -> RemotingCommand:
+        fields = request.ext_fields or {}
+        kept = {key: value for key, value in fields.items() if key not in names}
+        return replace(request, ext_fields=kept)
 
-    return change
+    return change_requests(code, change)
 
 
 def asks(code: int, instead: int) -> Ask:
     """The server is asked something else."""
-
-    def change(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
-        return [replace(request, code=instead)] if request.code == code else [request]
-
-    return change
+    return change_requests(code, lambda request: replace(request, code=instead))
 
 
 def ignore(code: int) -> Ask:
     """Requests of that code do nothing, and are answered as successes."""
-
-    def change(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
-        nothing = RemotingCommand(code=102, opaque=request.opaque, ext_fields={"namespace": "-"})
-        return [replace(nothing, flag=request.flag)] if request.code == code else [request]
-
-    return change
+    nothing = RemotingCommand(code=102, ext_fields={"namespace": "-"})
+    return change_requests(
+        code, lambda request: replace(nothing, opaque=request.opaque, flag=request.flag)
+    )
 
 
 def only_first(code: int) -> Ask:
@@ -125,12 +130,9 @@ def too_much(code: int) -> Ask:
 def change_body(code: int, old: bytes, new: bytes) -> Ask:
     """The server sees other bytes in the bodies of that code."""
 
-    def change(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
-        if request.code != code or not request.body:
-            return [request]
-        return [replace(request, body=request.body.replace(old, new))]
-
-    return change
+    return change_requests(
+        code, lambda request: replace(request, body=(request.body or b"").replace(old, new))
+    )
 
 
 def stale(request: RemotingCommand, response: RemotingCommand, memory: Memory) -> RemotingCommand:
@@ -259,15 +261,7 @@ DEFECTS = (
     Defect("too few queues", "ns/103/1", answer=body(105, halve)),
     Defect("flags of topics lost", "ns/105/20", answer=body(105, queues_with("topicSysFlag", 0))),
     Defect("permissions always 6", "ns/205/1", answer=body(105, queues_with("perm", 6))),
-    Defect(
-        "KV value trimmed",
-        "ns/100/27",
-        answer=lambda request, response, _: (
-            replace(response, ext_fields={"value": response.ext_fields["value"].strip()})
-            if request.code == 101 and response.ext_fields
-            else response
-        ),
-    ),
+    Defect("KV value trimmed", "ns/100/27", answer=value(str.strip)),
     Defect("KV value lost", "ns/100/1", answer=ext(101, value=None)),
     Defect("KV values are written once", "ns/100/3", ask=only_first(100)),
     Defect("KV list empty", "ns/100/4", answer=body(219, unlike("table", {}))),

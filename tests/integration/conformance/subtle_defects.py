@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rocketwire.flags import CommandFlag
-from tests.integration.conformance.defects import asks, body, ignore, quote, text
+from tests.integration.conformance.defects import asks, body, ignore, quote, text, value
 from tests.integration.conformance.proxy import Defect, Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rocketwire.wire.command import RemotingCommand
-    from tests.integration.conformance.proxy import Ask, Raw, Response
+    from tests.integration.conformance.proxy import Ask, Raw
 
 
 def header(old: bytes, new: bytes) -> Raw:
@@ -156,20 +156,6 @@ def own_entries(
     if request.code != 101 or (memory.link, key) in memory.kept:
         return response
     return replace(response, code=22, ext_fields={}, remark="No config item")
-
-
-def value(change: Callable[[str], str]) -> Response:
-    """KV values are returned otherwise."""
-
-    def change_fields(
-        request: RemotingCommand, response: RemotingCommand, _: Memory
-    ) -> RemotingCommand:
-        fields = fields_of(response)
-        if request.code != 101 or "value" not in fields:
-            return response
-        return replace(response, ext_fields={"value": change(fields["value"])})
-
-    return change_fields
 
 
 def spell(name: str, change: Callable[[str], str], *codes: int) -> Ask:
