@@ -165,7 +165,7 @@ class Lite(NamedTuple):
 
     topic: str
     group: str
-    count: int
+    queue_count: int
 
 
 async def test_offsets_and_lags_of_lite_topics_are_shown_as_by_mqadmin(
@@ -199,7 +199,7 @@ def check_lite_topic(ours: Ours, mqadmin: Mqadmin, lite: Lite, address: str) -> 
     line = f"getParentTopicInfo -p {lite.topic}"
     (printed,) = rows(mqadmin(line), begin=NAME)
     assert columns(ours(line), "liteTopicCount lmqNum") == [printed[2:4]]
-    assert printed[2:4] == ["2", str(lite.count + 2)]
+    assert printed[2:4] == ["2", str(lite.queue_count + 2)]
 
     line = f"getLiteGroupInfo -p {lite.topic} -g {lite.group}"
     info, printed_lags = ours(line), mqadmin(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -97,11 +98,11 @@ async def test_c27_acknowledgements_of_one_pop_travel_together(client: ClientIns
 
 async def test_c28_an_ordered_queue_waits_for_acknowledgements(client: ClientInstance) -> None:
     topic, calls = await fill_topic(client, 3), PopCalls(client, unique("g"))
-    queue = {"queue_id": 0, "max_msg_nums": 1, "orderly": True}
-    first = await calls.pop(topic, "broker-a", init_mode=InitMode.MIN, **queue)
-    blocked = await calls.pop(topic, "broker-a", poll_time=0.5, **queue)
+    pop = partial(calls.pop, topic, "broker-a", queue_id=0, max_msg_nums=1, orderly=True)
+    first = await pop(init_mode=InitMode.MIN)
+    blocked = await pop(poll_time=0.5)
     await calls.ack(first.messages[0])
-    second = await calls.pop(topic, "broker-a", **queue)
+    second = await pop()
 
     assert bodies_of(first.messages) == [b"0"]
     assert blocked.status is not PopStatus.FOUND

@@ -92,8 +92,7 @@ async def test_T14_a_broker_that_ends_wakes_its_pulls(java_cluster: JavaCluster)
     outcomes: list[Exception | int] = []
     async with open_client(config) as client:
         for broker in (ending, java_cluster.master):
-            place = {"broker": broker.name, "address": broker.address}
-            await create_topic(client, "T14", queues=1, **place)
+            await create_topic(client, "T14", queues=1, broker=broker.name, address=broker.address)
         client.add_producer(RouteWatcher("P_T14", ("T14",)))
         await until(lambda: set(client.routes.brokers) >= {"broker-a", "broker-ending"})
 
