@@ -96,8 +96,8 @@ class Measure:
     texts: dict[Path, tuple[int, str]] = field(default_factory=dict[Path, tuple[int, str]])
     """For each file, its idioms and its prose."""
 
-    def share(self, part: str, whole: str, unit: int = 100) -> int:
-        return round(unit * self.counts[part] / max(self.counts[whole], 1))
+    def share(self, part: str, total: str, unit: int = 100) -> int:
+        return round(unit * self.counts[part] / max(self.counts[total], 1))
 
 
 def is_participle(function: Function) -> bool | None:

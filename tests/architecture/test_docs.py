@@ -83,9 +83,9 @@ def test_every_block_that_is_not_run_has_a_reason_of_the_list(page: Path) -> Non
 
 
 def test_every_reason_is_one_of_a_block() -> None:
-    given = {block.remarks.get("not run", "") for page in PAGES for block in blocks(page)}
+    reasons = {block.remarks.get("not run", "") for page in PAGES for block in blocks(page)}
 
-    assert given - {""} == set(REASONS)
+    assert reasons - {""} == set(REASONS)
 
 
 def test_all_pages_with_commands_are_run() -> None:
@@ -183,4 +183,4 @@ def test_every_page_that_the_code_names_is_in_the_project() -> None:
     }
 
     assert len(named) > 5
-    assert [each for each in sorted(named) if each[1] not in pages] == []
+    assert [pair for pair in sorted(named) if pair[1] not in pages] == []

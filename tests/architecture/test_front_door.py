@@ -14,7 +14,7 @@ import rocketwire
 ROOT = Path(__file__).parents[2]
 
 
-def test_all_names_what_the_package_offers() -> None:
+def test_all_lists_the_names_of_the_package() -> None:
     offered = {
         name
         for name in dir(rocketwire)

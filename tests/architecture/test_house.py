@@ -25,7 +25,7 @@ SUPPRESSION = re.compile(
 REASON = re.compile(r"(?: - |  # (?!type:|pyright:|noqa|pragma))\S")
 
 
-def tracked(*patterns: str) -> list[Path]:
+def list_files(*patterns: str) -> list[Path]:
     listing = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
         cwd=ROOT,
@@ -66,35 +66,35 @@ def test_product_and_tests_stay_within_their_lines(name: str) -> None:
 
 
 def test_no_folder_and_no_file_is_too_large() -> None:
-    large = [
+    too_large = [
         line
         for room in house.CONFIG["room"]
         for line in house.size_excesses(room, house.paths_of(room))
     ]
 
-    assert large == []
+    assert too_large == []
 
 
 def test_no_tracked_file_holds_a_path_of_a_machine_or_an_open_end() -> None:
     here = Path(__file__)
-    found = [
+    match = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
-        for path in tracked("*.py", "*.md", "*.toml", "*.java", "*.xml", "Makefile", ".ci/run")
+        for path in list_files("*.py", "*.md", "*.toml", "*.java", "*.xml", "Makefile", ".ci/run")
         if path != here
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
         if FORBIDDEN_WORDS.search(line)
     ]
 
-    assert found == []
+    assert match == []
 
 
 def test_every_suppression_has_a_reason() -> None:
-    bare = [
+    unexplained = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()[-80:]}"
-        for path in tracked("*.py")
+        for path in list_files("*.py")
         if path != Path(__file__)
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
-        if (found := SUPPRESSION.search(line)) and not REASON.search(found["rest"])
+        if (match := SUPPRESSION.search(line)) and not REASON.search(match["rest"])
     ]
 
-    assert bare == []
+    assert unexplained == []

@@ -25,14 +25,14 @@ def module_name(path: Path) -> str:
 
 def targets(tree: ast.Module, modules: dict[str, Path]) -> set[str]:
     """The modules of the product that a module imports."""
-    found: set[str] = set()
+    imported: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names = (f"{node.module}.{alias.name}" for alias in node.names)
-            found |= {name if name in modules else node.module or "" for name in names}
-    return found & modules.keys()
+            imported |= {name if name in modules else node.module or "" for name in names}
+    return imported & modules.keys()
 
 
 def test_no_modules_import_each_other() -> None:

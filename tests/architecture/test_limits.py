@@ -65,7 +65,7 @@ def test_every_constant_that_the_page_names_exists() -> None:
             path = ROOT / folder / Path(*parts)
             files = [path.with_suffix(".py"), path / "__init__.py"]
             if not any(
-                each.is_file() and re.search(rf"\b{constant}\b", source(each)) for each in files
+                path.is_file() and re.search(rf"\b{constant}\b", source(path)) for path in files
             ):
                 missing.append(name)
 

@@ -56,10 +56,10 @@ def write_twin(name: str) -> str:
             f"rocketwire/sync/{name}.py",
             "-",
         ]
-        done = subprocess.run(
+        ended = subprocess.run(
             command, cwd=ROOT, input=text, stdout=subprocess.PIPE, text=True, check=True
         )
-        text = done.stdout
+        text = ended.stdout
     return text
 
 

@@ -37,7 +37,7 @@ LONG = "orders-of-all-shops-" + "x" * 80
 
 
 async def fill(name_server: str) -> None:
-    """Give the broker topics, messages of all kinds, and a group that is behind."""
+    """Give the broker topics, messages of all kinds, and a group with a lag."""
 
     async def handle(
         messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
@@ -96,9 +96,9 @@ def broker(name_server: Child, tmp_path_factory: pytest.TempPathFactory) -> Gene
 
 def page_of(program: Child) -> str:
     """The address that a program prints for its page."""
-    found = re.search(r"status page: (http://[^;\s]+)", program.output)
-    assert found is not None
-    return found[1]
+    match = re.search(r"status page: (http://[^;\s]+)", program.output)
+    assert match is not None
+    return match[1]
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.sync import (
-    ConsumeConcurrentlyContext,
-    Message,
-    open_producer,
-    open_push_consumer,
-)
+from rocketwire.sync import ConsumeConcurrentlyContext, Message, open_producer, open_push_consumer
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -60,9 +55,9 @@ class Example:
     def end(self, number: int = signal.SIGTERM) -> list[str]:
         """Send a signal; return what the program prints then."""
         self._process.send_signal(number)
-        rest = list(self.lines)
+        remaining = list(self.lines)
         assert self._process.wait(30) == 0
-        return rest
+        return remaining
 
 
 @pytest.mark.parametrize("dialect", ["threads", "asyncio", "trio"])

@@ -72,11 +72,11 @@ def build_once(target: Path, build: Callable[[Path], None]) -> Path:
 
 
 def _run(what: str, *command: str) -> None:
-    done = subprocess.run(
+    ended = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=MAVEN_SECONDS
     )
-    if done.returncode != 0:
-        output = f"{done.stdout}\n{done.stderr}".strip()
+    if ended.returncode != 0:
+        output = f"{ended.stdout}\n{ended.stderr}".strip()
         raise JavaUnavailableError(f"{what} failed: {output[-600:]}")
 
 
@@ -88,15 +88,7 @@ RELEASE_POM = "pom.xml"
 
 
 def jars(version: str, pom: str = RELEASE_POM) -> Path:
-    """Folder with the jars of one release and all that they need.
-
-    Args:
-        version: release as Maven names it, such as ``5.5.0``.
-        pom: file below ``tests/java/namesrv`` that lists the jars.
-
-    Raises:
-        JavaUnavailableError: no Java or Maven here, or Maven cannot resolve the release.
-    """
+    """Folder with the jars of one release and all that they need."""
     check_tools()
     # before this process holds the lock, which it could not take twice
     older = jars(PARTIAL[version]) if version in PARTIAL else None
@@ -142,16 +134,7 @@ def artifact_of(jar: Path) -> str:
 
 
 def classes(version: str, source: str, pom: str = RELEASE_POM) -> Path:
-    """Folder with the compiled form of one of our Java programs.
-
-    Args:
-        version: release to compile against.
-        source: file name below ``tests/peers/sources``.
-        pom: as for ``jars``.
-
-    Raises:
-        JavaUnavailableError: as for ``jars``, or it does not compile.
-    """
+    """Folder with the compiled form of one of our Java programs."""
     path = JAVA_SOURCES / source
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     library = jars(version, pom)

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 def record_broker(version: str) -> Path:
-    """Make the archive that ``javapeers`` uses when it is there; a JVM that it does not fit starts without it.
-
-    Raises:
-        JavaUnavailableError: the jars cannot be had, or there was no archive in the end.
-    """
+    """Make the archive that ``javapeers`` uses when it is there; a JVM that it does not fit starts without it."""
     archive = class_archive(version)
     for release in (version, CURRENT):
         java_cache.jars(release)

@@ -46,17 +46,7 @@ ROOM: Final = ("-XX:MaxDirectMemorySize=512m",)
 
 
 class JavaCluster:
-    """Java's name server and brokers, all on loopback; what is started here ends with the block.
-
-    Args:
-        folder: for their scratch folders.
-        version: release of the name server and the first broker.
-        jvm: options of both.
-
-    Attributes:
-        name_server: the name server.
-        master: the broker ``broker-a``.
-    """
+    """Java's name server and brokers, all on loopback; what is started here ends with the block."""
 
     def __init__(self, folder: Path, *, version: str = CURRENT, jvm: Sequence[str] = ()) -> None:
         self._folder = folder
@@ -77,7 +67,7 @@ class JavaCluster:
         return self.name_server.address
 
     def slave(self) -> JavaBroker:
-        """A slave of ``broker-a``; started once, for all who ask."""
+        """A slave of ``broker-a``; started once."""
         return self.broker("broker-a", role="SLAVE", options={"brokerId": 1})
 
     def broker(
@@ -97,21 +87,21 @@ class JavaCluster:
         if key not in self._brokers:
             settings = {**BROKER, "brokerRole": role, **(options or {})}
             folder = self._folder / key
-            made = JavaBroker(
+            started = JavaBroker(
                 folder, [self.address], settings, name=name, version=version, jvm=[*ROOM, *jvm]
             )
-            self._running.enter_context(made)
+            self._running.enter_context(started)
             try:
-                made.wait_registered(self.name_server.port)
+                started.wait_registered(self.name_server.port)
             except PeerFailedError:
-                made.kill()  # or it would be in the way of a second attempt
+                started.kill()  # or it would be in the way of a second attempt
                 raise
-            self._brokers[key] = made
-        found = self._brokers[key]
-        if not found.runs:
-            found.start()
-            found.wait_registered(self.name_server.port)
-        return found
+            self._brokers[key] = started
+        broker = self._brokers[key]
+        if not broker.runs:
+            broker.start()
+            broker.wait_registered(self.name_server.port)
+        return broker
 
     def end_brokers(self) -> None:
         """End every broker but the master, and wait until the name server has forgotten all others: routes would lead to them."""

@@ -16,11 +16,7 @@ CONTAINER_POM = "container.xml"
 
 
 class JavaContainer(Server):
-    """A container without brokers.
-
-    Attributes:
-        address: where it takes orders.
-    """
+    """A container without brokers."""
 
     def __init__(self, folder: Path, name_servers: Sequence[str]) -> None:
         """Its configuration is written."""
@@ -44,7 +40,7 @@ class JavaContainer(Server):
         )
         super().__init__("container", command, folder)
 
-    def configured(self, name: str, cluster: str) -> Path:
+    def write_config(self, name: str, cluster: str) -> Path:
         """The configuration file of a broker that the container can start."""
         port = free_ports((-2, 0, 1))
         store = self.folder.resolve() / name

@@ -12,11 +12,7 @@ if TYPE_CHECKING:
 
 
 class JavaController(Server):
-    """One controller, which is its own quorum.
-
-    Attributes:
-        address: what brokers take for ``controllerAddr``.
-    """
+    """One controller, which is its own quorum."""
 
     def __init__(self, folder: Path, *, version: str = CURRENT) -> None:
         self.address = f"{LOOPBACK}:{free_ports()}"

@@ -36,18 +36,7 @@ _READY = r"ready: name server \S+, broker \S+ at \S+"
 class DevBroker(Server):
     """A broker for development with the methods of ``JavaBroker``, on a port that it keeps.
 
-    Args:
-        folder: for its configuration and its output.
-        name_servers: where it registers; none: it brings a name server of its own.
-        options: of its configuration.
-        name: its name.
-        version: not used.
-        jvm: options ``-D`` of a JVM, of which the broker reads those about TLS and headers.
-
-    Attributes:
-        name: its name.
-        address: what it registers as.
-        name_server_port: port of its own name server.
+    Without a name server it brings one of its own. Of the options ``-D`` of a JVM it reads those about TLS and headers.
     """
 
     def __init__(
@@ -67,8 +56,8 @@ class DevBroker(Server):
         self.name_server_port = 0 if name_servers else free_ports()
         settings = {"brokerName": name, "listenPort": port, **(options or {})}
         (folder / "broker.properties").write_text(properties(settings))
-        own = ["dev", f"--port={self.name_server_port}"]
-        verb = ["broker", "-n", ";".join(name_servers)] if name_servers else own
+        alone = ["dev", f"--port={self.name_server_port}"]
+        verb = ["broker", "-n", ";".join(name_servers)] if name_servers else alone
         command = [*PROGRAM, *verb, "-c", "broker.properties", "--status-port", "-1"]
         environment = {"JAVA_OPT": " ".join(jvm)}
         super().__init__("broker", command, folder, ready=_READY, environment=environment)
@@ -79,15 +68,7 @@ class DevBroker(Server):
 
 
 class DevCluster:
-    """A name server and brokers with the interface of ``JavaCluster``.
-
-    Args:
-        folder: for their scratch folders.
-        options: of the broker ``broker-a``, beyond those of Java's.
-
-    Attributes:
-        master: the broker ``broker-a``.
-    """
+    """A name server and brokers with the interface of ``JavaCluster``."""
 
     def __init__(self, folder: Path, options: Mapping[str, object] | None = None) -> None:
         self._folder = folder
@@ -121,15 +102,15 @@ class DevCluster:
             self.slave()
         if (missing := MISSING & (options or {}).keys()) != frozenset():
             pytest.skip(f"brokers for development have no {', '.join(missing)}")
-        found = self._brokers.get(name)
-        if found is None:
+        broker = self._brokers.get(name)
+        if broker is None:
             settings = {**BROKER, **(options or {})}
-            found = DevBroker(self._folder / name, [self.address], settings, name=name, jvm=jvm)
-            self._running.enter_context(found)
-            self._brokers[name] = found
-        if not found.runs:
-            found.start()
-        return found
+            broker = DevBroker(self._folder / name, [self.address], settings, name=name, jvm=jvm)
+            self._running.enter_context(broker)
+            self._brokers[name] = broker
+        if not broker.runs:
+            broker.start()
+        return broker
 
     def end_brokers(self) -> None:
         """End every broker but the master."""

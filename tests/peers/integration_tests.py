@@ -158,11 +158,7 @@ def classes_of(version: str) -> tuple[str, ...]:
 
 
 def compile_tests(version: str) -> Path:
-    """Folder with our ``BaseConf`` and the program that runs the classes, compiled for a release.
-
-    Raises:
-        JavaUnavailableError: no Java or Maven here, or Maven cannot resolve the release.
-    """
+    """Folder with our ``BaseConf`` and the program that runs the classes, compiled for a release."""
     folder = java_cache.JAVA_SOURCES / "integration"
     line = "4x" if version == OLD else "5x"
     sources = [folder / line / "BaseConf.java", folder / "IntegrationTests.java"]
@@ -188,13 +184,7 @@ def run(
 ) -> Iterator[Outcome]:
     """Run classes one after the other in one JVM, and give the outcome of each method as it ends.
 
-    Args:
-        folder: scratch folder of the JVM.
-        version: release of the tests and of their clients.
-        name_server: address of the running name server.
-        brokers: address of each running broker by its name.
-        classes: names without their common package.
-        seconds: after these the JVM is killed; a class that had not ended then has failed.
+    After ``seconds`` the JVM is killed; a class that had not ended then has failed.
     """
     listed = ",".join(f"{name}={address}" for name, address in brokers.items())
     home = prepare(folder)
@@ -231,8 +221,8 @@ def run(
             if outcome == "ended":
                 ended.add(name)
                 continue
-            short = name.removeprefix(PACKAGE)
-            yield Outcome(short, method, outcome, int(took), reason[0] if reason else "")
+            test_class = name.removeprefix(PACKAGE)
+            yield Outcome(test_class, method, outcome, int(took), reason[0] if reason else "")
     for name in classes:
         if PACKAGE + name not in ended:
             yield Outcome(name, "-", "failed", 0, f"did not end within {seconds:g} s")

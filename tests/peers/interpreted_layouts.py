@@ -35,7 +35,7 @@ def interpret_parser(con: Any) -> Parser:
 
 def interpret_builder(con: Any) -> Builder:
     def build(*fields: Any) -> bytes:
-        value = _keyed(con, fields if kind(con) == "Struct" else fields[0])
+        value = _build_dict(con, fields if kind(con) == "Struct" else fields[0])
         try:
             data: bytes = con.build(value)
         except ConstructError as error:
@@ -72,15 +72,15 @@ def _plain(con: Any, value: Any) -> Any:
             return value
 
 
-def _keyed(con: Any, value: Any) -> Any:
+def _build_dict(con: Any, value: Any) -> Any:
     """Return a value as construct wants it: records are dictionaries."""
     match kind(con):
         case "Struct":
             pairs = zip(fields_of(con), value, strict=True)
-            return {field.name: _keyed(field.subcon, element) for field, element in pairs}
+            return {field.name: _build_dict(field.subcon, element) for field, element in pairs}
         case "StrictArray" | "StrictRange":
-            return [_keyed(con.subcon, element) for element in value]
+            return [_build_dict(con.subcon, element) for element in value]
         case "Prefixed":
-            return _keyed(con.subcon, value)
+            return _build_dict(con.subcon, value)
         case _:
             return value

@@ -59,10 +59,10 @@ def _value(value: object) -> str:
 def text(manifest: Manifest) -> str:
     """Return the manifest as it is written: entries by kind and file."""
     pieces = [HEAD]
-    for kind in sorted(manifest):
-        for entry in sorted(manifest[kind], key=lambda entry: str(entry["file"])):
+    for table in sorted(manifest):
+        for entry in sorted(manifest[table], key=lambda entry: str(entry["file"])):
             lines = "".join(f"{key} = {_value(item)}\n" for key, item in entry.items())
-            pieces.append(f"\n[[{kind}]]\n{lines}")
+            pieces.append(f"\n[[{table}]]\n{lines}")
     return "".join(pieces)
 
 

@@ -26,7 +26,7 @@ _RUN = time.time_ns() // 1_000_000
 
 
 def unique(word: str) -> str:
-    """A name of a topic or group that nobody else has."""
+    """A name of a topic or group that no other test uses."""
     return f"{word}-{_RUN}-{next(_NUMBERS)}"
 
 
@@ -37,12 +37,13 @@ async def create_topic(
     queues: int = 4,
     write_queues: int | None = None,
     perm: int = 6,
+    attributes: str | None = None,
     broker: str = "broker-a",
     address: str | None = None,
 ) -> str:
     """Create a topic, or change it, and wait until the name server knows; returns its name.
 
-    The broker's address is to be given where no route of ``TBW102`` tells it.
+    Without the broker's address the route of ``TBW102`` must contain it.
     """
     header = CreateTopicRequestHeader(
         topic=topic,
@@ -53,6 +54,7 @@ async def create_topic(
         topic_filter_type="SINGLE_TAG",
         topic_sys_flag=0,
         order=False,
+        attributes=attributes,
     )
     if address is None:
         await client.refresh_route("TBW102")
@@ -60,8 +62,8 @@ async def create_topic(
     await client.brokers.call(address, RequestCode.UPDATE_AND_CREATE_TOPIC, header, within=PATIENCE)
 
     async def is_known() -> bool:
-        found = (await client.name_servers.route(topic)).queue_datas or ()
-        return any(one.read_queue_nums == queues and one.broker_name == broker for one in found)
+        table = (await client.name_servers.route(topic)).queue_datas or ()
+        return any(row.read_queue_nums == queues and row.broker_name == broker for row in table)
 
     await eventually(is_known)
     await client.refresh_route(topic)
@@ -87,7 +89,7 @@ async def send(
         address = await client.master(broker)
     answers: list[SendMessageResponseHeader] = []
     for number, body in enumerate(bodies):
-        held = {"KEYS": body[:40].decode(), **properties}
+        all_properties = {"KEYS": body[:40].decode(), **properties}
         header = SendMessageRequestHeaderV2(
             producer_group="tests",
             topic=topic,
@@ -97,7 +99,7 @@ async def send(
             sys_flag=0,
             born_timestamp=round(time.time() * 1000),
             flag=0,
-            properties=encode_properties(held),
+            properties=encode_properties(all_properties),
             reconsume_times=0,
             unit_mode=False,
             max_reconsume_times=0,
@@ -120,27 +122,27 @@ async def _reaches(client: ClientInstance, address: str, queue: MessageQueue, la
 
 
 def numbered(count: int, first: int = 0) -> list[bytes]:
-    """Bodies that can be told apart."""
+    """Bodies that differ."""
     return [b"%d" % number for number in range(first, first + count)]
 
 
 async def eventually(condition: Callable[[], Awaitable[bool]], seconds: float = 120.0) -> None:
-    """Ask a real peer again and again until something holds; failing, tell what it met last."""
-    met: Exception | None = None
+    """Ask a real peer again and again until something holds; the failure has the last error."""
+    last: Exception | None = None
     with trio.move_on_after(seconds):
         while True:
             try:
                 if await condition():
                     return
-                met = None
+                last = None
             except Exception as error:  # noqa: BLE001 - not yet
-                met = error
+                last = error
             await trio.sleep(0.1)
-    raise AssertionError(f"not within {seconds:g} s: {condition!r}, {met!r}") from met
+    raise AssertionError(f"not within {seconds:g} s: {condition!r}, {last!r}") from last
 
 
 async def until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
-    """As ``eventually``, of something that is known here."""
+    """Wait until something holds in this process."""
     with trio.move_on_after(seconds):
         while not condition():
             await trio.sleep(0.05)

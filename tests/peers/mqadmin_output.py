@@ -10,12 +10,7 @@ if TYPE_CHECKING:
 
 
 def comparable(output: AdminOutput, **addresses: str) -> str:
-    """Take out what differs between two runs: ports, times, loads, and where in Java's code a failure was noticed.
-
-    Args:
-        output: of one line of mqadmin.
-        addresses: name -> address that it stands for.
-    """
+    """Take out what differs between two runs: ports, times, loads, and where in Java's code a failure was noticed."""
     failures = [line for line in output.err.splitlines() if not line.startswith("\t")]
     text = "\n".join([output.out, *failures])
     for name, address in addresses.items():

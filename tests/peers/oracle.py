@@ -57,9 +57,9 @@ def compile_oracle(version: str) -> Path:
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as scratch:
         fresh = Path(scratch) / "classes"
         command = ("javac", "-nowarn", "-cp", f"{jars}/*", "-d", str(fresh), *map(str, sources))
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise JavaUnavailableError(f"the oracle does not compile: {done.stderr[-2000:]}")
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        if ended.returncode != 0:
+            raise JavaUnavailableError(f"the oracle does not compile: {ended.stderr[-2000:]}")
         try:
             fresh.rename(target)
         except OSError:  # another run was faster
@@ -71,11 +71,7 @@ def compile_oracle(version: str) -> Path:
 class Oracle:
     """One running oracle.
 
-    Args:
-        version: release whose classes answer.
-        folder: scratch folder; a temporary one if none is given.
-        patience: seconds of a processor after which a question counts as one that never ends; it is
-            refused as ``Watchdog$NeverEnds``.
+    ``patience`` are the seconds of a processor after which a question is refused as ``Watchdog$NeverEnds``.
     """
 
     def __init__(
@@ -99,13 +95,13 @@ class Oracle:
         self._folder = where
         self._command = ("java", *options, "-cp", os.pathsep.join(path), "Oracle")
         try:
-            self._child = self._started()
+            self._child = self._start()
         except BaseException:
             if self._scratch is not None:
                 self._scratch.cleanup()
             raise
 
-    def _started(self) -> Child:
+    def _start(self) -> Child:
         return Child(f"oracle-{self.version}", self._command, self._folder, piped=True)
 
     def _line(self, question: Mapping[str, object]) -> Answer:
@@ -120,7 +116,7 @@ class Oracle:
         answer = cast("Answer", json.loads(line))
         if answer.pop("ended", False):  # it was a question that never ends
             self._child.kill()
-            self._child = self._started()
+            self._child = self._start()
         return answer
 
     def ask(self, op: str, **members: object) -> Answer:
@@ -128,11 +124,7 @@ class Oracle:
         return self._line({"op": op, **members})
 
     def find(self, op: str, **members: object) -> Answer:
-        """Ask a question that Java can answer.
-
-        Raises:
-            OracleRefusedError: it refused.
-        """
+        """Ask a question that Java can answer."""
         answer = self.ask(op, **members)
         if not answer["ok"]:
             raise OracleRefusedError(f"{op}: {answer}")
@@ -154,8 +146,8 @@ class Oracle:
         if not answer["ok"]:  # the answers together were too much for its memory
             return [self._line(question) for question in questions]
         answers = cast("list[Answer]", answer["answers"])
-        rest = questions[len(answers) :]  # after one that never ends
-        return [*answers, *self._batch(rest)] if rest else answers
+        remaining = questions[len(answers) :]  # after one that never ends
+        return [*answers, *self._batch(remaining)] if remaining else answers
 
     def close(self) -> None:
         """End the process."""

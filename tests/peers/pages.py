@@ -47,7 +47,7 @@ def _inside(pages: list[Path]) -> int:
 
 
 if __name__ == "__main__":
-    named = [Path(each).resolve() for each in sys.argv[1:]]
+    named = [Path(word).resolve() for word in sys.argv[1:]]
     if INSIDE in os.environ:
         raise SystemExit(_inside(named))
     result = run(named)

@@ -21,7 +21,7 @@ from tests.peers.processes import LOOPBACK, Child, PeerFailedError, Server, free
 from tests.peers.server_certificate import with_certificate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 CURRENT = "5.5.0"
@@ -127,13 +127,7 @@ class JavaNameServer(Server):
 
 
 class JavaBroker(Server):
-    """A broker of any release, on ports that it keeps over restarts.
-
-    Attributes:
-        address: what it registers as, ``127.0.0.1:port``.
-        ha_address: where a slave would fetch from.
-        folder: its home, with its store in ``store``.
-    """
+    """A broker of any release, on ports that it keeps over restarts."""
 
     def __init__(
         self,
@@ -144,23 +138,16 @@ class JavaBroker(Server):
         name: str = "broker-a",
         version: str = CURRENT,
         jvm: Sequence[str] = (),
-        before: Sequence[str] = (),
+        wrapper: Sequence[str] = (),
         own_main: bool = False,
         port: int | None = None,
     ) -> None:
         """Its configuration is written.
 
         Args:
-            folder: its home.
-            name_servers: where it registers; if none are given, ``configure`` must name them.
-            options: of its configuration.
-            name: of its group.
-            version: its release.
-            jvm: options of the JVM.
-            before: a program that runs the rest of its command line.
-            own_main: start it by Java's own main class, and not by ours: it may register ten
-                seconds late.
-            port: a free one, which keeps two below and one above it free, is taken by default.
+            wrapper: a program that runs its command line.
+            own_main: start it by Java's own main class: it may register ten seconds late.
+            port: by default a free one with a free one above it and two below.
         """
         # listenPort - 2 is opened too; 4.9.4 takes listenPort + 1 for HA whatever is configured
         port = port or free_ports((-2, 0, 1))
@@ -184,7 +171,7 @@ class JavaBroker(Server):
         }
         base = (java_cache.INTEROP / "conf" / "broker.properties").read_text()
         (folder / "conf" / "broker.properties").write_text(base + properties(settings))
-        command = [*before, *run]
+        command = [*wrapper, *run]
         super().__init__("broker", command, folder)
 
     def wait_registered(self, port: int, seconds: float = REGISTER_SECONDS) -> float:
@@ -209,6 +196,16 @@ class Load(NamedTuple):
 
     stored: frozenset[str]
     failures: list[str]
+
+
+def sort_keys(keys: Iterable[str]) -> list[str]:
+    """The different keys, as numbers in order."""
+    return sorted(set(keys), key=int)
+
+
+def number_keys(count: int) -> list[str]:
+    """The keys of this many messages."""
+    return list(map(str, range(count)))
 
 
 class JavaPeer:
@@ -300,14 +297,14 @@ class JavaPeer:
         return table
 
     def send(
-        self, name_servers: str, topic: str, group: str, keys: range, *, again: int = 2
+        self, name_servers: str, topic: str, group: str, keys: range, *, attempts: int = 2
     ) -> None:
         """Send one message for each key with the group's producer; raises unless every one was stored.
 
-        A message whose connection breaks is sent ``again`` times at most, and then may be stored twice.
+        A message whose connection breaks is sent ``attempts`` times at most, and then may be stored twice.
         """
         sent, failure = self.call(
-            *("send", name_servers, topic, group, keys.start, len(keys), again), seconds=300
+            *("send", name_servers, topic, group, keys.start, len(keys), attempts), seconds=300
         )
         if int(sent) != len(keys):
             raise PeerFailedError(f"{sent} of {len(keys)} messages were stored: {failure}")
@@ -352,6 +349,16 @@ class JavaPeer:
         """Return the keys of all deliveries to the group, after ``count`` different ones or when time is up."""
         return self.call("received", group, count, int(seconds * 1000), seconds=seconds + 30)
 
+    def exchange(self, name_servers: str, topic: str, count: int) -> list[str]:
+        """Send messages and read them with a new consumer; returns their different keys in order."""
+        producers, consumers = f"{topic}-producers", f"{topic}-consumers"
+        self.send(name_servers, topic, producers, range(count))
+        self.consume(name_servers, topic, consumers)
+        keys = self.received(consumers, count)
+        self.close(producers)
+        self.close(consumers)
+        return sort_keys(keys)
+
     def load(self, name_servers: str, topic: str, group: str, gap: int = 10) -> None:
         """Let the group's producer send one message after the other, ``gap`` milliseconds apart, until ``unload``.
 
@@ -359,16 +366,14 @@ class JavaPeer:
         """
         self.call("load", name_servers, topic, group, gap)
 
-    def loaded(self, group: str, more: int, seconds: float = 180.0) -> int:
-        """Wait until ``more`` messages were stored from now on; returns how many there are in all."""
-        before = int(self.call("loaded", group, 0, 0)[0])
-        wanted = before + more
-        stored = int(
-            self.call("loaded", group, wanted, int(seconds * 1000), seconds=seconds + 30)[0]
-        )
-        if stored < wanted:
+    def loaded(self, group: str, count: int, seconds: float = 180.0) -> int:
+        """Wait until ``count`` messages were stored from now on; returns how many there are in all."""
+        start = int(self.call("loaded", group, 0, 0)[0])
+        words = ("loaded", group, start + count, int(seconds * 1000))
+        stored = int(self.call(*words, seconds=seconds + 30)[0])
+        if stored < start + count:
             raise PeerFailedError(
-                f"{stored - before} of {more} messages were stored in {seconds} s"
+                f"{stored - start} of {count} messages were stored in {seconds} s"
             )
         return stored
 

@@ -79,9 +79,9 @@ def free_ports(offsets: Sequence[int] = (0,)) -> int:
     """
     for _ in range(1000):
         port = _chance.choice(_PORTS)
-        wanted = {port + offset for offset in offsets}
-        if not wanted & _handed_out and all(map(_is_free, wanted)):
-            _handed_out.update(wanted)
+        ports = {port + offset for offset in offsets}
+        if not ports & _handed_out and all(map(_is_free, ports)):
+            _handed_out.update(ports)
             return port
     raise PeerFailedError("no free port")
 

@@ -19,9 +19,7 @@ GRPC_CLIENT = "5.1.0"
 class JavaProxy(Server):
     """A proxy before the brokers of DefaultCluster, one of which must have registered when it starts.
 
-    Attributes:
-        grpc_address: where clients of the gRPC protocol connect.
-        remoting_address: what clients of the remoting protocol take for their name server.
+    Clients of the remoting protocol take ``remoting_address`` for a name server.
     """
 
     def __init__(self, folder: Path, name_servers: Sequence[str]) -> None:

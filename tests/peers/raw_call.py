@@ -54,10 +54,10 @@ def read_answer(stream: socket.socket) -> Answer:
         TimeoutError: nothing came within the socket's own limit.
     """
     length, mark = struct.unpack(">II", _exactly(stream, 8))
-    rest = _exactly(stream, length - 4)
+    frame_bytes = _exactly(stream, length - 4)
     header_length = mark & 0xFFFFFF
-    header: dict[str, object] = {} if mark >> 24 else json.loads(rest[:header_length])
-    return Answer(header, rest[header_length:])
+    header: dict[str, object] = {} if mark >> 24 else json.loads(frame_bytes[:header_length])
+    return Answer(header, frame_bytes[header_length:])
 
 
 def ask(

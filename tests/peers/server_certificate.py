@@ -1,4 +1,4 @@
-"""The certificate of all Java servers, made once: each would make one of its own at its start."""
+"""The certificate of all Java servers, pair once: each would make one of its own at its start."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def server_certificate() -> Path:
     """
 
     def make(folder: Path) -> None:
-        made = make_self_signed(datetime.now(UTC))
-        (folder / "server.pem").write_bytes(made.certificate)
-        (folder / "server.key").write_bytes(made.key)
+        pair = make_self_signed(datetime.now(UTC))
+        (folder / "server.pem").write_bytes(pair.certificate)
+        (folder / "server.key").write_bytes(pair.key)
 
     return java_cache.build_once(java_cache.cache_folder() / "certificate", make)
 

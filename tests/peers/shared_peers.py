@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def have_here(*builds: Callable[[], Path]) -> None:
-    """Fetch jars or compile; what cannot be had without a network is a reason to skip, but not in CI."""
+    """Fetch jars or compile; if that needs a network, skip, but not in CI."""
     try:
         for build in builds:
             build()
@@ -44,9 +44,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what another cluster answers, and skip the tests of what the chosen one does not have."""
     if config.getoption("cluster") != "dev":
         return
-    others = [item for item in items if not _uses_shared_cluster(item)]
+    unselected = [item for item in items if not _uses_shared_cluster(item)]
     items[:] = [item for item in items if _uses_shared_cluster(item)]
-    config.hook.pytest_deselected(items=others)
+    config.hook.pytest_deselected(items=unselected)
     for item in items:
         for part, what in NOT_IN_DEV.items():
             if part in item.nodeid:
@@ -80,7 +80,7 @@ def shared_java_cluster(
 def java_cluster(shared_java_cluster: JavaCluster) -> Iterator[JavaCluster]:
     """Java's name server and a broker of 5.5.0 with everything switched on; tests leave both running.
 
-    ``java_cluster.slave()`` and ``java_cluster.broker(name, version=...)`` start more, once for all of a module who ask: those
+    ``java_cluster.slave()`` and ``java_cluster.broker(name, version=...)`` start more, once for a module: those
     of one module would get messages of the next.
     """
     yield shared_java_cluster

@@ -31,21 +31,21 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_is_ready_when_it_says_so_and_ends_at_a_signal(tmp_path: Path, number: int) -> None:
+def test_it_is_ready_when_it_prints_so_and_ends_at_a_signal(tmp_path: Path, number: int) -> None:
     (tmp_path / "topics.toml").write_text("[topics.orders]\nqueues = 2\n")
     child = Child("dev", [*PROGRAM, "dev", *ANY_PORTS, "--topics", "topics.toml"], tmp_path)
     child.wait_until(lambda: "ready: " in child.output, "ready")
-    found = re.fullmatch(
+    ready = re.fullmatch(
         r"status page: http://127\.0\.0\.1:\d+/\n"
         r"ready: name server 127\.0\.0\.1:(\d+), broker broker-a at (127\.0\.0\.1:\d+)\n",
         child.output,
     )
 
-    assert found is not None, child.output
-    assert raw_call.brokers(int(found[1])) == {found[2]}
-    assert raw_call.routes_to(int(found[1]), "orders", found[2])
-    broker_port = found[2].rpartition(":")[2]
-    ports = ("--port", found[1], "--broker-port", broker_port, "--status-port", "0")
+    assert ready is not None, child.output
+    assert raw_call.brokers(int(ready[1])) == {ready[2]}
+    assert raw_call.routes_to(int(ready[1]), "orders", ready[2])
+    broker_port = ready[2].rpartition(":")[2]
+    ports = ("--port", ready[1], "--broker-port", broker_port, "--status-port", "0")
     with socket.create_connection((LOOPBACK, int(broker_port))):
         child.signal(number)  # a script starts the next one at once
         second = Child("second", [*PROGRAM, "dev", *ports], tmp_path)
@@ -59,18 +59,18 @@ def test_a_broker_alone_joins_another_cluster(tmp_path: Path) -> None:
         DevBroker(tmp_path / "a") as first,
         DevBroker(tmp_path / "b", [f"{LOOPBACK}:{first.name_server_port}"], name="b") as second,
     ):
-        known = raw_call.brokers(first.name_server_port)
+        addresses = raw_call.brokers(first.name_server_port)
 
-    assert known == {first.address, second.address}
+    assert addresses == {first.address, second.address}
 
 
 def test_several_brokers_run_in_one_process(tmp_path: Path) -> None:
     child = Child("dev", [*PROGRAM, "dev", *ANY_PORTS, "--brokers", "x,y"], tmp_path)
     child.wait_until(lambda: "broker y at " in child.output, "ready")
-    found = re.findall(r"ready: name server \S+:(\d+), broker (\S) at (\S+)", child.output)
+    ready = re.findall(r"ready: name server \S+:(\d+), broker (\S) at (\S+)", child.output)
 
-    assert [name for _, name, _ in found] == ["x", "y"]
-    assert raw_call.brokers(int(found[0][0])) == {address for _, _, address in found}
+    assert [name for _, name, _ in ready] == ["x", "y"]
+    assert raw_call.brokers(int(ready[0][0])) == {address for _, _, address in ready}
     child.stop()
 
 

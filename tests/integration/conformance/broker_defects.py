@@ -34,11 +34,11 @@ class Defect:
         return f"{self.function} {self.line[:40]}"
 
 
-def _plain(found: Any) -> Any:
+def _plain(target: Any) -> Any:
     """The function of a property, a static method or a cache."""
     for name in ("fget", "__func__", "__wrapped__"):
-        found = getattr(found, name, found)
-    return found
+        target = getattr(target, name, target)
+    return target
 
 
 @contextmanager
@@ -46,10 +46,10 @@ def present(defect: Defect) -> Generator[None]:
     """Run with the defect: the function has other code in all modules that imported it."""
     module_name, _, path = defect.function.partition(":")
     module = importlib.import_module(f"rocketwire_broker.{module_name}")
-    found: Any = module
+    target: Any = module
     for name in path.split("."):
-        found = inspect.getattr_static(found, name)
-    function = _plain(found)
+        target = inspect.getattr_static(target, name)
+    function = _plain(target)
     source = textwrap.dedent(inspect.getsource(function))
     assert source.count(defect.line) == 1, f"{defect}: not one such line in\n{source}"
     changed = source.replace(defect.line, defect.instead)

@@ -1,4 +1,4 @@
-"""Things that a name server could do wrong, each with the case that has to notice."""
+"""Faults of a name server, each with the case that must notice it."""
 
 from __future__ import annotations
 
@@ -17,47 +17,42 @@ if TYPE_CHECKING:
     from tests.integration.conformance.proxy import Ask, Response
 
 
-def answers(of: int, /, **changes: Any) -> Response:
-    """Answers to requests of that code (0: of any) have these members instead."""
-
-    def change(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
-        return replace(response, **changes) if of in {0, request.code} else response
-
-    return change
+def change_responses(code: int, change: Callable[[RemotingCommand], RemotingCommand]) -> Response:
+    """Responses to requests of a code (0: of any) are changed."""
+    return lambda request, response, _: change(response) if code in {0, request.code} else response
 
 
-def failures(of: int, /, **changes: Any) -> Response:
-    """Likewise, of answers that are no success."""
+def answers(code: int, /, **changes: Any) -> Response:
+    """Responses to requests of a code (0: of any) have these members instead."""
+    return change_responses(code, lambda response: replace(response, **changes))
 
-    def change(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
-        return replace(response, **changes) if request.code == of and response.code else response
 
-    return change
+def failures(code: int, /, **changes: Any) -> Response:
+    """Failures of a code have these members instead."""
+    return change_responses(
+        code, lambda response: replace(response, **changes) if response.code else response
+    )
 
 
 def ext(code: int, **changes: str | None) -> Response:
     """Ext fields of successes of that code are changed, or left out."""
 
-    def change(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
-        if request.code != code or response.code:
-            return response
+    def change(response: RemotingCommand) -> RemotingCommand:
         fields: dict[str, str | None] = {**(response.ext_fields or {}), **changes}
-        return replace(
-            response, ext_fields={key: text for key, text in fields.items() if text is not None}
-        )
+        kept = {key: text for key, text in fields.items() if text is not None}
+        return response if response.code else replace(response, ext_fields=kept)
 
-    return change
+    return change_responses(code, change)
 
 
 def text(code: int, change_text: Callable[[str], str]) -> Response:
     """The text of bodies of that code is changed."""
 
-    def change(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
-        if request.code != code or not response.body:
-            return response
-        return replace(response, body=change_text(response.body.decode()).encode())
+    def change(response: RemotingCommand) -> RemotingCommand:
+        body = response.body
+        return replace(response, body=change_text(body.decode()).encode()) if body else response
 
-    return change
+    return change_responses(code, change)
 
 
 def body(code: int, change_value: Callable[[Any], Any]) -> Response:
@@ -65,42 +60,52 @@ def body(code: int, change_value: Callable[[Any], Any]) -> Response:
     return text(code, lambda old: json.dumps(change_value(json.loads(old)), ensure_ascii=False))
 
 
+def value(change: Callable[[str], str]) -> Response:
+    """KV values are returned otherwise."""
+
+    def change_value(response: RemotingCommand) -> RemotingCommand:
+        fields = response.ext_fields or {}
+        if "value" not in fields:
+            return response
+        return replace(response, ext_fields={"value": change(fields["value"])})
+
+    return change_responses(101, change_value)
+
+
+def change_requests(code: int, change: Callable[[RemotingCommand], RemotingCommand]) -> Ask:
+    """The server sees other requests in place of those of a code."""
+    return lambda request, _: [change(request) if request.code == code else request]
+
+
 def without_ext(code: int, *names: str) -> Ask:
     """The server does not see these ext fields of requests of that code."""
 
-    def change(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
-        if request.code != code or request.ext_fields is None:
-            return [request]
-        kept = {key: value for key, value in request.ext_fields.items() if key not in names}
-        return [replace(request, ext_fields=kept)]
+    def change(request: RemotingCommand) -> RemotingCommand:
+        fields = request.ext_fields or {}
+        kept = {key: value for key, value in fields.items() if key not in names}
+        return replace(request, ext_fields=kept)
 
-    return change
+    return change_requests(code, change)
 
 
 def asks(code: int, instead: int) -> Ask:
     """The server is asked something else."""
-
-    def change(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
-        return [replace(request, code=instead)] if request.code == code else [request]
-
-    return change
+    return change_requests(code, lambda request: replace(request, code=instead))
 
 
 def ignore(code: int) -> Ask:
     """Requests of that code do nothing, and are answered as successes."""
-
-    def change(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
-        nothing = RemotingCommand(code=102, opaque=request.opaque, ext_fields={"namespace": "-"})
-        return [replace(nothing, flag=request.flag)] if request.code == code else [request]
-
-    return change
+    nothing = RemotingCommand(code=102, ext_fields={"namespace": "-"})
+    return change_requests(
+        code, lambda request: replace(nothing, opaque=request.opaque, flag=request.flag)
+    )
 
 
 def only_first(code: int) -> Ask:
     """Of requests of that code only the first counts."""
 
     def change(request: RemotingCommand, memory: Memory) -> list[RemotingCommand]:
-        if request.code != code or memory.seen.setdefault(code, request) is request:
+        if request.code != code or memory.kept.setdefault(code, request) is request:
             return [request]
         return ignore(code)(request, memory)
 
@@ -113,11 +118,11 @@ def too_much(code: int) -> Ask:
     def change(request: RemotingCommand, memory: Memory) -> list[RemotingCommand]:
         if request.code != code:
             return [request]
-        more = [
+        requests = [
             replace(request, ext_fields=fields, flag=CommandFlag.ONEWAY)
             for fields in memory.registered
         ]
-        return [*more, request]
+        return [*requests, request]
 
     return change
 
@@ -125,12 +130,9 @@ def too_much(code: int) -> Ask:
 def change_body(code: int, old: bytes, new: bytes) -> Ask:
     """The server sees other bytes in the bodies of that code."""
 
-    def change(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
-        if request.code != code or not request.body:
-            return [request]
-        return [replace(request, body=request.body.replace(old, new))]
-
-    return change
+    return change_requests(
+        code, lambda request: replace(request, body=(request.body or b"").replace(old, new))
+    )
 
 
 def stale(request: RemotingCommand, response: RemotingCommand, memory: Memory) -> RemotingCommand:
@@ -138,7 +140,7 @@ def stale(request: RemotingCommand, response: RemotingCommand, memory: Memory) -
     topic = (request.ext_fields or {}).get("topic")
     if request.code != 105 or response.code:
         return response
-    return replace(memory.seen.setdefault(topic, response), opaque=response.opaque)
+    return replace(memory.kept.setdefault(topic, response), opaque=response.opaque)
 
 
 def right_address(request: RemotingCommand, memory: Memory) -> list[RemotingCommand]:
@@ -146,9 +148,9 @@ def right_address(request: RemotingCommand, memory: Memory) -> list[RemotingComm
     fields = dict(request.ext_fields or {})
     if request.code != 104:
         return [request]
-    for known in memory.registered:
-        if known.get("brokerName") == fields.get("brokerName"):
-            fields["brokerAddr"] = known["brokerAddr"]
+    for registered in memory.registered:
+        if registered.get("brokerName") == fields.get("brokerName"):
+            fields["brokerAddr"] = registered["brokerAddr"]
     return [replace(request, ext_fields=fields)]
 
 
@@ -224,133 +226,95 @@ def lacks_one(topics: dict[str, Any]) -> dict[str, Any]:
 
 
 DEFECTS = (
-    Defect(name="opaque off by one", case="transport/5", answer=number(lambda old: old + 1)),
-    Defect(name="opaque without its sign", case="header/34", answer=number(abs)),
-    Defect(name="answers with the one-way flag", case="transport/5", answer=answers(0, flag=3)),
-    Defect(name="bad frames leave the connection open", case="transport/10", stays_open=True),
+    Defect("opaque off by one", "transport/5", answer=number(lambda old: old + 1)),
+    Defect("opaque without its sign", "header/34", answer=number(abs)),
+    Defect("answers with the one-way flag", "transport/5", answer=answers(0, flag=3)),
+    Defect("bad frames leave the connection open", "transport/10", stays_open=True),
+    Defect("one-way requests are answered", "header/101", reply=reply_to(CommandFlag.ONEWAY)),
+    Defect("responses are answered", "header/100", reply=reply_to(CommandFlag.RESPONSE)),
+    Defect("wrong code for unknown requests", "header/106", answer=failures(9999, code=1)),
     Defect(
-        name="one-way requests are answered", case="header/101", reply=reply_to(CommandFlag.ONEWAY)
-    ),
-    Defect(name="responses are answered", case="header/100", reply=reply_to(CommandFlag.RESPONSE)),
-    Defect(
-        name="wrong code for unknown requests", case="header/106", answer=failures(9999, code=1)
-    ),
-    Defect(
-        name="remark of unknown requests trimmed",
-        case="header/106",
+        "remark of unknown requests trimmed",
+        "header/106",
         answer=answers(9999, remark="request type 9999 not supported"),
     ),
-    Defect(name="wrong code for a missing route", case="ns/105/1", answer=failures(105, code=1)),
+    Defect("wrong code for a missing route", "ns/105/1", answer=failures(105, code=1)),
+    Defect("no remark for a missing route", "ns/105/1", answer=failures(105, remark=None)),
     Defect(
-        name="no remark for a missing route", case="ns/105/1", answer=failures(105, remark=None)
+        "a missing route is an empty success", "ns/105/2", answer=failures(105, code=0, remark=None)
     ),
+    Defect("stale route", "ns/103/6", answer=stale),
     Defect(
-        name="a missing route is an empty success",
-        case="ns/105/2",
-        answer=failures(105, code=0, remark=None),
-    ),
-    Defect(name="stale route", case="ns/103/6", answer=stale),
-    Defect(
-        name="route that outlives its broker",
-        case="ns/104/1",
+        "route that outlives its broker",
+        "ns/104/1",
         answer=failures(105, code=0, remark=None, body=b"{}"),
     ),
-    Defect(name="dialect swapped for new clients", case="ns/105/5", answer=text(105, bare)),
-    Defect(name="dialect swapped for old clients", case="ns/105/6", answer=text(105, quote)),
+    Defect("dialect swapped for new clients", "ns/105/5", answer=text(105, bare)),
+    Defect("dialect swapped for old clients", "ns/105/6", answer=text(105, quote)),
     Defect(
-        name="acceptStandardJsonOnly not seen",
-        case="ns/105/7",
+        "acceptStandardJsonOnly not seen",
+        "ns/105/7",
         ask=without_ext(105, "acceptStandardJsonOnly"),
     ),
-    Defect(name="ids out of order", case="ns/105/13", answer=body(105, reverse_ids)),
-    Defect(name="a route names one broker only", case="ns/105/12", answer=body(105, first_broker)),
-    Defect(name="too few queues", case="ns/103/1", answer=body(105, halve)),
+    Defect("ids out of order", "ns/105/13", answer=body(105, reverse_ids)),
+    Defect("a route names one broker only", "ns/105/12", answer=body(105, first_broker)),
+    Defect("too few queues", "ns/103/1", answer=body(105, halve)),
+    Defect("flags of topics lost", "ns/105/20", answer=body(105, queues_with("topicSysFlag", 0))),
+    Defect("permissions always 6", "ns/205/1", answer=body(105, queues_with("perm", 6))),
+    Defect("KV value trimmed", "ns/100/27", answer=value(str.strip)),
+    Defect("KV value lost", "ns/100/1", answer=ext(101, value=None)),
+    Defect("KV values are written once", "ns/100/3", ask=only_first(100)),
+    Defect("KV list empty", "ns/100/4", answer=body(219, unlike("table", {}))),
+    Defect("KV entries are not deleted", "ns/102/1", ask=ignore(102)),
+    Defect("wrong code for a missing KV entry", "ns/101/1", answer=failures(101, code=1)),
+    Defect("no remark for a missing KV entry", "ns/101/1", answer=failures(101, remark=None)),
     Defect(
-        name="flags of topics lost",
-        case="ns/105/20",
-        answer=body(105, queues_with("topicSysFlag", 0)),
+        "KV without a namespace accepted", "ns/100/5", answer=failures(100, code=0, remark=None)
     ),
-    Defect(name="permissions always 6", case="ns/205/1", answer=body(105, queues_with("perm", 6))),
+    Defect("slaves get no master", "ns/103/2", answer=ext(103, masterAddr=None)),
     Defect(
-        name="KV value trimmed",
-        case="ns/100/27",
-        answer=lambda request, response, _: (
-            replace(response, ext_fields={"value": response.ext_fields["value"].strip()})
-            if request.code == 101 and response.ext_fields
-            else response
-        ),
-    ),
-    Defect(name="KV value lost", case="ns/100/1", answer=ext(101, value=None)),
-    Defect(name="KV values are written once", case="ns/100/3", ask=only_first(100)),
-    Defect(name="KV list empty", case="ns/100/4", answer=body(219, unlike("table", {}))),
-    Defect(name="KV entries are not deleted", case="ns/102/1", ask=ignore(102)),
-    Defect(name="wrong code for a missing KV entry", case="ns/101/1", answer=failures(101, code=1)),
-    Defect(
-        name="no remark for a missing KV entry", case="ns/101/1", answer=failures(101, remark=None)
-    ),
-    Defect(
-        name="KV without a namespace accepted",
-        case="ns/100/5",
-        answer=failures(100, code=0, remark=None),
-    ),
-    Defect(
-        name="slaves are not told their master", case="ns/103/2", answer=ext(103, masterAddr=None)
-    ),
-    Defect(
-        name="single topic of an unknown broker accepted",
-        case="ns/103/4",
+        "single topic of an unknown broker accepted",
+        "ns/103/4",
         answer=failures(103, code=0, remark=None),
     ),
-    Defect(name="checksum not looked at", case="ns/103/100", ask=without_ext(103, "bodyCrc32")),
-    Defect(name="registrations count once", case="ns/103/6", ask=only_first(103)),
-    Defect(name="packed registrations refused", case="ns/103/150", answer=refuse_packed),
-    Defect(name="unregistering removes too much", case="ns/104/2", ask=too_much(104)),
-    Defect(name="unregistering whatever the address", case="ns/104/4", ask=right_address),
-    Defect(name="unregistering does nothing", case="ns/104/1", ask=ignore(104)),
-    Defect(name="closing does not unregister", case="ns/close/1", forgets_to_close=True),
-    Defect(name="data versions always changed", case="ns/322/1", answer=ext(322, changed="true")),
-    Defect(name="data version not shown", case="ns/322/2", answer=answers(322, body=None)),
-    Defect(name="heartbeats refused", case="ns/904/1", answer=answers(904, code=1)),
-    Defect(name="wiping does nothing", case="ns/205/1", ask=asks(205, 327)),
-    Defect(name="wiping counts wrong", case="ns/205/2", answer=ext(205, wipeTopicCount="0")),
-    Defect(name="wiping reaches other brokers", case="ns/205/4", ask=too_much(205)),
-    Defect(name="adding permission does nothing", case="ns/327/3", ask=asks(327, 205)),
+    Defect("checksum not looked at", "ns/103/100", ask=without_ext(103, "bodyCrc32")),
+    Defect("registrations count once", "ns/103/6", ask=only_first(103)),
+    Defect("packed registrations refused", "ns/103/150", answer=refuse_packed),
+    Defect("unregistering removes too much", "ns/104/2", ask=too_much(104)),
+    Defect("unregistering whatever the address", "ns/104/4", ask=right_address),
+    Defect("unregistering does nothing", "ns/104/1", ask=ignore(104)),
+    Defect("closing does not unregister", "ns/close/1", forgets_to_close=True),
+    Defect("data versions always changed", "ns/322/1", answer=ext(322, changed="true")),
+    Defect("data version not shown", "ns/322/2", answer=answers(322, body=None)),
+    Defect("heartbeats refused", "ns/904/1", answer=answers(904, code=1)),
+    Defect("wiping does nothing", "ns/205/1", ask=asks(205, 327)),
+    Defect("wiping counts wrong", "ns/205/2", answer=ext(205, wipeTopicCount="0")),
+    Defect("wiping reaches other brokers", "ns/205/4", ask=too_much(205)),
+    Defect("adding permission does nothing", "ns/327/3", ask=asks(327, 205)),
+    Defect("a topic's cluster is not looked at", "ns/216/2", ask=without_ext(216, "clusterName")),
+    Defect("topics are not deleted", "ns/216/1", ask=ignore(216)),
+    Defect("topics are not made", "ns/217/1", ask=ignore(217)),
+    Defect("topic list empty", "ns/206/1", answer=body(206, lacks_one)),
+    Defect("a cluster's topics are those of all", "ns/224/1", ask=asks(224, 206)),
+    Defect("unit lists swapped", "ns/311/1", ask=asks(311, 312)),
+    Defect("unit topics among those that are none", "ns/313/1", ask=asks(313, 312)),
     Defect(
-        name="a topic's cluster is not looked at",
-        case="ns/216/2",
-        ask=without_ext(216, "clusterName"),
-    ),
-    Defect(name="topics are not deleted", case="ns/216/1", ask=ignore(216)),
-    Defect(name="topics are not made", case="ns/217/1", ask=ignore(217)),
-    Defect(name="topic list empty", case="ns/206/1", answer=body(206, lacks_one)),
-    Defect(name="a cluster's topics are everybody's", case="ns/224/1", ask=asks(224, 206)),
-    Defect(name="unit lists swapped", case="ns/311/1", ask=asks(311, 312)),
-    Defect(name="unit topics among those that are none", case="ns/313/1", ask=asks(313, 312)),
-    Defect(
-        name="group without its addresses",
-        case="ns/901/1",
+        "group without its addresses",
+        "ns/901/1",
         answer=text(901, lambda _: '{"brokerMemberGroup":{"brokerAddrs":{}}}'),
     ),
-    Defect(name="zones do not filter", case="ns/zone/1", ask=without_ext(105, "__ZONE_MODE")),
-    Defect(name="zones are not kept", case="ns/zone/12", ask=without_ext(103, "__ZONE_NAME")),
+    Defect("zones do not filter", "ns/zone/1", ask=without_ext(105, "__ZONE_MODE")),
+    Defect("zones are not kept", "ns/zone/12", ask=without_ext(103, "__ZONE_NAME")),
+    Defect("filter servers lost", "ns/filter/1", answer=body(105, unlike("filterServerTable", {}))),
     Defect(
-        name="filter servers lost",
-        case="ns/filter/1",
-        answer=body(105, unlike("filterServerTable", {})),
-    ),
-    Defect(
-        name="no list of filter servers empties it",
-        case="ns/filter/3",
+        "no list of filter servers empties it",
+        "ns/filter/3",
         ask=change_body(103, b'"filterServerList":null', b'"filterServerList":[]'),
     ),
     Defect(
-        name="mappings lost",
-        case="ns/mapping/1",
+        "mappings lost",
+        "ns/mapping/1",
         answer=text(105, lambda old: re.sub(r',"topicQueueMappingByBroker":\{.*\}\}', "}", old)),
     ),
-    Defect(
-        name="enableActingMaster lost",
-        case="ns/acting/5",
-        ask=without_ext(103, "enableActingMaster"),
-    ),
+    Defect("enableActingMaster lost", "ns/acting/5", ask=without_ext(103, "enableActingMaster")),
 )

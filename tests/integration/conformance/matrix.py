@@ -19,11 +19,11 @@ _HEAD = "Made by `python -m tests.integration.conformance.matrix`.\n"
 
 def reports() -> list[report.Report]:
     """One report for each server."""
-    made = [
+    documents = [
         _report(f"Java {version}", profile.value, java_played(version))
         for version, profile in sorted(PROFILES.items(), reverse=True)
     ]
-    return made + [
+    return documents + [
         _report(f"rocketwire, {driver}", "java-5.5", ours_played(driver)) for driver in DRIVERS
     ]
 
@@ -36,12 +36,12 @@ def main() -> None:
     """Run everything and write the document."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--html", type=Path, metavar="FILE")
-    wanted = parser.parse_args()
-    made = [report.as_json(one, strict=True) for one in reports()]
+    options = parser.parse_args()
+    documents = [report.as_json(item, strict=True) for item in reports()]
     head, mark, _ = DOCUMENT.read_text("utf-8").partition(_HEAD)
-    DOCUMENT.write_text(f"{head}{mark}\n{page.markdown(made)}", "utf-8")
-    if wanted.html:
-        wanted.html.write_text(page.html(made), "utf-8")
+    DOCUMENT.write_text(f"{head}{mark}\n{page.markdown(documents)}", "utf-8")
+    if options.html:
+        options.html.write_text(page.html(documents), "utf-8")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import trio
@@ -29,12 +29,12 @@ class Memory:
 
     Attributes:
         registered: ext fields of all registrations.
-        seen: anything else.
-        link: which connection it is.
+        kept: anything else.
+        link: the connection.
     """
 
     registered: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
-    seen: dict[object, RemotingCommand] = field(default_factory=dict[object, RemotingCommand])
+    kept: dict[object, RemotingCommand] = field(default_factory=dict[object, RemotingCommand])
     link: object = None
 
 
@@ -48,13 +48,13 @@ Reply: TypeAlias = Callable[[RemotingCommand], RemotingCommand | None]
 """Return a further response to send; None for nothing."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Defect:
     """One thing that a name server could do wrong.
 
     Attributes:
-        name: what.
-        case: the address of the case that has to notice.
+        name: a description.
+        case: the address of the case that must notice it.
         ask: changes requests.
         answer: changes answers.
         raw: changes the headers of answers, as bytes.
@@ -67,6 +67,7 @@ class Defect:
 
     name: str
     case: str
+    _: KW_ONLY
     ask: Ask | None = None
     answer: Response | None = None
     raw: Raw | None = None
@@ -108,7 +109,7 @@ class _Pair:
                 await self._far.send_all(data)
 
     async def _forward(self, decoder: FrameDecoder) -> bool:
-        """Pass whole requests on; returns False when what came cannot be read."""
+        """Pass whole requests on; returns False when the bytes cannot be read."""
         requests: list[tuple[RemotingCommand, bytes]] = []
         readable = True
         try:
@@ -132,8 +133,8 @@ class _Pair:
         if self._defect.ask is None:
             await self._far.send_all(data)
             return
-        for asked in self._defect.ask(request, self._memory):
-            await self._far.send_all(data if asked is request else encode(asked))
+        for forwarded in self._defect.ask(request, self._memory):
+            await self._far.send_all(data if forwarded is request else encode(forwarded))
 
     async def answers(self) -> None:
         decoder = FrameDecoder()
@@ -143,7 +144,7 @@ class _Pair:
                 if self._awaited:
                     self._together.append(decode_frame(raw))
                     await self._answer_together()
-                elif data := self._changed(decode_frame(raw), frame_bytes(raw)):
+                elif data := self._change(decode_frame(raw), frame_bytes(raw)):
                     await self._answer(data)
 
     async def _answer_together(self) -> None:
@@ -157,13 +158,13 @@ class _Pair:
         async with self._sending:
             await self._near.send_all(data)
 
-    def _changed(self, response: RemotingCommand, data: bytes) -> bytes:
+    def _change(self, response: RemotingCommand, data: bytes) -> bytes:
         request = self._asked.get(response.opaque)
         if self._defect.raw is not None:
             length = int.from_bytes(data[5:8])
             header = self._defect.raw(data[8 : 8 + length])
-            rest = len(header).to_bytes(4) + header + data[8 + length :]
-            return len(rest).to_bytes(4) + rest
+            frame = len(header).to_bytes(4) + header + data[8 + length :]
+            return len(frame).to_bytes(4) + frame
         if self._defect.answer is None or request is None or not response.is_response:
             return data
         changed = self._defect.answer(request, response, self._memory)
@@ -173,7 +174,7 @@ class _Pair:
 
 
 async def _both(pair: _Pair, defect: Defect) -> None:
-    """Move bytes both ways until one side closes, or for good where the defect is not to close."""
+    """Move bytes both ways until one side closes, or for ever if the defect is not to close."""
     async with trio.open_nursery() as nursery:
 
         async def pump(move: Callable[[], Awaitable[None]], stays: bool) -> None:

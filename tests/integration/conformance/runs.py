@@ -61,9 +61,10 @@ class Played:
             but_for: ids of cases that are left out.
         """
         return [
-            f"{one.case.id} {one.kind.value}: {one.reason} <- {[str(x) for x in one.exchanges[-2:]]}"
-            for one in self.verdicts
-            if one.kind in {VerdictKind.FAIL, VerdictKind.ERROR} and one.case.id not in but_for
+            f"{verdict.case.id} {verdict.kind.value}: {verdict.reason} <- {[str(x) for x in verdict.exchanges[-2:]]}"
+            for verdict in self.verdicts
+            if verdict.kind in {VerdictKind.FAIL, VerdictKind.ERROR}
+            and verdict.case.id not in but_for
         ]
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 
-def unused_address() -> str:
-    """An address at which nobody listens."""
+def find_closed_address() -> str:
+    """An address at which no server listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{probe.getsockname()[1]}"
@@ -45,9 +45,9 @@ async def answers_as_a_broker(stream: trio.SocketStream) -> None:
     decoder = CommandDecoder()
     async for data in stream:
         decoder.feed(data)
-        while (asked := decoder.next_command()) is not None:
-            code = 0 if asked.code == 28 else 3
-            await stream.send_all(encode(RemotingCommand(code=code, opaque=asked.opaque, flag=1)))
+        while (request := decoder.next_command()) is not None:
+            code = 0 if request.code == 28 else 3
+            await stream.send_all(encode(RemotingCommand(code=code, opaque=request.opaque, flag=1)))
 
 
 class AnswersOnce:
@@ -61,9 +61,9 @@ class AnswersOnce:
             self._answered = True
             decoder = CommandDecoder()
             decoder.feed(await stream.receive_some())
-            asked = decoder.next_command()
-            assert asked is not None
-            await stream.send_all(encode(RemotingCommand(code=0, opaque=asked.opaque, flag=1)))
+            request = decoder.next_command()
+            assert request is not None
+            await stream.send_all(encode(RemotingCommand(code=0, opaque=request.opaque, flag=1)))
         await says_nothing(stream)
 
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rocketwire.flags import CommandFlag
-from tests.integration.conformance.defects import asks, body, ignore, quote, text
+from tests.integration.conformance.defects import asks, body, ignore, quote, text, value
 from tests.integration.conformance.proxy import Defect, Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rocketwire.wire.command import RemotingCommand
-    from tests.integration.conformance.proxy import Ask, Raw, Response
+    from tests.integration.conformance.proxy import Ask, Raw
 
 
 def header(old: bytes, new: bytes) -> Raw:
@@ -30,16 +30,20 @@ def echoes_version(
     return replace(response, version=request.version)
 
 
-def rotate(together: list[RemotingCommand]) -> list[RemotingCommand]:
+def rotate(responses: list[RemotingCommand]) -> list[RemotingCommand]:
     """Each answer bears the number of the next one."""
-    following = [*together[1:], together[0]]
-    return [replace(one, opaque=two.opaque) for one, two in zip(together, following, strict=True)]
+    following = [*responses[1:], responses[0]]
+    return [
+        replace(item, opaque=two.opaque) for item, two in zip(responses, following, strict=True)
+    ]
 
 
-def same_routes(together: list[RemotingCommand]) -> list[RemotingCommand]:
+def same_routes(responses: list[RemotingCommand]) -> list[RemotingCommand]:
     """All routes that are asked for together are the first one."""
-    routes = [one.body for one in together if one.body and one.body.startswith(b'{"brokerDatas"')]
-    return [replace(one, body=routes[0]) if one.body in routes else one for one in together]
+    routes = [
+        item.body for item in responses if item.body and item.body.startswith(b'{"brokerDatas"')
+    ]
+    return [replace(item, body=routes[0]) if item.body in routes else item for item in responses]
 
 
 def of_another_connection(
@@ -48,12 +52,12 @@ def of_another_connection(
     """The first answer under a number is given on all connections."""
     if request.opaque < 1000:
         return response
-    return memory.seen.setdefault((request.opaque, request.code), response)
+    return memory.kept.setdefault((request.opaque, request.code), response)
 
 
 def twice(code: int) -> Callable[[list[RemotingCommand]], list[RemotingCommand]]:
     """Answers of that code, of several that are asked for together, are given twice."""
-    return lambda together: [one for one in together for _ in range(1 + (one.code == code))]
+    return lambda responses: [item for item in responses for _ in range(1 + (item.code == code))]
 
 
 def fields_of(request: RemotingCommand) -> dict[str, str]:
@@ -75,10 +79,10 @@ def one_replaces_all(request: RemotingCommand, memory: Memory) -> list[RemotingC
     """A registration of one topic removes the broker's others."""
     fields = fields_of(request)
     if request.code != 103 or "compressed" in fields or len(table := table_of(request)) > 1:
-        memory.seen[fields.get("brokerName")] = request
+        memory.kept[fields.get("brokerName")] = request
         return [request]
-    before = memory.seen.get(fields.get("brokerName"))
-    topics = table_of(before) if before and before.code == 103 else {}
+    earlier = memory.kept.get(fields.get("brokerName"))
+    topics = table_of(earlier) if earlier and earlier.code == 103 else {}
     return [*(one_way(request, 216, topic=name) for name in topics if name not in table), request]
 
 
@@ -92,35 +96,39 @@ def one_is_ignored(request: RemotingCommand, memory: Memory) -> list[RemotingCom
 def change_packed(change: Callable[[dict[str, str]], dict[str, str]]) -> Ask:
     """The server sees other ext fields of packed registrations."""
 
-    def changed(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
+    def change_fields(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
         fields = fields_of(request)
         if request.code != 103 or "compressed" not in fields:
             return [request]
         return [replace(request, ext_fields=change(fields))]
 
-    return changed
+    return change_fields
 
 
 def one_cluster_for_an_address(request: RemotingCommand, memory: Memory) -> list[RemotingCommand]:
     """A registration removes what another cluster has at the address."""
     fields = fields_of(request)
-    others = [
-        one
-        for one in memory.registered
-        if one.get("brokerAddr") == fields.get("brokerAddr")
-        and one.get("clusterName") != fields.get("clusterName")
+    strangers = [
+        item
+        for item in memory.registered
+        if item.get("brokerAddr") == fields.get("brokerAddr")
+        and item.get("clusterName") != fields.get("clusterName")
     ]
     if request.code != 103:
         return [request]
-    return [*(one_way(request, 104, **other) for other in others), request]
+    return [*(one_way(request, 104, **stranger) for stranger in strangers), request]
 
 
 def others_are(code: int) -> Ask:
     """A registration also does this to each other broker."""
 
     def change(request: RemotingCommand, memory: Memory) -> list[RemotingCommand]:
-        own = fields_of(request).get("brokerName")
-        names = {one["brokerName"] for one in memory.registered if one.get("brokerName") != own}
+        broker_name = fields_of(request).get("brokerName")
+        names = {
+            item["brokerName"]
+            for item in memory.registered
+            if item.get("brokerName") != broker_name
+        }
         if request.code != 103:
             return [request]
         return [*(one_way(request, code, brokerName=name or "") for name in names), request]
@@ -132,10 +140,10 @@ def whoever_asks_owns(request: RemotingCommand, memory: Memory) -> list[Remoting
     """The connection that last used a broker's address counts as the broker's."""
     address = fields_of(request).get("brokerAddr")
     if request.code == 103:
-        memory.seen[address] = request
-    if request.code != 904 or address not in memory.seen:
+        memory.kept[address] = request
+    if request.code != 904 or address not in memory.kept:
         return [request]
-    return [replace(memory.seen[address], flag=CommandFlag.ONEWAY), request]
+    return [replace(memory.kept[address], flag=CommandFlag.ONEWAY), request]
 
 
 def own_entries(
@@ -144,34 +152,22 @@ def own_entries(
     """Only the connection that stored a KV entry finds it."""
     key = fields_of(request).get("key")
     if request.code == 100:
-        memory.seen[memory.link, key] = request
-    if request.code != 101 or (memory.link, key) in memory.seen:
+        memory.kept[memory.link, key] = request
+    if request.code != 101 or (memory.link, key) in memory.kept:
         return response
     return replace(response, code=22, ext_fields={}, remark="No config item")
-
-
-def value(change: Callable[[str], str]) -> Response:
-    """KV values are returned otherwise."""
-
-    def changed(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
-        fields = fields_of(response)
-        if request.code != 101 or "value" not in fields:
-            return response
-        return replace(response, ext_fields={"value": change(fields["value"])})
-
-    return changed
 
 
 def spell(name: str, change: Callable[[str], str], *codes: int) -> Ask:
     """The server sees an ext field of these codes spelled otherwise."""
 
-    def changed(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
+    def change_fields(request: RemotingCommand, _: Memory) -> list[RemotingCommand]:
         fields = fields_of(request)
         if request.code not in codes or name not in fields:
             return [request]
         return [replace(request, ext_fields=fields | {name: change(fields[name])})]
 
-    return changed
+    return change_fields
 
 
 def filter_list(keep: Callable[[str], bool]) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -187,66 +183,88 @@ def fold_case(members: dict[str, Any]) -> dict[str, Any]:
 
 
 FRAMES = (
-    Defect(name="names of members bare", case="ns/206/1", raw=header(rb'"(\w+)":', rb"\1:")),
-    Defect(name="version as a text", case="ns/206/1", raw=header(rb'(n":)(\d+)}$', rb'\1"\2"}')),
-    Defect(name="opaque as a text", case="ns/206/1",
-        raw=header(rb'"opaque":(\d+)', rb'"opaque":"\1"')),
-    Defect(name="code as a text", case="ns/206/1", raw=header(rb'"code":(\d+)', rb'"code":"\1"')),
-    Defect(name="ext field as a number", case="ns/205/1",
-        raw=header(rb'("wipeTopicCount":)"(\d+)"', rb"\1\2")),
-    Defect(name="ext field as a boolean", case="ns/322/1",
-        raw=header(rb'("changed":)"(\w+)"', rb"\1\2")),
-    Defect(name="language in small letters", case="ns/206/1", raw=header(b"JAVA", b"java")),
-    Defect(name="language missing", case="ns/206/1", raw=header(b'"language":"JAVA",', b"")),
-    Defect(name="remark null", case="ns/206/1", raw=header(b'"flag"', b'"remark":null,"flag"')),
-    Defect(name="a member twice", case="ns/206/1", raw=header(b'"flag":1', b'"flag":1,"flag":1')),
-    Defect(name="binary is said in a JSON header", case="ns/206/1",
-        raw=header(b'RPC":"JSON"', b'RPC":"ROCKETMQ"')),
-    Defect(name="version 0", case="ns/206/1", raw=header(rb'"version":\d+', b'"version":0')),
-    Defect(name="the client's version", case="ns/103/180", answer=echoes_version),
-    Defect(name="quoted keys of clusters", case="ns/103/11", answer=text(106, quote)),
-    Defect(name="quoted keys of members", case="ns/901/1", answer=text(901, quote)),
-    Defect(name="apostrophes in a list", case="ns/206/1",
-        answer=text(206, lambda old: old.replace('"', "'"))),
-    Defect(name="a comma too many in a route", case="ns/103/1",
-        answer=text(105, lambda old: old.replace("]", ",]", 1))),
-    Defect(name="answers turned in flight", case="transport/40", in_flight=rotate),
-    Defect(name="routes mixed up in flight", case="ns/105/21", in_flight=same_routes),
-    Defect(name="answer of another connection", case="transport/40", answer=of_another_connection),
-    Defect(name="unknown codes answered twice", case="transport/40", in_flight=twice(3)),
-    Defect(name="an answer lost in flight", case="transport/40", in_flight=lambda all_: all_[1:]),
-)  # fmt: skip
+    Defect("names of members bare", "ns/206/1", raw=header(rb'"(\w+)":', rb"\1:")),
+    Defect("version as a text", "ns/206/1", raw=header(rb'(n":)(\d+)}$', rb'\1"\2"}')),
+    Defect("opaque as a text", "ns/206/1", raw=header(rb'"opaque":(\d+)', rb'"opaque":"\1"')),
+    Defect("code as a text", "ns/206/1", raw=header(rb'"code":(\d+)', rb'"code":"\1"')),
+    Defect(
+        "ext field as a number", "ns/205/1", raw=header(rb'("wipeTopicCount":)"(\d+)"', rb"\1\2")
+    ),
+    Defect("ext field as a boolean", "ns/322/1", raw=header(rb'("changed":)"(\w+)"', rb"\1\2")),
+    Defect("language in small letters", "ns/206/1", raw=header(b"JAVA", b"java")),
+    Defect("language missing", "ns/206/1", raw=header(b'"language":"JAVA",', b"")),
+    Defect("remark null", "ns/206/1", raw=header(b'"flag"', b'"remark":null,"flag"')),
+    Defect("a member twice", "ns/206/1", raw=header(b'"flag":1', b'"flag":1,"flag":1')),
+    Defect(
+        "binary is said in a JSON header",
+        "ns/206/1",
+        raw=header(b'RPC":"JSON"', b'RPC":"ROCKETMQ"'),
+    ),
+    Defect("version 0", "ns/206/1", raw=header(rb'"version":\d+', b'"version":0')),
+    Defect("the client's version", "ns/103/180", answer=echoes_version),
+    Defect("quoted keys of clusters", "ns/103/11", answer=text(106, quote)),
+    Defect("quoted keys of members", "ns/901/1", answer=text(901, quote)),
+    Defect(
+        "apostrophes in a list", "ns/206/1", answer=text(206, lambda old: old.replace('"', "'"))
+    ),
+    Defect(
+        "a comma too many in a route",
+        "ns/103/1",
+        answer=text(105, lambda old: old.replace("]", ",]", 1)),
+    ),
+    Defect("answers turned in flight", "transport/40", in_flight=rotate),
+    Defect("routes mixed up in flight", "ns/105/21", in_flight=same_routes),
+    Defect("answer of another connection", "transport/40", answer=of_another_connection),
+    Defect("unknown codes answered twice", "transport/40", in_flight=twice(3)),
+    Defect("an answer lost in flight", "transport/40", in_flight=lambda all_: all_[1:]),
+)
 STATE = (
-    Defect(name="one topic replaces all", case="ns/103/220", ask=one_replaces_all),
-    Defect(name="one topic is ignored", case="ns/103/220", ask=one_is_ignored),
-    Defect(name="checksum of packed registrations wrong", case="ns/103/222",
-        ask=change_packed(lambda fields: fields | {"bodyCrc32": "77"})),
-    Defect(name="checksum of packed registrations not looked at", case="ns/103/222",
-        ask=change_packed(lambda fields: fields | {"bodyCrc32": "0"})),
-    Defect(name="one cluster for an address", case="ns/103/223", ask=one_cluster_for_an_address),
-    Defect(name="a registration wipes others", case="ns/103/1", ask=others_are(205)),
-    Defect(name="a registration opens others", case="ns/mapping/1", ask=others_are(327)),
-    Defect(name="who asks about a broker owns it", case="ns/close/7", ask=whoever_asks_owns),
-    Defect(name="whose connection is reset owned it", case="ns/close/8", ask=whoever_asks_owns),
-    Defect(name="KV entries of one connection", case="ns/100/1", answer=own_entries),
-    Defect(name="KV values cut", case="ns/100/30", answer=value(lambda old: old[:32_767])),
-    Defect(name="KV values on one line", case="ns/100/30",
-        answer=value(lambda old: old.rstrip("\n"))),
-    Defect(name="KV keys fold case", case="ns/100/30",
-        ask=spell("key", str.lower, 100, 101, 102)),
-    Defect(name="KV keys trimmed", case="ns/100/30", ask=spell("key", str.strip, 100, 101, 102)),
-    Defect(name="retry topics not listed", case="ns/206/4",
-        answer=body(206, filter_list(lambda name: not name.startswith("%")))),
-    Defect(name="system topics not listed", case="ns/206/4",
-        answer=body(206, filter_list(lambda name: name.lower()[:7] != "rmq_sys"))),
-    Defect(name="template topic not in its cluster", case="ns/206/4",
-        answer=body(224, filter_list(lambda name: name != "TBW102"))),
-    Defect(name="lists fold case", case="ns/206/5", answer=body(206, fold_case)),
-    Defect(name="routes fold case", case="ns/206/5", ask=spell("topic", str.lower, 105)),
-    Defect(name="clusters fold case", case="ns/206/5", ask=spell("cluster", str.lower, 224)),
-    Defect(name="wiping folds case", case="ns/206/5", ask=spell("brokerName", str.lower, 205)),
-    Defect(name="properties not shown", case="ns/319/1",
-        answer=text(319, lambda old: re.sub("waitSeconds.*\n", "", old))),
-    Defect(name="properties not set", case="ns/318/7", ask=asks(318, 327)),
-    Defect(name="a minute idle is too long", case="idle/6", idle_seconds=15.0),
-)  # fmt: skip
+    Defect("one topic replaces all", "ns/103/220", ask=one_replaces_all),
+    Defect("one topic is ignored", "ns/103/220", ask=one_is_ignored),
+    Defect(
+        "checksum of packed registrations wrong",
+        "ns/103/222",
+        ask=change_packed(lambda fields: fields | {"bodyCrc32": "77"}),
+    ),
+    Defect(
+        "checksum of packed registrations not looked at",
+        "ns/103/222",
+        ask=change_packed(lambda fields: fields | {"bodyCrc32": "0"}),
+    ),
+    Defect("one cluster for an address", "ns/103/223", ask=one_cluster_for_an_address),
+    Defect("a registration wipes others", "ns/103/1", ask=others_are(205)),
+    Defect("a registration opens others", "ns/mapping/1", ask=others_are(327)),
+    Defect("who asks about a broker owns it", "ns/close/7", ask=whoever_asks_owns),
+    Defect("whose connection is reset owned it", "ns/close/8", ask=whoever_asks_owns),
+    Defect("KV entries of one connection", "ns/100/1", answer=own_entries),
+    Defect("KV values cut", "ns/100/30", answer=value(lambda old: old[:32_767])),
+    Defect("KV values on one line", "ns/100/30", answer=value(lambda old: old.rstrip("\n"))),
+    Defect("KV keys fold case", "ns/100/30", ask=spell("key", str.lower, 100, 101, 102)),
+    Defect("KV keys trimmed", "ns/100/30", ask=spell("key", str.strip, 100, 101, 102)),
+    Defect(
+        "retry topics not listed",
+        "ns/206/4",
+        answer=body(206, filter_list(lambda name: not name.startswith("%"))),
+    ),
+    Defect(
+        "system topics not listed",
+        "ns/206/4",
+        answer=body(206, filter_list(lambda name: name.lower()[:7] != "rmq_sys")),
+    ),
+    Defect(
+        "template topic not in its cluster",
+        "ns/206/4",
+        answer=body(224, filter_list(lambda name: name != "TBW102")),
+    ),
+    Defect("lists fold case", "ns/206/5", answer=body(206, fold_case)),
+    Defect("routes fold case", "ns/206/5", ask=spell("topic", str.lower, 105)),
+    Defect("clusters fold case", "ns/206/5", ask=spell("cluster", str.lower, 224)),
+    Defect("wiping folds case", "ns/206/5", ask=spell("brokerName", str.lower, 205)),
+    Defect(
+        "properties not shown",
+        "ns/319/1",
+        answer=text(319, lambda old: re.sub("waitSeconds.*\n", "", old)),
+    ),
+    Defect("properties not set", "ns/318/7", ask=asks(318, 327)),
+    Defect("a minute idle is too long", "idle/6", idle_seconds=15.0),
+)

@@ -24,5 +24,5 @@ async def test_our_broker_meets_every_requirement(jumping_clock: MockClock) -> N
         played = await play_at_ours(server)
 
     assert played.bad() == []
-    skipped = {one.reason for one in played.verdicts if one.kind is VerdictKind.SKIP}
+    skipped = {verdict.reason for verdict in played.verdicts if verdict.kind is VerdictKind.SKIP}
     assert skipped == {f"not in profile {Profile.JAVA_5_5.value}"}

@@ -79,7 +79,7 @@ def test_the_evidence_names_something_of_javas_and_a_release(cases: Sequence[Cas
 
 
 def test_literal_frames_that_come_first_are_more_than_java_holds_back() -> None:
-    short = [
+    too_short = [
         case.id
         for case in ALL
         if isinstance(case.steps[0], Send)
@@ -87,10 +87,10 @@ def test_literal_frames_that_come_first_are_more_than_java_holds_back() -> None:
         if isinstance(part, Frame) and 8 + len(part.header) + len(part.body) < HELD_BACK
     ]
 
-    assert short == []
+    assert too_short == []
 
 
-def test_a_packed_body_is_what_the_codec_reads() -> None:
+def test_the_codec_reads_a_packed_body() -> None:
     mapping = '{"bname":"{broker}","topic":"{topic}","totalQueues":8}'
     body = Packed(mappings=(mapping,), filters='["f:1"]').encode(NAMES)
     read = decode_register_broker_body(body, compressed=True, version=479)
@@ -104,13 +104,13 @@ def test_a_packed_body_is_what_the_codec_reads() -> None:
 
 
 def test_a_packed_body_can_be_wrong_in_every_way() -> None:
-    plain = Packed(form="plain").encode(NAMES)
+    unpacked = Packed(form="plain").encode(NAMES)
 
-    assert zlib.decompress(Packed().encode(NAMES)) == plain
-    assert gzip.decompress(Packed(form="gzip").encode(NAMES)) == plain
-    assert Packed(form="plain", mappings=None).encode(NAMES) == plain[:-4]
-    assert Packed(form="plain", cut=20, tail=b"x").encode(NAMES) == plain[:-20] + b"x"
-    assert plain.endswith(struct.pack(">i", 0))
+    assert zlib.decompress(Packed().encode(NAMES)) == unpacked
+    assert gzip.decompress(Packed(form="gzip").encode(NAMES)) == unpacked
+    assert Packed(form="plain", mappings=None).encode(NAMES) == unpacked[:-4]
+    assert Packed(form="plain", cut=20, tail=b"x").encode(NAMES) == unpacked[:-20] + b"x"
+    assert unpacked.endswith(struct.pack(">i", 0))
 
 
 @pytest.mark.parametrize(

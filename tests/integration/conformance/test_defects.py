@@ -48,9 +48,9 @@ async def play(case: Case, address: Address, patience: float) -> Verdict:
     "defect",
     [
         pytest.param(
-            one, id=one.name, marks=[pytest.mark.full] * ("minute" in CASES[one.case].tags)
+            item, id=item.name, marks=[pytest.mark.full] * ("minute" in CASES[item.case].tags)
         )
-        for one in DEFECTS
+        for item in DEFECTS
     ],
 )
 async def test_a_defect_is_noticed_by_its_case(defect: Defect, server: Address) -> None:
@@ -62,47 +62,47 @@ async def test_a_defect_is_noticed_by_its_case(defect: Defect, server: Address) 
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("error", "kind"),
+    ("error", "expected"),
     [
         ("java.util.ConcurrentModificationException", VerdictKind.PASS),
         ("java.lang.NullPointerException", VerdictKind.FAIL),
     ],
 )
 async def test_only_a_list_that_another_case_disturbed_is_read_again(
-    error: str, kind: VerdictKind, server: Address
+    error: str, expected: VerdictKind, server: Address
 ) -> None:
     """Java's name servers answer so if a broker registers while they write the list."""
 
     def disturb_first(
         request: RemotingCommand, response: RemotingCommand, memory: Memory
     ) -> RemotingCommand:
-        if request.code != RequestCode.GET_BROKER_CLUSTER_INFO or memory.seen:
+        if request.code != RequestCode.GET_BROKER_CLUSTER_INFO or memory.kept:
             return response
         failure = replace(response, code=1, remark=f"{error}, HashMap.java:1597", body=None)
-        return memory.seen.setdefault("first", failure)
+        return memory.kept.setdefault("first", failure)
 
-    async with run_proxy(
-        Defect(name="disturbed", case="", answer=disturb_first), server
-    ) as address:
+    async with run_proxy(Defect("disturbed", "", answer=disturb_first), server) as address:
         verdict = await play(CASES["ns/103/1"], address, 3.0)
 
-    assert verdict.kind is kind, verdict.reason
+    assert verdict.kind is expected, verdict.reason
 
 
 @pytest.mark.process
 async def test_the_same_cases_pass_without_any_defect(server: Address) -> None:
-    harmless = Defect(name="none", case="")
+    harmless = Defect("none", "")
     verdicts: list[Verdict] = []
     async with run_proxy(harmless, server) as address, trio.open_nursery() as nursery:
 
-        async def one(case: str) -> None:
+        async def item(case: str) -> None:
             verdicts.append(await play(CASES[case], address, 3.0))
 
         for case in {defect.case for defect in DEFECTS}:
             if "minute" not in CASES[case].tags:
-                nursery.start_soon(one, case)
+                nursery.start_soon(item, case)
 
-    bad = [f"{one.case.id}: {one.reason}" for one in verdicts if one.kind is not VerdictKind.PASS]
+    bad = [
+        f"{item.case.id}: {item.reason}" for item in verdicts if item.kind is not VerdictKind.PASS
+    ]
     assert bad == []
 
 

@@ -39,8 +39,8 @@ def response(
     return Arrival("response", encode(command), command)
 
 
-def verdict(*seen: Observation, kind: VerdictKind = VerdictKind.PASS) -> Verdict:
-    return Verdict(case=CASE, kind=kind, observations=list(seen))
+def verdict(*observations: Observation, kind: VerdictKind = VerdictKind.PASS) -> Verdict:
+    return Verdict(case=CASE, kind=kind, observations=list(observations))
 
 
 def observe(
@@ -52,7 +52,7 @@ def observe(
 
 
 def fields(first: Verdict, second: Verdict) -> list[str]:
-    return [one.field for one in compare(first, second, NAMES)]
+    return [item.field for item in compare(first, second, NAMES)]
 
 
 @pytest.mark.parametrize(
@@ -83,40 +83,39 @@ def test_what_two_servers_did_is_compared(
 def test_bytes_of_equal_bodies_are_compared_where_they_matter() -> None:
     bodies = response(body=b'{0:"a"}'), response(body=b'{"0":"a"}')
 
-    assert fields(*(observe(one, exact=True) for one in bodies)) == ["bytes"]
+    assert fields(*(observe(item, exact=True) for item in bodies)) == ["bytes"]
 
 
-def test_of_everybodys_lists_only_the_own_part_is_compared() -> None:
+def test_only_the_own_part_of_shared_lists_is_compared() -> None:
     mine = f'{{"topicList":["{OWN}","theirs"]}}'.encode()
-    other = f'{{"topicList":["{OWN}"]}}'.encode()
+    theirs = f'{{"topicList":["{OWN}"]}}'.encode()
 
-    assert fields(*(observe(response(body=one), request_code=206) for one in (mine, other))) == []
-    assert fields(*(observe(response(body=one), request_code=105) for one in (mine, other))) == [
-        "body"
-    ]
+    for code, result in ((206, []), (105, ["body"])):
+        verdicts = [observe(response(body=body), request_code=code) for body in (mine, theirs)]
+        assert fields(*verdicts) == result
 
 
-def test_of_a_configuration_what_says_where_a_server_runs_is_not_compared() -> None:
+def test_the_place_of_a_server_in_its_configuration_is_not_compared() -> None:
     bodies = b"a=1\nlistenPort=1\n", b"a=1\nlistenPort=2\nrocketwire.driver=auto\n", b"a=2\n"
-    first, second, other = (observe(response(body=one), request_code=319) for one in bodies)
+    first, second, third = (observe(response(body=body), request_code=319) for body in bodies)
 
     assert fields(first, second) == []
-    assert fields(first, other) == ["body"]
+    assert fields(first, third) == ["body"]
     assert fields(observe(response(), request_code=319), first) == ["body"]
 
 
 def test_a_case_that_only_one_server_got_through_is_a_difference() -> None:
-    done = verdict(Observation(step="1", arrival=None), Observation(step="2", arrival=None))
+    complete = verdict(Observation(step="1", arrival=None), Observation(step="2", arrival=None))
     stopped = verdict(Observation(step="1", arrival=None))
     broken = verdict(kind=VerdictKind.ERROR)
 
-    assert fields(done, stopped) == ["course"]
-    assert fields(done, broken) == ["course"]
+    assert fields(complete, stopped) == ["course"]
+    assert fields(complete, broken) == ["course"]
     assert fields(broken, broken) == []
 
 
-def test_known_differences_explain_and_are_told_when_they_were_not_seen() -> None:
-    known = read_known(
+def test_known_differences_explain_and_unused_ones_are_listed() -> None:
+    differences = read_known(
         """
         [[difference]]
         case = "ns/1"
@@ -136,9 +135,9 @@ def test_known_differences_explain_and_are_told_when_they_were_not_seen() -> Non
     first = observe(response(remark="java.lang", body=b"1"))
     second = observe(response(remark="ours", body=b"2"))
 
-    result = judge([first], [second], "run", known)
+    result = judge([first], [second], "run", differences)
 
-    assert [one.field for one in result.unexplained] == ["body"]
+    assert [item.field for item in result.unexplained] == ["body"]
     assert [reason.reason for _, reason in result.explained] == ["texts"]
     assert [entry.reason for entry in result.unused] == ["never"]
     assert result.played == 1
@@ -169,13 +168,13 @@ def test_a_file_of_known_differences_that_lacks_something_is_refused() -> None:
 
 
 def test_the_known_differences_of_rocketwire_come_with_the_package(tmp_path: Path) -> None:
-    more = tmp_path / "more.toml"
-    more.write_text('[[difference]]\ncase = "*"\nfields = ["code"]\nreason = "mine"\n')
+    file = tmp_path / "more.toml"
+    file.write_text('[[difference]]\ncase = "*"\nfields = ["code"]\nreason = "mine"\n')
     shipped = read_differences(["rocketwire"])
 
     assert KNOWN_FILE.is_relative_to(Path(rocketwire_tools.conformance.__file__).parent)
     assert len(shipped) > 5
-    assert [one.reason for one in read_differences(["rocketwire", str(more)])][-1] == "mine"
-    more.write_text("[[")
+    assert [item.reason for item in read_differences(["rocketwire", str(file)])][-1] == "mine"
+    file.write_text("[[")
     with pytest.raises(ValueError, match=r"more\.toml: Invalid"):
-        read_differences([str(more)])
+        read_differences([str(file)])

@@ -33,26 +33,26 @@ pytestmark = pytest.mark.process
 
 SHARED = "rocketwire-conformance"
 LISTS = (106, 206, 304, 311, 312, 313, 319)
-KINDS = ["ours", *(pytest.param(one, marks=pytest.mark.java) for one in RELEASES)]
+PRODUCTS = ["ours", *(pytest.param(release, marks=pytest.mark.java) for release in RELEASES)]
 PROFILES = {"ours": "java-5.5", "5.5.0": "java-5.5", "5.3.3": "java-5.3", "4.9.4": "java-4.9"}
 
 
 @contextmanager
-def live(kind: str, folder: Path) -> Generator[NameServer]:
+def live(product: str, folder: Path) -> Generator[NameServer]:
     """A name server in use: it has a registered broker, and KV entries of others."""
     options = {"rocketwire.allowConfigUpdate": "true"}
-    is_ours = kind == "ours"
-    server = OurNameServer(folder, options) if is_ours else JavaNameServer(folder, version=kind)
+    is_ours = product == "ours"
+    server = OurNameServer(folder, options) if is_ours else JavaNameServer(folder, version=product)
     with server, Backstage() as backstage:
         config = Config(listen_port=0, broker_name="theirs", namesrv_addr=server.address)
         BrokerOfTest(backstage, config).start()
         for namespace in ("theirs", "ORDER_TOPIC_CONFIG"):
             fields = {"namespace": namespace, "key": "k", "value": "v"}
-            said(server, 100, fields)
+            read_answer(server, 100, fields)
         yield server
 
 
-def said(
+def read_answer(
     server: NameServer, code: int, fields: dict[str, str] | None = None
 ) -> tuple[int, bytes | None]:
     answer = ask(server.address, RemotingCommand(code=code, ext_fields=fields), seconds=60)
@@ -61,15 +61,15 @@ def said(
 
 def visible(server: NameServer, folder: Path) -> dict[object, object]:
     """All that a server shows: its lists, its configuration, the routes, and the file of its KV configuration."""
-    seen: dict[object, object] = {}
+    state: dict[object, object] = {}
     for code in LISTS:
-        answered, body = said(server, code)
-        seen[code] = answered, _in_order(body)
-    topics: list[str] = json.loads(said(server, 206)[1] or b"{}").get("topicList") or []
+        answered, body = read_answer(server, code)
+        state[code] = answered, _in_order(body)
+    topics: list[str] = json.loads(read_answer(server, 206)[1] or b"{}").get("topicList") or []
     for topic in sorted(topics):
-        seen["route", topic] = _in_order(said(server, 105, {"topic": topic})[1])
-    seen["kv"] = json.loads((folder / "namesrv" / "kvConfig.json").read_text())["configTable"]
-    return seen
+        state["route", topic] = _in_order(read_answer(server, 105, {"topic": topic})[1])
+    state["kv"] = json.loads((folder / "namesrv" / "kvConfig.json").read_text())["configTable"]
+    return state
 
 
 def _in_order(body: bytes | None) -> object:
@@ -85,40 +85,40 @@ def wait_settled(
 ) -> dict[object, object]:
     """Return the visible state when it is as expected, or after two minutes: brokers leave in the background."""
     deadline = time.monotonic() + 120
-    while (seen := visible(server, folder)) != expected and time.monotonic() < deadline:
+    while (state := visible(server, folder)) != expected and time.monotonic() < deadline:
         time.sleep(0.1)
-    return seen
+    return state
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("product", PRODUCTS)
 def test_a_live_server_is_as_before_but_for_one_empty_namespace(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    product: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--profile", PROFILES[kind], "--patience", "4", "--quiet", "--without", "minute"]
-    with live(kind, tmp_path) as server:
-        before = visible(server, tmp_path)
-        after = with_shared(before)
+    words = ["--profile", PROFILES[product], "--patience", "4", "--quiet", "--without", "minute"]
+    with live(product, tmp_path) as server:
+        state_before = visible(server, tmp_path)
+        expected = with_shared(state_before)
 
         assert main([server.address, *words]) == 0
-        assert wait_settled(server, tmp_path, after) == after
+        assert wait_settled(server, tmp_path, expected) == expected
         details = capsys.readouterr().out
         assert details.count(f"leaves the empty KV namespace {SHARED} behind") == 1
         assert main([server.address, *words, "--only", "ns/100"]) == 0
-        assert wait_settled(server, tmp_path, after) == after
+        assert wait_settled(server, tmp_path, expected) == expected
 
 
 @pytest.mark.parametrize(
-    "kind", ["ours", pytest.param("5.5.0", marks=[pytest.mark.java, pytest.mark.full])]
+    "product", ["ours", pytest.param("5.5.0", marks=[pytest.mark.java, pytest.mark.full])]
 )
 def test_what_destructive_cases_configure_is_restored(
-    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    product: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--only", "ns/318", "--only", "ns/319", "--patience", "4", "--destructive"]
-    with live(kind, tmp_path) as server:
-        before = visible(server, tmp_path)
+    with live(product, tmp_path) as server:
+        state_before = visible(server, tmp_path)
         assert main([server.address, *words]) == 0
-        assert visible(server, tmp_path) == before
+        assert visible(server, tmp_path) == state_before
 
     details = capsys.readouterr().out
     assert details.startswith(
@@ -143,10 +143,10 @@ def suite(*words: str) -> subprocess.Popen[str]:
     )
 
 
-def with_shared(before: dict[object, object]) -> dict[object, object]:
-    kv = cast("dict[str, object]", before["kv"])
+def with_shared(state_before: dict[object, object]) -> dict[object, object]:
+    kv = cast("dict[str, object]", state_before["kv"])
     empty: dict[str, str] = {}
-    return {**before, "kv": {**kv, SHARED: empty}}
+    return {**state_before, "kv": {**kv, SHARED: empty}}
 
 
 def interrupt(process: subprocess.Popen[str]) -> str:
@@ -173,16 +173,16 @@ def unread(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.parametrize("ends", [interrupt, unread])
-def test_a_run_that_ends_early_removes_what_it_has_stored(
+def test_a_run_that_ends_early_removes_its_entries(
     ends: Callable[[subprocess.Popen[str]], str], tmp_path: Path
 ) -> None:
     with live("ours", tmp_path) as server:
-        before = visible(server, tmp_path)
+        state_before = visible(server, tmp_path)
         process = suite(server.address, "--patience", "4", "--only", "ns/100", "--only", "ns/103")
         details = ends(process)
-        after = wait_settled(server, tmp_path, with_shared(before))
+        state = wait_settled(server, tmp_path, with_shared(state_before))
 
-    assert after == with_shared(before)
+    assert state == with_shared(state_before)
     assert process.returncode == 1
     assert "Traceback" not in details
     if ends is interrupt:
@@ -192,20 +192,21 @@ def test_a_run_that_ends_early_removes_what_it_has_stored(
 
 def test_entries_of_a_run_that_was_killed_are_removed_by_the_next_one(tmp_path: Path) -> None:
     with live("ours", tmp_path) as server:
-        before = visible(server, tmp_path)
+        state_before = visible(server, tmp_path)
         for key in ("key-killed-0001", "key-killed-0002"):
-            said(server, 100, {"namespace": SHARED, "key": key, "value": "v"})
+            read_answer(server, 100, {"namespace": SHARED, "key": key, "value": "v"})
 
         assert main([server.address, "--patience", "4", "--quiet", "--only", "ns/219"]) == 0
-        assert wait_settled(server, tmp_path, with_shared(before)) == with_shared(before)
+        expected = with_shared(state_before)
+        assert wait_settled(server, tmp_path, expected) == expected
 
 
 @pytest.mark.full
-def test_a_run_whose_server_is_started_again_in_the_middle_leaves_nothing_else(
+def test_a_run_leaves_nothing_if_its_server_restarts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with OurNameServer(tmp_path) as server:
-        said(server, 100, {"namespace": "theirs", "key": "k", "value": "v"})
+        read_answer(server, 100, {"namespace": "theirs", "key": "k", "value": "v"})
 
         def start_again() -> None:
             server.kill()
@@ -228,14 +229,14 @@ def test_a_run_whose_server_is_started_again_in_the_middle_leaves_nothing_else(
     [["--only", "ns/100", "--only", "ns/103"], pytest.param([], marks=pytest.mark.full)],
     ids=["key-value settings", "all cases"],
 )
-def test_a_comparison_leaves_both_servers_as_before_but_for_one_empty_namespace(
+def test_a_comparison_leaves_only_an_empty_namespace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], chosen: list[str]
 ) -> None:
     folders = tmp_path / "a", tmp_path / "b"
-    with live("ours", folders[0]) as one, live("ours", folders[1]) as other:
-        before = [visible(*pair) for pair in zip((one, other), folders, strict=True)]
-        main(["diff", one.address, other.address, "--patience", "4", *chosen])
-        for server, folder, state in zip((one, other), folders, before, strict=True):
+    with live("ours", folders[0]) as first, live("ours", folders[1]) as second:
+        states = [visible(*pair) for pair in zip((first, second), folders, strict=True)]
+        main(["diff", first.address, second.address, "--patience", "4", *chosen])
+        for server, folder, state in zip((first, second), folders, states, strict=True):
             assert wait_settled(server, folder, with_shared(state)) == with_shared(state)
 
     details = capsys.readouterr().out
@@ -246,8 +247,8 @@ def test_a_run_without_kv_cases_leaves_nothing_at_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with live("ours", tmp_path) as server:
-        before = visible(server, tmp_path)
+        state_before = visible(server, tmp_path)
         assert main([server.address, "--patience", "4", "--quiet", "--only", "ns/217"]) == 0
-        assert wait_settled(server, tmp_path, before) == before
+        assert wait_settled(server, tmp_path, state_before) == state_before
 
     assert "leaves" not in capsys.readouterr().out

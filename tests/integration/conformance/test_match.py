@@ -77,7 +77,9 @@ def test_a_pattern_accepts(pattern: object, got: object) -> None:
         (Like("a"), None, "text: None is not like 'a'"),
     ],
 )
-def test_a_pattern_says_where_something_differs(pattern: object, got: object, details: str) -> None:
+def test_a_pattern_names_the_place_of_a_difference(
+    pattern: object, got: object, details: str
+) -> None:
     assert match.value(pattern, got, NAMES) == details
 
 
@@ -126,7 +128,7 @@ def test_a_body_is_refused_with_a_reason(pattern: Body, got: bytes | None, detai
         ({"a": "b"}, {"a": "b"}, True),
     ],
 )
-def test_no_ext_fields_and_empty_ones_are_told_apart_where_a_case_wants_that(
+def test_missing_and_empty_ext_fields_differ_if_a_case_requires_it(
     pattern: object, got: dict[str, str] | None, accepted: bool
 ) -> None:
     assert (match.ext(pattern, got, NAMES) is None) == accepted
@@ -138,11 +140,11 @@ def test_long_values_are_cut_in_messages() -> None:
 
 def test_names_are_the_same_in_the_same_run_and_different_in_others() -> None:
     kinds = ("{topic}", "{topicB}", "{address}", "{addressB}", "{ha}")
-    mine = [Names("run", 7).text(kind) for kind in kinds]
+    mine = [Names("run", 7).text(placeholder) for placeholder in kinds]
 
-    assert mine == [Names("run", 7).text(kind) for kind in kinds]
-    assert not set(mine) & {Names("run", 8).text(kind) for kind in kinds}
-    assert not set(mine[:2]) & {Names("two", 7).text(kind) for kind in kinds}
+    assert mine == [Names("run", 7).text(placeholder) for placeholder in kinds]
+    assert not set(mine) & {Names("run", 8).text(placeholder) for placeholder in kinds}
+    assert not set(mine[:2]) & {Names("two", 7).text(placeholder) for placeholder in kinds}
     assert len(set(mine)) == len(kinds)
 
 

@@ -37,18 +37,16 @@ def test_javas_name_server_meets_every_requirement_of_its_profile(java_run: Play
 
 @pytest.mark.java
 @pytest.mark.full
-@pytest.mark.parametrize("version", [one for one in PROFILES if one != CURRENT])
+@pytest.mark.parametrize("version", [item for item in PROFILES if item != CURRENT])
 def test_an_older_release_meets_every_requirement_of_its_profile(version: str) -> None:
     assert java_played(version).bad() == []
 
 
 @pytest.mark.java
-def test_ours_does_what_javas_does_but_for_what_is_documented(
-    java_run: Played, our_run: Played
-) -> None:
+def test_ours_differs_from_javas_only_as_documented(java_run: Played, our_run: Played) -> None:
     result = judge(java_run.verdicts, our_run.verdicts, NAMES, read_known())
 
-    assert [str(one) for one in result.unexplained] == []
+    assert [str(item) for item in result.unexplained] == []
     assert [entry.reason for entry in result.unused] == []
 
 

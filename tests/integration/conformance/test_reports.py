@@ -19,10 +19,10 @@ from rocketwire_tools.conformance.run.verdict import Verdict
 DATE = "2026-11-23T20:40:00+00:00"
 
 
-def verdict(case: str, kind: VerdictKind, reason: str = "", word: str = "MUST") -> Verdict:
+def verdict(case: str, outcome: VerdictKind, reason: str = "", word: str = "MUST") -> Verdict:
     return Verdict(
         case=Case(id=case, requirement=f"It {word}.", evidence="", steps=()),
-        kind=kind,
+        kind=outcome,
         reason=reason,
     )
 
@@ -47,7 +47,7 @@ MADE = report.Report(
 )
 
 
-def test_json_has_all_totals_and_what_they_are_of() -> None:
+def test_json_has_all_totals_with_their_subjects() -> None:
     details = report.as_json(MADE, strict=False)
 
     assert datetime.fromisoformat(details["started"]).tzinfo is not None
@@ -88,7 +88,7 @@ def test_the_terminal_ends_with_all_totals(text: str) -> None:
 
 
 @pytest.mark.parametrize("quiet", [False, True])
-def test_the_terminal_begins_with_what_is_skipped_unless_it_is_quiet(quiet: bool) -> None:
+def test_the_terminal_begins_with_skipped_cases_unless_quiet(quiet: bool) -> None:
     out = io.StringIO()
     terminal = Terminal(out, 6, quiet=quiet)
     terminal.skip_reasons = Counter({"needs its own server (--start)": 2})
@@ -100,7 +100,7 @@ def test_the_terminal_begins_with_what_is_skipped_unless_it_is_quiet(quiet: bool
 
 def test_junit_has_errors_apart_from_failures_and_the_totals_as_properties() -> None:
     (suite,) = ElementTree.fromstring(report.junit([MADE], strict=True))
-    properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
+    properties = {element.get("name"): element.get("value") for element in suite.iter("property")}
 
     counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
     assert counts == {"tests": "6", "failures": "2", "errors": "1", "skipped": "2"}
@@ -120,8 +120,12 @@ def test_the_page_can_show_failures_and_errors_only_and_be_printed() -> None:
     assert "#bad:checked~table.cases tr.good" in text
     assert "@media print" in text
     rows = re.findall(r'<tr class="([^"]*)"><td><code>([^<]*)', text)
-    assert {case for kind, case in rows if "good" not in kind} == {"ns/1/2", "ns/1/3", "ns/2/3"}
-    assert {case for kind, case in rows if "skipped" in kind} == {"ns/2/1", "ns/2/2"}
+    assert {case for outcome, case in rows if "good" not in outcome} == {
+        "ns/1/2",
+        "ns/1/3",
+        "ns/2/3",
+    }
+    assert {case for outcome, case in rows if "skipped" in outcome} == {"ns/2/1", "ns/2/2"}
     for details in (
         DATE,
         __version__,

@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,8 @@ from rocketwire.serving.java_properties import load_properties, system_propertie
 from rocketwire_namesrv.command_line import USAGE, parse
 from rocketwire_namesrv.config.config import OBSERVE_PORT, Config
 from rocketwire_namesrv.config.settings import Owner
-from rocketwire_namesrv.server.server import NameServer, serve
 from rocketwire_tools.exporter.command_line import PORT, build_parser
+from tests.support.running_server import running, settings
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "docs" / "deploy"
@@ -34,13 +33,13 @@ def instructions() -> list[tuple[str, str]]:
     text = (DEPLOY / "Containerfile").read_text("utf-8")
     lines = re.sub(r"\\\n", " ", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
     return [
-        (name, rest.strip()) for name, _, rest in (line.partition(" ") for line in lines) if name
+        (name, words.strip()) for name, _, words in (line.partition(" ") for line in lines) if name
     ]
 
 
 def argument(name: str) -> str:
     """Of the last instruction of that name."""
-    return [rest for each, rest in instructions() if each == name][-1]
+    return [words for instruction, words in instructions() if instruction == name][-1]
 
 
 def environment() -> dict[str, str]:
@@ -55,19 +54,19 @@ def compose() -> dict[str, Any]:
 
 def unit() -> dict[str, list[str]]:
     """Settings of the unit, whose names are unique over its sections."""
-    found: dict[str, list[str]] = {}
+    settings: dict[str, list[str]] = {}
     for line in (DEPLOY / "rocketwire-namesrv.service").read_text("utf-8").splitlines():
         if "=" in line and not line.startswith("#"):
             name, _, value = line.partition("=")
-            found.setdefault(name, []).append(value)
-    return found
+            settings.setdefault(name, []).append(value)
+    return settings
 
 
 def options(words: list[str]) -> dict[str, str]:
     """Options of a command line that the server must understand."""
-    found = parse(words)
-    assert set(found) <= set(re.findall(r"^ -(\w)", USAGE, re.MULTILINE))
-    return found
+    variables = parse(words)
+    assert set(variables) <= set(re.findall(r"^ -(\w)", USAGE, re.MULTILINE))
+    return variables
 
 
 # ---- settings
@@ -101,38 +100,35 @@ def test_the_containers_environment_is_understood() -> None:
 def test_the_container_is_made_of_files_that_exist() -> None:
     sources = [
         path
-        for name, rest in instructions()
-        if name == "COPY" and not rest.startswith("--from")
-        for path in rest.split()[:-1]
+        for name, arguments in instructions()
+        if name == "COPY" and not arguments.startswith("--from")
+        for path in arguments.split()[:-1]
     ]
 
     assert sources
     assert [path for path in sources if not (ROOT / path).exists()] == []
 
 
-def test_the_containers_command_starts_the_program_that_the_project_installs() -> None:
+def test_the_container_starts_the_installed_program() -> None:
     assert json.loads(argument("CMD")) == ["sh", "mqnamesrv"]
-    script = next(rest for _, rest in instructions() if "bin/mqnamesrv" in rest)
+    script = next(arguments for _, arguments in instructions() if "bin/mqnamesrv" in arguments)
     assert 'exec rocketwire-namesrv "$@"' in script
     assert 'rocketwire-namesrv = "' in (ROOT / "pyproject.toml").read_text("utf-8")
 
 
 @pytest.mark.process
 @pytest.mark.parametrize(("stops", "status"), [(False, 0), (True, 1)])
-async def test_the_health_check_says_whether_clients_should_ask(stops: bool, status: int) -> None:
+async def test_the_health_check_fails_while_routes_are_withheld(stops: bool, status: int) -> None:
     _, _, command = argument("HEALTHCHECK").partition("CMD ")
     program, *words = json.loads(command)
     assert program == "python"
     assert str(OBSERVE_PORT) in words[-1]
-    config = replace(Config(bind_address="127.0.0.1", listen_port=0), observe_port=0)
     with trio.fail_after(120):
-        async with trio.open_nursery() as nursery:
-            server: NameServer = await nursery.start(serve, config)
-            server.state.shutting_down = stops
-            port = server.observation.listening.port
+        async with running(settings(observe_port=0)) as site:
+            site.server.state.shutting_down = stops
+            port = site.server.observation.listening.port
             words[-1] = words[-1].replace(str(OBSERVE_PORT), str(port))
             check = await trio.run_process([sys.executable, *words], check=False)
-            nursery.cancel_scope.cancel()
 
     assert check.returncode == status
 
@@ -140,7 +136,7 @@ async def test_the_health_check_says_whether_clients_should_ask(stops: bool, sta
 # ---- compose
 
 
-def test_compose_publishes_ports_that_exist_and_that_of_operators_to_this_machine_only() -> None:
+def test_compose_publishes_existing_ports_and_operators_locally() -> None:
     published = [port.rsplit(":", 2) for port in compose()["services"]["namesrv"]["ports"]]
 
     assert published == [["9876", "9876"], ["127.0.0.1", "5558", "5558"]]
@@ -150,7 +146,9 @@ def test_compose_publishes_ports_that_exist_and_that_of_operators_to_this_machin
 def test_compose_builds_this_image_and_mounts_files_that_exist() -> None:
     services = compose()["services"]
     build = services["namesrv"]["build"]
-    mounts = [volume.split(":") for each in services.values() for volume in each.get("volumes", ())]
+    mounts = [
+        volume.split(":") for service in services.values() for volume in service.get("volumes", ())
+    ]
 
     assert (DEPLOY / build["context"]).resolve() == ROOT
     assert (ROOT / build["dockerfile"]).samefile(DEPLOY / "Containerfile")

@@ -38,21 +38,23 @@ def documents() -> list[dict[str, Any]]:
     ]
 
 
-def one(kind: str, name: str) -> dict[str, Any]:
-    (found,) = (
-        each for each in documents() if (each["kind"], each["metadata"]["name"]) == (kind, name)
+def one(object_kind: str, name: str) -> dict[str, Any]:
+    (match,) = (
+        document
+        for document in documents()
+        if (document["kind"], document["metadata"]["name"]) == (object_kind, name)
     )
-    return found
+    return match
 
 
-def container(kind: str, name: str) -> dict[str, Any]:
-    containers: list[dict[str, Any]] = one(kind, name)["spec"]["template"]["spec"]["containers"]
-    (found,) = containers
-    return found
+def container(object_kind: str, name: str) -> dict[str, Any]:
+    pod: dict[str, Any] = one(object_kind, name)["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    return dict(container)
 
 
-def ports(each: dict[str, Any]) -> dict[str, int]:
-    return {port["name"]: port["containerPort"] for port in each["ports"]}
+def ports(container: dict[str, Any]) -> dict[str, int]:
+    return {port["name"]: port["containerPort"] for port in container["ports"]}
 
 
 def test_the_settings_exist_and_are_taken() -> None:
@@ -76,26 +78,26 @@ def test_ports_are_those_of_the_programs_and_services_and_probes_name_them() -> 
 
     assert ports(server) == {"namesrv": Config().listen_port, "http": OBSERVE_PORT}
     assert ports(exporter) == {"metrics": PORT}
-    for each in (server, exporter):
+    for document in (server, exporter):
         for probe in ("readinessProbe", "livenessProbe"):
-            if probe in each:
-                assert each[probe]["httpGet"]["port"] in ports(each)
-    for service in (each for each in documents() if each["kind"] == "Service"):
-        of = exporter if "exporter" in service["metadata"]["name"] else server
+            if probe in document:
+                assert document[probe]["httpGet"]["port"] in ports(document)
+    for service in (document for document in documents() if document["kind"] == "Service"):
+        owner = exporter if "exporter" in service["metadata"]["name"] else server
         for port in service["spec"]["ports"]:
-            assert port["port"] == ports(of)[port["targetPort"]]
+            assert port["port"] == ports(owner)[port["targetPort"]]
 
 
 def test_selectors_select_the_pods() -> None:
     pods = [
-        each["spec"]["template"]["metadata"]["labels"]
-        for each in documents()
-        if "template" in each["spec"]
+        document["spec"]["template"]["metadata"]["labels"]
+        for document in documents()
+        if "template" in document["spec"]
     ]
-    for each in documents():
-        selector = each["spec"]["selector"]
+    for document in documents():
+        selector = document["spec"]["selector"]
         labels = selector.get("matchLabels", selector)
-        assert any(labels.items() <= pod.items() for pod in pods), each["metadata"]
+        assert any(labels.items() <= pod.items() for pod in pods), document["metadata"]
 
 
 def test_the_lists_and_the_exporter_name_every_pod_of_the_name_servers() -> None:
@@ -107,7 +109,9 @@ def test_the_lists_and_the_exporter_name_every_pod_of_the_name_servers() -> None
 
     assert list_for(LISTS, "/rocketmq/nsaddr") == addresses
     environment = container("Deployment", "rocketmq-exporter")["env"]
-    assert {each["name"]: each["value"] for each in environment} == {"NAMESRV_ADDR": addresses}
+    assert {variable["name"]: variable["value"] for variable in environment} == {
+        "NAMESRV_ADDR": addresses
+    }
 
 
 def test_the_exporter_has_the_options_that_it_is_started_with() -> None:
@@ -118,7 +122,7 @@ def test_the_exporter_has_the_options_that_it_is_started_with() -> None:
 
 
 @pytest.mark.parametrize("release", ["1.28", "1.37"])
-@pytest.mark.parametrize("document", documents(), ids=lambda each: each["kind"])
+@pytest.mark.parametrize("document", documents(), ids=lambda document: document["kind"])
 def test_kubernetes_knows_every_field(document: dict[str, Any], release: str) -> None:
     validator = pytest.importorskip("kubernetes_validate")
 
@@ -131,8 +135,8 @@ def test_kustomize_renders_the_base() -> None:
     rendered = subprocess.run([*KUSTOMIZE, str(BASE)], capture_output=True, text=True, check=True)
     objects = list(yaml.safe_load_all(rendered.stdout))
 
-    kinds = sorted(each["kind"] for each in objects)
-    assert kinds == sorted([*(each["kind"] for each in documents()), "ConfigMap"])
-    (config,) = (each for each in objects if each["kind"] == "ConfigMap")
+    kinds = sorted(document["kind"] for document in objects)
+    assert kinds == sorted([*(document["kind"] for document in documents()), "ConfigMap"])
+    (config,) = (document for document in objects if document["kind"] == "ConfigMap")
     assert set(config["data"]) == {"namesrv.properties", "addresses.properties"}
     assert config["metadata"]["name"] == "namesrv"

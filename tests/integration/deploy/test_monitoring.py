@@ -16,12 +16,11 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire.serving.tls.settings import TlsSettings
-from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.routes.peer_views import PeerView
-from rocketwire_namesrv.server.server import NameServer, serve
 from rocketwire_tools.exporter.collector import AGE, COLLECTIONS
 from rocketwire_tools.exporter.families import FAMILIES
 from tests.support.builders.certificates import authority
+from tests.support.running_server import running, settings
 
 DEPLOY = Path(__file__).parents[3] / "docs" / "deploy"
 RULES = DEPLOY / "prometheus" / "rules.yaml"
@@ -36,16 +35,14 @@ async def name_server_metrics(folder: Path) -> dict[str, set[str]]:
     """Names of the series of a name server with a certificate, with their labels."""
     certificate, key = authority().issue("server").write(folder, "server")
     tls = TlsSettings(test_mode=False, cert_path=str(certificate), key_path=str(key))
-    async with trio.open_nursery() as nursery:
-        config = Config(bind_address="127.0.0.1", listen_port=0, observe_port=0, tls=tls)
-        server: NameServer = await nursery.start(serve, config)
+    async with running(settings(observe_port=0, tls=tls)) as site:
+        server = site.server
         server.state.peers.views["127.0.0.1:1"] = PeerView(reached=True)
         port = server.observation.listening.port
         async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
             request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             await stream.send_all(request)
             answer = b"".join([part async for part in stream])
-        nursery.cancel_scope.cancel()
     names: dict[str, set[str]] = {}
     for family in text_string_to_metric_families(answer.decode().partition("\r\n\r\n")[2]):
         suffix = "_total" if family.type == "counter" else ""
@@ -61,11 +58,11 @@ async def name_server_metrics(folder: Path) -> dict[str, set[str]]:
 def metrics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     """Names of all series that the rules and the board may use, with their labels."""
     exporter = {family.name: set(family.labels) for family in FAMILIES.values()}
-    own: dict[str, set[str]] = {AGE: set(), f"{COLLECTIONS}_total": {"result"}}
+    exporter_series: dict[str, set[str]] = {AGE: set(), f"{COLLECTIONS}_total": {"result"}}
     return {
         **trio.run(name_server_metrics, tmp_path_factory.mktemp("tls")),
         **exporter,
-        **own,
+        **exporter_series,
         **BUILT_IN,
     }
 
@@ -79,12 +76,12 @@ class Selector(NamedTuple):
 
 def selectors(expression: str) -> list[Selector]:
     """All selectors of an expression; raises ``ValueError`` if it is no PromQL."""
-    found: list[Selector] = []
+    matches: list[Selector] = []
 
     def visit(node: Any) -> None:
         if isinstance(node, promql_parser.VectorSelector):
             labels = {matcher.name for matcher in node.matchers.matchers}
-            found.append(Selector(node.name or "", labels))
+            matches.append(Selector(node.name or "", labels))
         for name in ("lhs", "rhs", "expr", "param", "vector_selector", "vs"):
             child: Any = getattr(node, name, None)
             if child is not None and not isinstance(child, str):
@@ -94,8 +91,8 @@ def selectors(expression: str) -> list[Selector]:
             visit(argument)
 
     visit(promql_parser.parse(expression))
-    assert found, expression
-    return found
+    assert matches, expression
+    return matches
 
 
 def check(expression: str, metrics: dict[str, set[str]]) -> None:
@@ -141,8 +138,8 @@ def test_the_labels_in_the_texts_of_an_alert_are_those_of_its_metrics(
     for rule in rules():
         used = set(re.findall(r"\$labels\.(\w+)", json.dumps(rule["annotations"]))) - TARGET
         present: set[str] = set()
-        for each in selectors(rule["expr"]):
-            present |= metrics[each.name]
+        for selector in selectors(rule["expr"]):
+            present |= metrics[selector.name]
         assert not present or used <= present, rule["alert"]
 
 
@@ -157,7 +154,7 @@ def test_variables_of_the_board_are_labels_of_metrics_that_exist(
     metrics: dict[str, set[str]],
 ) -> None:
     variables = json.loads(BOARD.read_text("utf-8"))["templating"]["list"]
-    queries = [each["definition"] for each in variables if each["type"] == "query"]
+    queries = [selector["definition"] for selector in variables if selector["type"] == "query"]
 
     assert queries
     for query in queries:

@@ -74,11 +74,11 @@ def open_sockets() -> int:
 def nothing_is_left(rocketmq: RocketMQ) -> Iterator[None]:
     """Compare threads and sockets before and after a test."""
     rocketmq.topic()
-    before, living = open_sockets(), threading.active_count()
+    sockets, living = open_sockets(), threading.active_count()
     yield
     gc.collect()
     wait_until(lambda: threads() == ["rocketwire backstage"], "no thread of a client", PATIENCE)
-    wait_until(lambda: open_sockets() <= before, "the sockets of before", PATIENCE)
+    wait_until(lambda: open_sockets() <= sockets, "the sockets of before", PATIENCE)
     wait_until(lambda: threading.active_count() <= living, "the threads of before", PATIENCE)
 
 
@@ -113,8 +113,10 @@ def operations(
         return Message(topic, b"%d" % next(numbers) + bytes(size))
 
     async def open_and_send() -> None:
-        async with package.open_producer(patient(where), f"p{next(numbers)}", PATIENT) as other:
-            await other.send(message())
+        async with package.open_producer(
+            patient(where), f"p{next(numbers)}", PATIENT
+        ) as second_producer:
+            await second_producer.send(message())
 
     async def iterate() -> None:
         group = f"g{next(numbers)}"
@@ -275,8 +277,8 @@ def blocking_operations(
         return LocalTransactionState.ROLLBACK_MESSAGE
 
     def open_and_send() -> None:
-        with sync.open_producer(patient(where), f"p{next(numbers)}", PATIENT) as other:
-            other.send(message())
+        with sync.open_producer(patient(where), f"p{next(numbers)}", PATIENT) as second_producer:
+            second_producer.send(message())
 
     def iterate() -> None:
         group = f"g{next(numbers)}"

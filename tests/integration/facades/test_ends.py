@@ -116,11 +116,11 @@ def test_threads_that_wait_for_messages_end_with_their_consumer(rocketmq: Rocket
         ]
         push.close()
         lite.close()
-        for each in waiting[:2]:
-            error = each.exception(PATIENCE)
+        for future in waiting[:2]:
+            error = future.exception(PATIENCE)
             assert error is None or isinstance(error, ChannelClosedError)
-        for each in waiting[2:]:
-            assert isinstance(each.exception(PATIENCE), ChannelClosedError)
+        for future in waiting[2:]:
+            assert isinstance(future.exception(PATIENCE), ChannelClosedError)
 
 
 def test_two_threads_poll_a_lite_pull_consumer_and_both_are_woken(rocketmq: RocketMQ) -> None:
@@ -133,9 +133,10 @@ def test_two_threads_poll_a_lite_pull_consumer_and_both_are_woken(rocketmq: Rock
         waiting = [pool.submit(consumer.poll, 2 * PATIENCE) for _ in range(2)]
         rocketmq.produce(topic, b"0", queue_id=0)
         rocketmq.produce(topic, b"1", queue_id=1)
-        polled = [each.result(PATIENCE) for each in waiting]
+        polled = [future.result(PATIENCE) for future in waiting]
 
-    assert sorted(m.body or b"" for one in polled if one for m in one.messages) == [b"0", b"1"]
+    bodies = [m.body for batch in polled if batch for m in batch.messages]
+    assert sorted(map(str, bodies)) == ["b'0'", "b'1'"]
 
 
 def test_loops_share_a_consumer_and_each_is_woken(rocketmq: RocketMQ) -> None:
@@ -155,8 +156,8 @@ def test_loops_share_a_consumer_and_each_is_woken(rocketmq: RocketMQ) -> None:
                 batch.ack()
                 bodies.append(batch.messages[0].body or b"")
 
-            other = asyncio.to_thread(asyncio.run, poll())
-            task = asyncio.create_task(other)
+            polling = asyncio.to_thread(asyncio.run, poll())
+            task = asyncio.create_task(polling)
             await asyncio.to_thread(is_waiting.wait)
             rocketmq.produce(topic, b"for the other loop")
             await task
@@ -175,10 +176,7 @@ def test_a_client_that_refuses_a_second_consumer_goes_on_with_the_first(
         batch = cast("list[Any]", messages if isinstance(messages, (list, tuple)) else [messages])
         handled.extend(message.body for message in batch)
 
-    with (
-        sync.open_client(rocketmq.address) as client,
-        opener(client, "g", {topic: "*"}, handle),
-    ):
+    with sync.open_client(rocketmq.address) as client, opener(client, "g", {topic: "*"}, handle):
         with pytest.raises(LocalProtocolError):
             opener(client, "g", {topic: "*"}, handle)
 

@@ -80,7 +80,7 @@ def test_a_fork_waits_for_an_import_of_trio(
 def test_threads_may_fork_at_the_same_time(portal: Portal) -> None:
     with ThreadPoolExecutor(4) as pool:
         forks = [pool.submit(fork) for _ in range(4)]
-        assert [each.result(60) for each in forks] == [0] * 4
+        assert [future.result(60) for future in forks] == [0] * 4
     assert portal.call(answer) == 42
 
 

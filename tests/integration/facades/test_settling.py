@@ -126,8 +126,8 @@ def test_settling_after_the_end_disturbs_no_other_client(rocketmq: RocketMQ) -> 
         with sync.open_push_consumer(
             rocketmq.address, "g", {topic: "*"}, consume_from_where=FIRST
         ) as consumer:
-            late = [consumer.poll(1, within=PATIENCE), consumer.poll(1, within=PATIENCE)]
-        for batch in late:
+            batches = [consumer.poll(1, within=PATIENCE), consumer.poll(1, within=PATIENCE)]
+        for batch in batches:
             assert batch
             batch.reconsume_later()
 

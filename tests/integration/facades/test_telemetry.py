@@ -107,7 +107,9 @@ class Stamp(ClientHook):
 
     def send_message_before(self, context: Any) -> object:
         self.threads.add(threading.current_thread().name)
-        context.messages = [replace(each, properties={"stamp": "1"}) for each in context.messages]
+        context.messages = [
+            replace(message, properties={"stamp": "1"}) for message in context.messages
+        ]
         return None
 
 
@@ -138,12 +140,12 @@ def test_a_hook_is_called_where_it_may_be_and_may_replace_messages(
 def test_a_handler_sees_the_span_of_its_call(
     rocketmq: RocketMQ, telemetry: Telemetry, dialect: str
 ) -> None:
-    topic, seen, enough = rocketmq.topic(), list[int](), threading.Event()
+    topic, span_ids, enough = rocketmq.topic(), list[int](), threading.Event()
     rocketmq.produce(topic, *(b"%d" % number for number in range(10)))
 
     def handle(messages: Sequence[StoredMessage], _: object) -> None:
-        seen.append(trace.get_current_span().get_span_context().span_id)
-        if len(seen) == 10:
+        span_ids.append(trace.get_current_span().get_span_context().span_id)
+        if len(span_ids) == 10:
             enough.set()
 
     async def handle_in_loop(messages: Sequence[StoredMessage], context: object) -> None:
@@ -166,8 +168,8 @@ def test_a_handler_sees_the_span_of_its_call(
             assert enough.wait(60)
 
     spans = [span.get_span_context() for span in telemetry.spans(f"process {topic}")]
-    assert sorted(seen) == sorted(ids.span_id for ids in spans if ids is not None)
-    assert len(set(seen)) == 10
+    assert sorted(span_ids) == sorted(ids.span_id for ids in spans if ids is not None)
+    assert len(set(span_ids)) == 10
 
 
 def test_the_span_of_a_batch_has_a_link_to_each_message(

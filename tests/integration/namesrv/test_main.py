@@ -33,26 +33,53 @@ ROOT = Path(__file__).parents[3]
 DEADLINE = 20
 
 
-def test_help_wins_over_everything(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["-c", "/nowhere", "--check-config", "/nowhere", "-ph"]) == 0
-    assert capsys.readouterr() == (HELP, "")
+class Command:
+    """The command in this process, with a configuration file."""
+
+    def __init__(
+        self, folder: Path, patch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[str]
+    ) -> None:
+        self.path = folder / "ns.properties"
+        self.patch = patch
+        self._captured = captured
+        patch.setenv("JAVA_OPT_EXT", f"-Duser.home={folder}")
+        patch.delenv("ROCKETMQ_HOME", raising=False)
+
+    def run(self, *words: str, text: str | None = None) -> tuple[int, str, str]:
+        """Write the file and run the command; returns status and output."""
+        if text is not None:
+            self.path.write_text(text)
+        return main([word.format(path=self.path) for word in words]), *self._captured.readouterr()
+
+    def replace_server(self, serve: object) -> None:
+        """Let something else serve."""
+        self.patch.setenv("ROCKETWIRE_LOG", "off")
+        self.patch.setattr(server, "serve_until_signal", serve)
 
 
-def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
-    assert capsys.readouterr() == (f"{__version__}\n", "")
+@pytest.fixture
+def command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    return Command(tmp_path, monkeypatch, capsys)
 
 
-def test_the_sample_that_is_printed_is_taken_without_a_word(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JAVA_OPT_EXT", f"-Duser.home={tmp_path}")
-    assert main(["--sample-config"]) == 0
-    path = tmp_path / "ns.properties"
-    path.write_text(capsys.readouterr().out + "bindAddress=127.0.0.1\n")
+def test_help_wins_over_everything(command: Command) -> None:
+    words = ("-c", "/nowhere", "--check-config", "/nowhere", "-ph")
+    assert command.run(*words) == (0, HELP, "")
 
-    assert main(["--check-config", str(path)]) == 0
-    assert capsys.readouterr() == (f"{path}: the name server can start; 0 errors, 0 warnings\n", "")
+
+def test_the_version_is_printed(command: Command) -> None:
+    assert command.run("--version") == (0, f"{__version__}\n", "")
+
+
+def test_the_printed_sample_has_no_warning(command: Command) -> None:
+    status, sample, _ = command.run("--sample-config")
+    assert status == 0
+
+    expected = f"{command.path}: the name server can start; 0 errors, 0 warnings\n"
+    text = sample + "bindAddress=127.0.0.1\n"
+    assert command.run("--check-config", "{path}", text=text) == (0, expected, "")
 
 
 @pytest.mark.parametrize(
@@ -64,31 +91,23 @@ def test_the_sample_that_is_printed_is_taken_without_a_word(
     ],
 )
 def test_a_bad_file_or_variable_is_no_start(
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    text: str,
-    variable: str,
-    complaint: str,
+    command: Command, text: str, variable: str, complaint: str
 ) -> None:
-    path = tmp_path / "ns.properties"
-    path.write_text(text)
-    monkeypatch.setenv(variable, "syslog")
+    command.patch.setenv(variable, "syslog")
 
-    assert main(["-c", str(path)]) == 255
-    assert complaint.format(path=path) in capsys.readouterr().err
+    status, _, err = command.run("-c", "{path}", text=text)
+
+    assert status == 255
+    assert complaint.format(path=command.path) in err
 
 
-def test_each_value_that_makes_no_sense_is_a_line_and_no_start(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "ns.properties"
-    path.write_text("listenPort=98765\nwaitSecondsForService=-3\nrocketwire.driver=fast\n")
+def test_each_value_that_makes_no_sense_is_a_line_and_no_start(command: Command) -> None:
+    text = "listenPort=98765\nwaitSecondsForService=-3\nrocketwire.driver=fast\n"
 
-    assert main(["-c", str(path)]) == 255
-    out, err = capsys.readouterr()
-    assert out == f"load config properties file OK, {path}\n"
-    begin = f"the name server cannot start: {path}, line"
+    status, out, err = command.run("-c", "{path}", text=text)
+
+    assert (status, out) == (255, f"load config properties file OK, {command.path}\n")
+    begin = f"the name server cannot start: {command.path}, line"
     assert err.splitlines() == [
         f"{begin} 1: listenPort=98765: must be a whole number from 0 to 65535; the default is 9876",
         f"{begin} 3: rocketwire.driver=fast: must be one of auto, reactor, portable; the default is"
@@ -96,91 +115,73 @@ def test_each_value_that_makes_no_sense_is_a_line_and_no_start(
     ]
 
 
-def test_a_check_prints_what_is_wrong_and_starts_nothing(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JAVA_OPT_EXT", f"-Duser.home={tmp_path}")
-    path = tmp_path / "ns.properties"
-    path.write_text("bindAddress=127.0.0.1\nlistenport=1\n\nrocketwire.maxTopics=12O\n")
+def test_a_check_prints_faults_and_starts_nothing(command: Command) -> None:
+    text = "bindAddress=127.0.0.1\nlistenport=1\n\nrocketwire.maxTopics=12O\n"
 
-    assert main(["--check-config", str(path)]) == 1
-    out, err = capsys.readouterr()
-    assert err == ""
+    status, out, err = command.run("--check-config", "{path}", text=text)
+
+    assert (status, err) == (1, "")
     assert out.splitlines() == [
-        f"error: {path}, line 4: rocketwire.maxTopics=12O: must be a whole number from 1 to"
+        f"error: {command.path}, line 4: rocketwire.maxTopics=12O: must be a whole number from 1 to"
         " 2147483647, or 0 (no limit); the default is 1000000",
-        f"warning: {path}, line 2: listenport is not a setting of this name server; did you mean"
-        " listenPort?",
-        f"{path}: the name server cannot start; 1 error, 1 warning",
+        f"warning: {command.path}, line 2: listenport is not a setting of this name server; did you"
+        " mean listenPort?",
+        f"{command.path}: the name server cannot start; 1 error, 1 warning",
     ]
-    assert [each.name for each in tmp_path.iterdir()] == ["ns.properties"]
+    assert [path.name for path in command.path.parent.iterdir()] == ["ns.properties"]
 
 
-def test_all_items_are_printed_after_the_file_was_read(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("ROCKETMQ_HOME", raising=False)
-    path = tmp_path / "ns.properties"
-    path.write_text("listenPort=1\nenableTopicList=true \n")
+def test_all_items_are_printed_after_the_file_was_read(command: Command) -> None:
+    text = "listenPort=1\nenableTopicList=true \n"
 
-    assert main(["-p", "-c", str(path)]) == 0
+    status, out, err = command.run("-p", "-c", "{path}", text=text)
 
-    out, err = capsys.readouterr()
-    lines = out.splitlines()
-    assert lines[0] == f"load config properties file OK, {path}"
+    first, *lines = out.splitlines()
+    assert (status, first) == (0, f"load config properties file OK, {command.path}")
     form = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d INFO main - [\w.]+="
-    assert all(re.match(form, line) for line in lines[1:])
-    items = [line.partition(" - ")[2] for line in lines[1:]]
-    ours = [each.key for each in PROPERTIES if each.owner is Owner.OURS]
+    assert all(re.match(form, line) for line in lines)
+    items = [line.partition(" - ")[2] for line in lines]
+    ours = [setting.key for setting in PROPERTIES if setting.owner is Owner.OURS]
     assert [item.partition("=")[0] for item in items[60:]] == ours
     assert not any(item.startswith("rocketwire.") for item in items[:60])
-    assert "rocketwire.observePort=5558" in items
+    assert (items[0], items[2]) == ("rocketmqHome=", f"configStorePath={command.path}")
+    assert {"rocketwire.observePort=5558", "listenPort=1", "enableTopicList=false"} <= set(items)
     assert err == (
-        f"warning: {path}, line 2: enableTopicList=true : read as false, because it is not the word"
-        " true\n"
+        f"warning: {command.path}, line 2: enableTopicList=true : read as false, because it is not"
+        " the word true\n"
     )
-    assert items[0] == "rocketmqHome="
-    assert items[2] == f"configStorePath={path}"
-    assert "listenPort=1" in items
-    assert "enableTopicList=false" in items
 
 
-def test_items_are_printed_of_a_file_with_which_the_server_cannot_start_too(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "ns.properties"
-    path.write_text("rocketwire.maxTopics=-1\nrocketwire.maxBrokers=7\n")
+def test_items_are_printed_also_if_the_server_cannot_start(command: Command) -> None:
+    text = "rocketwire.maxTopics=-1\nrocketwire.maxBrokers=7\n"
 
-    assert main(["-p", "-c", str(path)]) == 255
+    status, out, err = command.run("-p", "-c", "{path}", text=text)
 
-    out, err = capsys.readouterr()
-    assert "rocketwire.maxTopics=1000000\n" in out
-    assert "rocketwire.maxBrokers=7\n" in out
+    assert status == 255
+    assert {"rocketwire.maxTopics=1000000", "rocketwire.maxBrokers=7"} <= {
+        line.partition(" - ")[2] for line in out.splitlines()
+    }
     assert "line 1: rocketwire.maxTopics=-1: must be" in err
 
 
 # ---- serving, with the server put aside
 
 
-def serving(monkeypatch: pytest.MonkeyPatch, home: Path, serve: object) -> None:
-    monkeypatch.setenv("JAVA_OPT_EXT", f"-Duser.home={home}")
-    monkeypatch.setenv("ROCKETWIRE_LOG", "off")
-    monkeypatch.setattr(server, "serve_until_signal", serve)
+def boot(address: str, status_page: str) -> object:
+    async def serve(_: Config, on_boot: Callable[[Listening, str], None]) -> int:
+        on_boot(Listening(address, 4711), status_page)
+        return signal.SIGTERM
+
+    return serve
 
 
 @pytest.mark.usefixtures("_collector_as_before")
-def test_the_boot_line_names_the_real_port_and_the_header_form(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    async def serve(_: Config, on_boot: Callable[[Listening, str], None]) -> int:
-        on_boot(Listening("::", 4711), "")
-        return signal.SIGTERM
+def test_the_boot_line_names_the_real_port_and_the_header_form(command: Command) -> None:
+    command.replace_server(boot("::", ""))
+    command.patch.setenv("ROCKETMQ_SERIALIZE_TYPE", "ROCKETMQ")
 
-    serving(monkeypatch, tmp_path, serve)
-    monkeypatch.setenv("ROCKETMQ_SERIALIZE_TYPE", "ROCKETMQ")
-
-    assert main([]) == 143
-    assert capsys.readouterr() == (
+    assert command.run() == (
+        143,
         "The Name Server boot success. serializeType=ROCKETMQ, address :::4711\n"
         "log: off; status page: none; configuration file: none, -c FILE sets one\n",
         "",
@@ -189,23 +190,17 @@ def test_the_boot_line_names_the_real_port_and_the_header_form(
 
 @pytest.mark.usefixtures("_collector_as_before")
 @pytest.mark.parametrize("log", ["file", "stderr"])
-def test_the_line_behind_it_names_log_and_status_page_and_configuration(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, log: str
+def test_a_further_line_names_log_status_page_and_configuration(
+    command: Command, tmp_path: Path, log: str
 ) -> None:
-    async def serve(_: Config, on_boot: Callable[[Listening, str], None]) -> int:
-        on_boot(Listening("127.0.0.1", 4711), "http://127.0.0.1:5558/")
-        return signal.SIGTERM
+    command.replace_server(boot("127.0.0.1", "http://127.0.0.1:5558/"))
+    command.patch.setenv("ROCKETWIRE_LOG", log)
 
-    serving(monkeypatch, tmp_path, serve)
-    monkeypatch.setenv("ROCKETWIRE_LOG", log)
-    path = tmp_path / "ns.properties"
-    path.write_text("listenPort=4711\n")
+    status, out, _ = command.run("-c", "{path}", text="listenPort=4711\n")
 
-    assert main(["-c", str(path)]) == 143
     place = "stderr" if log == "stderr" else tmp_path / "logs" / "rocketmqlogs" / "namesrv.log"
-    assert capsys.readouterr().out.splitlines()[2:] == [
-        f"log: {place}; status page: http://127.0.0.1:5558/; configuration file: {path}"
-    ]
+    line = f"log: {place}; status page: http://127.0.0.1:5558/; configuration file: {command.path}"
+    assert (status, out.splitlines()[2:]) == (143, [line])
 
 
 @pytest.mark.parametrize(
@@ -217,19 +212,13 @@ def test_the_line_behind_it_names_log_and_status_page_and_configuration(
         TlsError("no certificate"),
     ],
 )
-def test_a_start_that_fails_says_why(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    error: Exception,
-) -> None:
+def test_a_start_that_fails_has_its_reason(command: Command, error: Exception) -> None:
     async def serve(*_: object) -> int:
         raise ExceptionGroup("from a nursery", [error])
 
-    serving(monkeypatch, tmp_path, serve)
+    command.replace_server(serve)
 
-    assert main([]) == 255
-    assert capsys.readouterr() == ("", f"the name server cannot start: {error}\n")
+    assert command.run() == (255, "", f"the name server cannot start: {error}\n")
 
 
 @pytest.fixture
@@ -312,7 +301,7 @@ def test_a_checkout_starts_by_the_name_of_its_folder(home: Path) -> None:
 
 
 @pytest.mark.process
-def test_make_run_says_that_it_installs_and_ends_at_ctrl_c_without_an_error(
+def test_make_run_announces_the_installation_and_ends_at_ctrl_c(
     home: Path, settings: str, tmp_path: Path
 ) -> None:
     programs = tmp_path / "bin"

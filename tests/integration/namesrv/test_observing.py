@@ -20,6 +20,7 @@ from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.routes.warm_start import KnownBroker, WarmStart
 from rocketwire_namesrv.server.server import NameServer, serve
+from tests.support import running_server
 from tests.support.running_server import (
     CLUSTER_INFO,
     LOOPBACK,
@@ -39,16 +40,14 @@ pytestmark = pytest.mark.usefixtures("driver_name")
 
 @asynccontextmanager
 async def running(**changes: Any) -> AsyncGenerator[NameServer]:
+    config = settings(**{"observe_port": 0, "observe_address": LOOPBACK, **changes})
     with trio.fail_after(120):
-        async with trio.open_nursery() as nursery:
-            config = settings(**{"observe_port": 0, "observe_address": LOOPBACK, **changes})
-            server: NameServer = await nursery.start(serve, config)
-            yield server
-            nursery.cancel_scope.cancel()
+        async with running_server.running(config) as site:
+            yield site.server
 
 
 @pytest.fixture
-def taken_port() -> Iterator[int]:
+def busy_port() -> Iterator[int]:
     with socket.create_server((LOOPBACK, 0)) as listener:
         yield listener.getsockname()[1]
 
@@ -82,8 +81,8 @@ async def get(server: NameServer, path: str) -> tuple[int, str]:
 async def value(server: NameServer, series: str) -> float | None:
     """The value of one series, None if there is no such."""
     _, text = await get(server, "/metrics")
-    found = [line for line in text.splitlines() if line.startswith(f"{series} ")]
-    return float(found[0].rpartition(" ")[2]) if found else None
+    lines = [line for line in text.splitlines() if line.startswith(f"{series} ")]
+    return float(lines[0].rpartition(" ")[2]) if lines else None
 
 
 async def test_each_page_is_where_it_should_be() -> None:
@@ -108,8 +107,8 @@ async def test_lists_of_name_servers_are_read_again_for_each_request(tmp_path: P
 
 
 async def test_two_name_servers_compare_their_tables() -> None:
-    async with running() as alone:
-        assert (await get(alone, "/table-digest"))[0] == 404
+    async with running() as single:
+        assert (await get(single, "/table-digest"))[0] == 404
     async with running(peers="127.0.0.1:1") as first:
         port = first.observation.listening.port
         async with running(peers=f"127.0.0.1:{port}") as second:
@@ -124,7 +123,7 @@ async def test_two_name_servers_compare_their_tables() -> None:
     assert "Other name servers" in page
 
 
-async def test_work_beside_requests_is_timed(tmp_path: Path, mock_clock: MockClock) -> None:
+async def test_work_apart_from_requests_is_timed(tmp_path: Path, mock_clock: MockClock) -> None:
     put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
     names = ("kv_persist_latency", "registration_decode_latency", "expiry_scan_duration")
     async with (
@@ -178,16 +177,14 @@ async def test_the_reason_of_a_connections_end_is_counted_and_shown() -> None:
     assert "it looks like an HTTP request: GET" in shown
 
 
-async def test_a_connection_that_is_too_slow_is_told_of_once(autojump_clock: MockClock) -> None:
+async def test_a_slow_connection_is_reported_once(autojump_clock: MockClock) -> None:
     config = Config(bind_address=LOOPBACK, listen_port=0, server_channel_max_idle_time_seconds=5)
-    async with trio.open_nursery() as nursery:
-        server: NameServer = await nursery.start(serve, config)
+    async with running_server.running(config) as site:
         observer = Observer(lambda: 17.0)
-        server.journal.listeners.append(observer)
+        site.server.journal.listeners.append(observer)
         stream, theirs = memory_stream_pair()
-        await server.serve_stream(theirs, "1.2.3.4:5")
+        await site.server.serve_stream(theirs, "1.2.3.4:5")
         await stream.aclose()
-        nursery.cancel_scope.cancel()
 
     assert observer.endings == {"idle": 1}
     assert [event.text for event in observer.troubles] == [
@@ -260,10 +257,10 @@ async def test_a_name_of_this_machine_is_as_loopback_as_its_address(name: str) -
         assert line in metrics
 
 
-async def test_a_port_that_is_taken_is_a_warning_if_nobody_asked_for_it(
-    taken_port: int, caplog: pytest.LogCaptureFixture
+async def test_a_busy_default_port_is_a_warning(
+    busy_port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with running(observe_port=taken_port) as server:
+    async with running(observe_port=busy_port) as server:
         client = Client(await trio.open_tcp_stream(*server.listening))
         assert (await client.ask(CLUSTER_INFO)).code == 0
         await client.stream.aclose()
@@ -272,11 +269,9 @@ async def test_a_port_that_is_taken_is_a_warning_if_nobody_asked_for_it(
     assert line.startswith("no port for operators (rocketwire.observePort): Failed to bind to ")
 
 
-async def test_a_port_that_is_taken_ends_the_start_if_somebody_asked_for_it(
-    taken_port: int,
-) -> None:
+async def test_a_busy_configured_port_ends_the_start(busy_port: int) -> None:
     with pytest.raises(BindError, match="no port for operators"):
-        await serve(settings(observe_port=taken_port, observe_asked=True))
+        await serve(settings(observe_port=busy_port, observe_asked=True))
 
 
 async def test_the_oldest_connection_makes_room_when_there_are_too_many(
@@ -285,9 +280,9 @@ async def test_the_oldest_connection_makes_room_when_there_are_too_many(
     monkeypatch.setattr(http_port, "MAX_CONNECTIONS", 2)
     async with running() as server:
         oldest = await connect(server)
-        others = [await connect(server) for _ in range(2)]
+        newer = [await connect(server) for _ in range(2)]
 
         assert await everything(oldest) == b""
         assert (await get(server, "/healthz"))[0] == 200
-        for stream in (oldest, *others):
+        for stream in (oldest, *newer):
             await stream.aclose()

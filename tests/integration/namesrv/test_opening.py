@@ -13,40 +13,37 @@ from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
 from rocketwire.serving.tls.settings import TlsSettings
-from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.server.server import NameServer, serve
+from tests.integration.namesrv.time_limits import time_limit
+from tests.support import running_server
 from tests.support.builders.certificates import Pair, authority, with_pair
+from tests.support.running_server import CLUSTER_INFO, LOOPBACK, Client, request
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOOPBACK = "127.0.0.1"
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_namesrv.server.server import NameServer
+
 V1 = b"PROXY TCP4 1.2.3.4 5.6.7.8 4660 80\r\n"
 V2 = b"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c" + bytes([1, 2, 3, 4, 5, 6, 7, 8, 0x12, 0x34, 0, 80])
 LOCAL = b"\r\n\r\n\x00\r\nQUIT\n\x20\x00\x00\x00"
 CLIENT = "1.2.3.4:4660"
-CLUSTER_INFO = encode(RemotingCommand(code=RequestCode.GET_BROKER_CLUSTER_INFO, opaque=1))
-PUT = encode(
-    RemotingCommand(
-        code=RequestCode.PUT_KV_CONFIG, ext_fields={"namespace": "n", "key": "k", "value": "v"}
-    )
-)
+PUT = request(RequestCode.PUT_KV_CONFIG, namespace="n", key="k", value="v")
 OURS = authority("ours")
 
 
-def tls_settings(folder: Path, **more: Any) -> TlsSettings:
-    return with_pair(folder, OURS.issue("server"), **more)
+def tls_settings(folder: Path, **options: Any) -> TlsSettings:
+    return with_pair(folder, OURS.issue("server"), **options)
 
 
 @asynccontextmanager
 async def running(tls: TlsSettings | None = None, **changes: Any) -> AsyncGenerator[NameServer]:
     config = Config(bind_address=LOOPBACK, listen_port=0, tls=tls or TlsSettings(), **changes)
-    async with trio.open_nursery() as nursery:
-        server: NameServer = await nursery.start(serve, config)
-        yield server
-        nursery.cancel_scope.cancel()
+    with trio.fail_after(time_limit()):
+        async with running_server.running(config) as site:
+            yield site.server
 
 
 def trusting(
@@ -63,9 +60,9 @@ def trusting(
 
 
 @asynccontextmanager
-async def connect(server: NameServer, before: bytes = b"") -> AsyncGenerator[trio.SocketStream]:
+async def connect(server: NameServer, opening: bytes = b"") -> AsyncGenerator[trio.SocketStream]:
     async with await trio.open_tcp_stream(*server.listening) as stream:
-        await stream.send_all(before)
+        await stream.send_all(opening)
         yield stream
 
 
@@ -76,13 +73,7 @@ async def start_tls(stream: trio.abc.Stream, context: ssl.SSLContext) -> trio.ab
 
 
 async def ask(stream: trio.abc.Stream, data: bytes = CLUSTER_INFO) -> RemotingCommand:
-    decoder = CommandDecoder()
-    await stream.send_all(data)
-    while (command := decoder.next_command()) is None:
-        received = await stream.receive_some()
-        assert received, "closed instead of a reply"
-        decoder.feed(received)
-    return command
+    return await Client(stream).ask(data)
 
 
 def open_stream(
@@ -113,19 +104,18 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 @pytest.mark.parametrize("mode", ["permissive", "enforcing"])
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 @pytest.mark.parametrize("header", [b"", V1, V2, LOCAL], ids=["bare", "v1", "v2", "local"])
-async def test_tls_is_spoken_also_behind_a_proxy(
+async def test_tls_is_spoken_through_a_proxy_too(
     tmp_path: Path, mode: str, version: ssl.TLSVersion, header: bytes
 ) -> None:
-    with trio.fail_after(60):
-        async with (
-            running(tls_settings(tmp_path, server_mode=mode)) as server,
-            connect(server, header) as stream,
-        ):
-            tls = await start_tls(stream, trusting(tmp_path, version=version))
-            for _ in range(3):
-                assert (await ask(tls)).code == 0
-            assert (await ask(tls, CLUSTER_INFO * 2)).code == 0
-            await tls.aclose()
+    async with (
+        running(tls_settings(tmp_path, server_mode=mode)) as server,
+        connect(server, header) as stream,
+    ):
+        tls = await start_tls(stream, trusting(tmp_path, version=version))
+        for _ in range(3):
+            assert (await ask(tls)).code == 0
+        assert (await ask(tls, CLUSTER_INFO * 2)).code == 0
+        await tls.aclose()
 
 
 class Through(trio.abc.Stream):
@@ -164,30 +154,27 @@ class Holding(Through):
 
 
 async def test_a_handshake_in_single_bytes_succeeds(tmp_path: Path) -> None:
-    with trio.fail_after(60):
-        async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
-            tls = await start_tls(Dripping(stream), trusting(tmp_path))
-            assert (await ask(tls)).code == 0
+    async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
+        tls = await start_tls(Dripping(stream), trusting(tmp_path))
+        assert (await ask(tls)).code == 0
 
 
 async def test_a_request_that_comes_with_the_end_of_the_handshake_is_answered(
     tmp_path: Path,
 ) -> None:
-    with trio.fail_after(60):
-        async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
-            holding = Holding(stream)
-            tls = await start_tls(holding, trusting(tmp_path, version=ssl.TLSVersion.TLSv1_3))
-            await tls.send_all(CLUSTER_INFO)
-            await stream.send_all(holding.held)
-            assert (await ask(tls, b"")).code == 0
+    async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
+        holding = Holding(stream)
+        tls = await start_tls(holding, trusting(tmp_path, version=ssl.TLSVersion.TLSv1_3))
+        await tls.send_all(CLUSTER_INFO)
+        await stream.send_all(holding.held)
+        assert (await ask(tls, b"")).code == 0
 
 
-async def test_the_server_says_goodbye(tmp_path: Path) -> None:
-    with trio.fail_after(60):
-        async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
-            tls = await start_tls(stream, trusting(tmp_path))
-            await tls.send_all(b"\xff\xff\xff\xff")
-            assert await tls.receive_some() == b""  # an end without goodbye would raise
+async def test_the_server_ends_tls_with_a_goodbye(tmp_path: Path) -> None:
+    async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
+        tls = await start_tls(stream, trusting(tmp_path))
+        await tls.send_all(b"\xff\xff\xff\xff")
+        assert await tls.receive_some() == b""  # an end without goodbye would raise
 
 
 def listening_to(server: NameServer) -> Observer:
@@ -199,13 +186,12 @@ def listening_to(server: NameServer) -> Observer:
 async def test_where_tls_is_enforced_plain_frames_are_refused_and_not_executed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with trio.fail_after(60):
-        async with running(tls_settings(tmp_path, server_mode="enforcing")) as server:
-            observer = listening_to(server)
-            for header in (b"", V1, V2):
-                async with connect(server, header + PUT) as stream:
-                    assert await is_closed(stream)
-            assert server.state.kv.document() == {}
+    async with running(tls_settings(tmp_path, server_mode="enforcing")) as server:
+        observer = listening_to(server)
+        for header in (b"", V1, V2):
+            async with connect(server, header + PUT) as stream:
+                assert await is_closed(stream)
+        assert server.state.kv.document() == {}
 
     assert len(warnings(caplog)) == 3
     end = (
@@ -223,14 +209,13 @@ async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = TlsSettings(test_mode=False, cert_path="no.pem", key_path="no.key")
-    with trio.fail_after(60):
-        async with running(settings) as server:
-            observer = listening_to(server)
-            async with connect(server) as stream:
-                with pytest.raises(trio.BrokenResourceError):
-                    await start_tls(stream, trusting(tmp_path))
-            async with connect(server) as stream:
-                assert (await ask(stream)).code == 0
+    async with running(settings) as server:
+        observer = listening_to(server)
+        async with connect(server) as stream:
+            with pytest.raises(trio.BrokenResourceError):
+                await start_tls(stream, trusting(tmp_path))
+        async with connect(server) as stream:
+            assert (await ask(stream)).code == 0
 
     (line,) = warnings(caplog)
     assert "it begins with TLS, and there is no certificate: certificate no.pem" in line
@@ -238,40 +223,20 @@ async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
     assert observer.events == {"TlsUnavailable": 1}
 
 
-async def test_a_connection_keeps_what_it_began_with_when_the_certificate_changes(
-    tmp_path: Path,
-) -> None:
-    with trio.fail_after(60):
-        async with running(tls_settings(tmp_path)) as server, connect(server) as first:
-            early = await start_tls(first, trusting(tmp_path))
-            OURS.issue("server").write(tmp_path, "server")
-            await server.tls.reload()
+async def test_a_connection_survives_a_change_of_the_certificate(tmp_path: Path) -> None:
+    async with running(tls_settings(tmp_path)) as server, connect(server) as first:
+        early = await start_tls(first, trusting(tmp_path))
+        OURS.issue("server").write(tmp_path, "server")
+        await server.tls.reload()
 
-            assert (await ask(early)).code == 0
-            async with connect(server) as second:
-                assert (await ask(await start_tls(second, trusting(tmp_path)))).code == 0
+        assert (await ask(early)).code == 0
+        async with connect(server) as second:
+            assert (await ask(await start_tls(second, trusting(tmp_path)))).code == 0
 
 
-async def test_a_broker_is_told_over_tls_where_that_is_configured(tmp_path: Path) -> None:
-    cert, key = OURS.issue("broker").write(tmp_path, "broker")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(cert, key)
-    listeners = await trio.open_tcp_listeners(0, host=LOOPBACK)
-    async with listeners[0] as listener, running(use_tls=True) as server:
-        address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
-        with trio.fail_after(60):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(server.notifier.notify, address, CLUSTER_INFO)
-                stream = trio.SSLStream(await listener.accept(), context, server_side=True)
-                received = b""
-                while len(received) < len(CLUSTER_INFO):
-                    received += await stream.receive_some()
-                await stream.aclose()
-
-    assert received == CLUSTER_INFO
-
-
-async def test_a_broker_that_speaks_no_tls_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+@asynccontextmanager
+async def accept_notification() -> AsyncGenerator[tuple[str, trio.SocketStream]]:
+    """The address of a broker, and the connection of a name server that notifies it over TLS."""
     listeners = await trio.open_tcp_listeners(0, host=LOOPBACK)
     async with listeners[0] as listener, running(use_tls=True) as server:
         address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
@@ -279,8 +244,27 @@ async def test_a_broker_that_speaks_no_tls_is_a_warning(caplog: pytest.LogCaptur
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(server.notifier.notify, address, CLUSTER_INFO)
                 async with await listener.accept() as stream:
-                    await stream.receive_some()
-                    await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                    yield address, stream
+
+
+async def test_a_broker_is_notified_over_tls_if_configured(tmp_path: Path) -> None:
+    cert, key = OURS.issue("broker").write(tmp_path, "broker")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    received = b""
+    async with accept_notification() as (_, accepted):
+        stream = trio.SSLStream(accepted, context, server_side=True)
+        while len(received) < len(CLUSTER_INFO):
+            received += await stream.receive_some()
+        await stream.aclose()
+
+    assert received == CLUSTER_INFO
+
+
+async def test_a_broker_that_speaks_no_tls_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    async with accept_notification() as (address, stream):
+        await stream.receive_some()
+        await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
     (line,) = warnings(caplog)
     assert f"broker {address} is not notified" in line
@@ -399,6 +383,6 @@ async def test_bytes_that_were_read_before_are_not_lost() -> None:
     async with running() as server, trio.open_nursery() as nursery:
         for received in (CLUSTER_INFO, V1 + CLUSTER_INFO[:3], V2[:5]):
             ours = open_stream(server, nursery, "client:1", received)
-            whole = next(h for h in (b"", V1, V2) if (h + CLUSTER_INFO).startswith(received))
-            assert (await ask(ours, (whole + CLUSTER_INFO)[len(received) :])).code == 0
+            opening = next(h for h in (b"", V1, V2) if (h + CLUSTER_INFO).startswith(received))
+            assert (await ask(ours, (opening + CLUSTER_INFO)[len(received) :])).code == 0
             await ours.aclose()

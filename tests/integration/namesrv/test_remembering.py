@@ -41,7 +41,7 @@ def _files_are_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def remembered(server: Server) -> AsyncGenerator[None]:
+async def run_remembering(server: Server) -> AsyncGenerator[None]:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(remember_for_ever, server)
         await wait_for_look()
@@ -62,18 +62,18 @@ def config(folder: Path) -> Config:
 async def test_the_file_follows_the_brokers(tmp_path: Path, autojump_clock: MockClock) -> None:
     server = Server(config(tmp_path))
     path = str(tmp_path / "known.json")
-    async with remembered(server):
-        seen = [load_brokers(path)]
-        other = server.connect()
+    async with run_remembering(server):
+        contents = [load_brokers(path)]
+        slave = server.connect()
         server.register()
-        server.register(SLAVE, 1, session=other)
+        server.register(SLAVE, 1, session=slave)
         await wait_for_look()
-        seen.append(load_brokers(path))
-        other.connection_lost(server.now, "closed")
+        contents.append(load_brokers(path))
+        slave.connection_lost(server.now, "closed")
         await wait_for_look()
-        seen.append(load_brokers(path))
+        contents.append(load_brokers(path))
 
-    assert seen == [[], [MASTER, KnownBroker("C", "b1", 1)], [MASTER]]
+    assert contents == [[], [MASTER, KnownBroker("C", "b1", 1)], [MASTER]]
 
 
 async def test_who_is_waited_for_stays_in_the_file_until_the_wait_is_over(
@@ -82,25 +82,25 @@ async def test_who_is_waited_for_stays_in_the_file_until_the_wait_is_over(
     start = trio.current_time()
     server = Server(config(tmp_path), started=start, warm_start=WarmStart([MASTER, GONE], 60))
     path = str(tmp_path / "known.json")
-    async with remembered(server):
+    async with run_remembering(server):
         server.register()
         await wait_for_look()
-        before = load_brokers(path)
+        content_before = load_brokers(path)
         await trio.sleep(60)
         await wait_for_look()
-        after = load_brokers(path)
+        content_after = load_brokers(path)
 
-    assert (before, after) == ([MASTER, GONE], [MASTER])
+    assert (content_before, content_after) == ([MASTER, GONE], [MASTER])
     assert "routes are not returned before 2 brokers are back" in caplog.text
     assert "routes are returned now, without 1 brokers: C/gone/0" in caplog.text
 
 
-async def test_the_log_says_that_all_are_back(
+async def test_the_log_reports_when_all_are_back(
     tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     start = trio.current_time()
     server = Server(config(tmp_path), started=start, warm_start=WarmStart([MASTER], 60))
-    async with remembered(server):
+    async with run_remembering(server):
         server.register()
         await wait_for_look()
 

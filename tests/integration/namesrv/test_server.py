@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("driver_name")
 # ---- requests and answers
 
 
-async def test_a_client_that_ends_its_side_after_the_request_still_gets_the_answer() -> None:
+async def test_a_client_that_ends_its_side_still_gets_its_answer() -> None:
     with trio.fail_after(60):
         async with running() as site, await connect(site) as stream:
             client = Client(stream)
@@ -27,9 +27,7 @@ async def test_a_client_that_ends_its_side_after_the_request_still_gets_the_answ
             assert await client.is_closed()
 
 
-async def test_a_connection_that_says_nothing_leaves_nothing(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_silent_connection_leaves_nothing(caplog: pytest.LogCaptureFixture) -> None:
     with trio.fail_after(60):
         async with running() as site:
             caplog.clear()
@@ -141,10 +139,10 @@ async def test_a_session_may_have_other_connections_closed(monkeypatch: pytest.M
     async with running() as site:
         first = site.connect()
         await first.ask(CLUSTER_INFO)
-        (one,) = site.server.connections
+        (number,) = site.server.connections
 
         def closing(*_: object) -> Effects:
-            return Effects(close_connections=(one, 4711))
+            return Effects(close_connections=(number, 4711))
 
         monkeypatch.setattr(Session, "receive", closing)
         await site.connect().send(b"now")

@@ -57,10 +57,10 @@ async def test_a_kv_item_is_on_disk_before_it_is_acknowledged(
     put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
     with trio.fail_after(60):
         async with running(settings(kv_config_path=str(path))) as site:
-            client, other = site.connect(), site.connect()
+            client, second = site.connect(), site.connect()
             await client.send(put)
             await wait_all_tasks_blocked()
-            assert (await other.ask(CLUSTER_INFO)).code == 0
+            assert (await second.ask(CLUSTER_INFO)).code == 0
             assert not path.exists()
             go_on.set()
 
@@ -68,7 +68,7 @@ async def test_a_kv_item_is_on_disk_before_it_is_acknowledged(
             assert path.read_bytes() == b'{"configTable":{"ns":{"k":"v"}}}'
 
 
-async def test_a_kv_item_that_cannot_be_saved_is_an_error_and_in_effect_and_saved_by_the_next_one(
+async def test_an_unsaved_kv_item_is_in_effect_and_saved_with_the_next_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("in the way")
@@ -85,8 +85,8 @@ async def test_a_kv_item_that_cannot_be_saved_is_an_error_and_in_effect_and_save
         assert "the KV configuration is not saved" in caplog.text
 
         (tmp_path / "file").unlink()
-        other = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="other", value="w")
-        assert (await client.ask(other)).code == 0
+        second = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="other", value="w")
+        assert (await client.ask(second)).code == 0
         assert storage.load_kv(str(path)) == {"ns": {"k": "v", "other": "w"}}
 
 
@@ -126,12 +126,12 @@ async def test_the_lack_of_file_descriptors_is_survived(
 ) -> None:
     failures = [errno.EMFILE, errno.ENFILE]
 
-    async def exhausted(listener: socket.socket) -> socket.socket:
+    async def accept_later(listener: socket.socket) -> socket.socket:
         if failures:
             raise OSError(failures.pop(), "too many")
         return await sockets.accept(listener)
 
-    monkeypatch.setattr(acceptor, "accept", exhausted)
+    monkeypatch.setattr(acceptor, "accept", accept_later)
     with trio.fail_after(60):
         async with running() as site, await connect(site) as stream:
             assert (await Client(stream).ask(CLUSTER_INFO)).code == 0
@@ -144,12 +144,12 @@ async def test_a_connection_that_ended_before_it_was_accepted_is_passed_over(
 ) -> None:
     failures = [errno.EINVAL]
 
-    def gone(accepted: socket.socket, **sizes: int) -> trio.abc.Stream:
+    def refuse_first(accepted: socket.socket, **sizes: int) -> trio.abc.Stream:
         if failures:
             raise OSError(failures.pop(), "gone")
         return sockets.SocketStream(accepted, **sizes)
 
-    monkeypatch.setattr(acceptor, "SocketStream", gone)
+    monkeypatch.setattr(acceptor, "SocketStream", refuse_first)
     with trio.fail_after(60):
         async with running() as site:
             async with await connect(site) as first:
@@ -158,7 +158,7 @@ async def test_a_connection_that_ended_before_it_was_accepted_is_passed_over(
                 assert (await Client(second).ask(CLUSTER_INFO)).code == 0
 
 
-async def test_a_server_that_stops_closes_what_is_open_without_forgetting_brokers(
+async def test_a_stop_closes_connections_without_forgetting_brokers(
     autojump_clock: MockClock,
 ) -> None:
     async with trio.open_nursery() as nursery:

@@ -67,8 +67,8 @@ async def test_a_peer_that_never_reads_is_not_read_from_and_ends_idle(
         with trio.move_on_after(5) as waited:
             await client.send(CLUSTER_INFO)
         assert waited.cancelled_caught
-        other = site.connect()
-        assert (await other.ask(CLUSTER_INFO)).code == 0
+        innocent = site.connect()
+        assert (await innocent.ask(CLUSTER_INFO)).code == 0
         await trio.sleep(125)
 
         assert site.server.connections == {}
@@ -77,7 +77,7 @@ async def test_a_peer_that_never_reads_is_not_read_from_and_ends_idle(
 # ---- brokers
 
 
-async def test_a_fault_of_our_own_in_a_scan_ends_neither_the_scans_nor_the_server(
+async def test_a_fault_in_a_scan_ends_neither_scans_nor_server(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, autojump_clock: MockClock
 ) -> None:
     expire = State.expire

@@ -30,36 +30,32 @@ OURS = authority("ours")
 async def test_in_test_mode_the_certificate_is_made_once_when_it_is_wanted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made: list[datetime] = []
+    times: list[datetime] = []
 
     def making(now: datetime) -> object:
-        made.append(now)
+        times.append(now)
         return make_self_signed(now)
 
     monkeypatch.setattr(certificates, "make_self_signed", making)
-    contexts = TlsContexts(TlsSettings())
-    await contexts.start()
-    assert made == []
+    contexts = await start_contexts(TlsSettings())
+    assert times == []
 
     async with trio.open_nursery() as nursery:
         for _ in range(3):
             nursery.start_soon(contexts.server_context)
 
-    assert len(made) == 1
+    assert len(times) == 1
     certificate = await certificate_of(await contexts.server_context())
     assert certificate.subject.rfc4514_string() == "CN=localhost"
 
 
-async def test_where_every_connection_needs_it_the_certificate_is_made_at_the_start() -> None:
-    contexts = TlsContexts(TlsSettings(server_mode="enforcing"))
-    await contexts.start()
+async def test_the_certificate_is_made_at_the_start_if_tls_is_enforced() -> None:
+    contexts = await start_contexts(TlsSettings(server_mode="enforcing"))
 
     assert contexts._server is not None  # pyright: ignore[reportPrivateUsage] - the point
 
 
-async def test_without_the_library_the_test_mode_says_what_it_needs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_the_test_mode_names_a_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cryptography", None)
     permissive = TlsContexts(TlsSettings())
     await permissive.start()
@@ -118,11 +114,11 @@ async def test_what_may_have_been_meant_otherwise_is_a_warning(
 
 async def test_a_file_of_its_own_has_the_last_word(tmp_path: Path) -> None:
     pair = OURS.issue("server")
-    given = with_pair(tmp_path, pair)
+    pair_settings = with_pair(tmp_path, pair)
     file = tmp_path / "tls.properties"
     file.write_text(
-        f"tls.test.mode.enable=false\ntls.server.certPath={given.cert_path}\n"
-        f"tls.server.keyPath={given.key_path}\n"
+        f"tls.test.mode.enable=false\ntls.server.certPath={pair_settings.cert_path}\n"
+        f"tls.server.keyPath={pair_settings.key_path}\n"
     )
     contexts = TlsContexts(TlsSettings(config_file=str(file)))
 
@@ -154,73 +150,72 @@ async def watch(contexts: TlsContexts, happens: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+def reloads(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> pytest.LogCaptureFixture:
+    """The log of contexts that look at their files often."""
     monkeypatch.setattr(tls, "WATCH_SECONDS", 0.002)
-
-
-@pytest.mark.usefixtures("_hasty")
-async def test_a_changed_pair_is_taken_and_the_half_of_one_is_not(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
     caplog.set_level("INFO")
-    old, new = OURS.issue("old"), OURS.issue("new")
-    contexts = TlsContexts(with_pair(tmp_path, old))
+    return caplog
+
+
+async def start_contexts(settings: TlsSettings) -> TlsContexts:
+    contexts = TlsContexts(settings)
     await contexts.start()
+    return contexts
+
+
+async def test_a_changed_pair_is_taken_and_the_half_of_one_is_not(
+    tmp_path: Path, reloads: pytest.LogCaptureFixture
+) -> None:
+    old, new = OURS.issue("old"), OURS.issue("new")
+    contexts = await start_contexts(with_pair(tmp_path, old))
 
     (tmp_path / "server.pem").write_bytes(new.certificate_pem)
-    await watch(contexts, lambda: "the previous ones stay in use" in caplog.text)
+    await watch(contexts, lambda: "the previous ones stay in use" in reloads.text)
     assert await certificate_of(await contexts.server_context()) == old.certificate
     (tmp_path / "server.key").write_bytes(new.key_pem())
-    await watch(contexts, lambda: "certificate and keys are loaded" in caplog.text)
+    await watch(contexts, lambda: "certificate and keys are loaded" in reloads.text)
 
     assert await certificate_of(await contexts.server_context()) == new.certificate
-    assert len(caplog.messages) == 2
+    assert len(reloads.messages) == 2
 
 
-@pytest.mark.usefixtures("_hasty")
 async def test_a_certificate_renewed_for_the_same_key_is_taken(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, reloads: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO")
     chain = OURS.issue("server")
-    contexts = TlsContexts(with_pair(tmp_path, chain))
-    await contexts.start()
+    contexts = await start_contexts(with_pair(tmp_path, chain))
 
     (tmp_path / "server.pem").write_bytes(chain.certificate_pem + OURS.certificate_pem)
 
-    await watch(contexts, lambda: "certificate and keys are loaded" in caplog.text)
+    await watch(contexts, lambda: "certificate and keys are loaded" in reloads.text)
 
 
-@pytest.mark.usefixtures("_hasty")
 async def test_a_file_that_vanishes_changes_nothing_until_it_is_back(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, reloads: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO")
     old, new = OURS.issue("old"), OURS.issue("new")
-    contexts = TlsContexts(with_pair(tmp_path, old))
-    await contexts.start()
+    contexts = await start_contexts(with_pair(tmp_path, old))
 
     (tmp_path / "server.pem").unlink()
-    await watch(contexts, lambda: "the previous ones stay in use" in caplog.text)
+    await watch(contexts, lambda: "the previous ones stay in use" in reloads.text)
     assert await certificate_of(await contexts.server_context()) == old.certificate
     new.write(tmp_path, "server")
-    await watch(contexts, lambda: "certificate and keys are loaded" in caplog.text)
+    await watch(contexts, lambda: "certificate and keys are loaded" in reloads.text)
 
     assert await certificate_of(await contexts.server_context()) == new.certificate
 
 
-@pytest.mark.usefixtures("_hasty")
 async def test_files_that_come_after_the_start_are_taken(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, reloads: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO")
     settings = with_pair(tmp_path, OURS.issue("server"))
     (tmp_path / "server.key").rename(tmp_path / "later")
-    contexts = TlsContexts(settings)
-    await contexts.start()
+    contexts = await start_contexts(settings)
 
     (tmp_path / "later").rename(tmp_path / "server.key")
-    await watch(contexts, lambda: "certificate and keys are loaded" in caplog.text)
+    await watch(contexts, lambda: "certificate and keys are loaded" in reloads.text)
 
     await contexts.server_context()
 
@@ -229,24 +224,22 @@ async def test_asked_to_the_server_reads_its_files_again_also_those_for_brokers(
     tmp_path: Path,
 ) -> None:
     new = OURS.issue("new")
-    contexts = TlsContexts(with_pair(tmp_path, OURS.issue("server")))
-    await contexts.start()
-    before = await contexts.client_context()
-    assert await contexts.client_context() is before
+    contexts = await start_contexts(with_pair(tmp_path, OURS.issue("server")))
+    context = await contexts.client_context()
+    assert await contexts.client_context() is context
     new.write(tmp_path, "server")
 
     await contexts.reload()
 
     assert await certificate_of(await contexts.server_context()) == new.certificate
-    assert await contexts.client_context() is not before
+    assert await contexts.client_context() is not context
 
 
 async def test_in_test_mode_there_is_nothing_to_watch_and_to_reload(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level("INFO")
-    contexts = TlsContexts(TlsSettings())
-    await contexts.start()
+    contexts = await start_contexts(TlsSettings())
     await contexts.watch()
     await contexts.reload()
 

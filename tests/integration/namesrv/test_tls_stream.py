@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 import trio
@@ -20,26 +20,29 @@ if TYPE_CHECKING:
     Memory = trio.StapledStream[MemorySendStream, MemoryReceiveStream]
 
 
+class Streams(NamedTuple):
+    """A server and its client after the handshake, and the stream below the client."""
+
+    server: TlsStream
+    client: TlsStream
+    carrier: Memory
+
+
 @pytest.fixture(params=["TLSv1.2", "TLSv1.3"])
-def pair(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[TlsStream, TlsStream, Memory]:
-    """A server, its client before the handshake, and what carries the client."""
+async def streams(request: pytest.FixtureRequest, tmp_path: Path) -> Streams:
     settings = with_pair(tmp_path, authority().issue("server"), protocols=request.param)
     ours, theirs = memory_stream_pair()
     client = TlsStream(ours, make_client_context(settings), server_side=False)
-    return TlsStream(theirs, make_server_context(settings)), client, ours
-
-
-async def shake_hands(*streams: TlsStream) -> None:
-    async with trio.open_nursery() as nursery:
-        for stream in streams:
-            nursery.start_soon(stream.do_handshake)
-
-
-async def test_bytes_come_through_both_ways(pair: tuple[TlsStream, TlsStream, Memory]) -> None:
-    server, client, _ = pair
+    server = TlsStream(theirs, make_server_context(settings))
     assert server.version is None
-    await shake_hands(server, client)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(server.do_handshake)
+        nursery.start_soon(client.do_handshake)
+    return Streams(server, client, ours)
 
+
+async def test_bytes_come_through_both_ways(streams: Streams) -> None:
+    server, client, _ = streams
     await client.send_all(b"ping")
     assert await server.receive_some() == b"ping"
     await server.wait_send_all_might_not_block()
@@ -49,18 +52,13 @@ async def test_bytes_come_through_both_ways(pair: tuple[TlsStream, TlsStream, Me
     assert server.version in {"TLSv1.2", "TLSv1.3"}
 
 
-async def test_a_million_bytes_come_through_in_large_pieces(
-    pair: tuple[TlsStream, TlsStream, Memory],
-) -> None:
-    server, client, _ = pair
-    await shake_hands(server, client)
+async def test_a_million_bytes_come_through_in_large_pieces(streams: Streams) -> None:
     data = bytes(range(256)) * 4096
-
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(server.send_all, data)
+        nursery.start_soon(streams.server.send_all, data)
         pieces: list[bytes] = []
         while sum(map(len, pieces)) < len(data):
-            pieces.append(await client.receive_some(65_536))
+            pieces.append(await streams.client.receive_some(65_536))
 
     assert b"".join(pieces) == data
     assert len(pieces) < 64
@@ -80,9 +78,8 @@ async def test_bytes_that_came_before_are_taken(tmp_path: Path) -> None:
     assert await server.receive_some() == b"ping"
 
 
-async def test_a_goodbye_is_an_end(pair: tuple[TlsStream, TlsStream, Memory]) -> None:
-    server, client, _ = pair
-    await shake_hands(server, client)
+async def test_a_goodbye_is_an_end(streams: Streams) -> None:
+    server, client, _ = streams
     await client.send_all(b"last words")
     await client.aclose()
 
@@ -91,11 +88,8 @@ async def test_a_goodbye_is_an_end(pair: tuple[TlsStream, TlsStream, Memory]) ->
     await server.aclose()
 
 
-async def test_an_end_without_goodbye_is_an_end_too(
-    pair: tuple[TlsStream, TlsStream, Memory],
-) -> None:
-    server, client, carrier = pair
-    await shake_hands(server, client)
+async def test_an_end_without_goodbye_is_an_end_too(streams: Streams) -> None:
+    server, _, carrier = streams
     await carrier.aclose()
 
     assert await server.receive_some() == b""
@@ -104,7 +98,7 @@ async def test_an_end_without_goodbye_is_an_end_too(
     await server.aclose()
 
 
-async def test_a_failed_handshake_tells_the_peer_why(tmp_path: Path) -> None:
+async def test_a_failed_handshake_has_its_reason_at_both_ends(tmp_path: Path) -> None:
     server_side = with_pair(tmp_path, authority().issue("server"), protocols="TLSv1.3")
     client_side = TlsSettings(protocols="TLSv1.2")
     ours, theirs = memory_stream_pair()
@@ -135,11 +129,8 @@ async def test_an_end_within_the_handshake_breaks_it() -> None:
     await client.aclose()
 
 
-async def test_garbage_after_the_handshake_breaks_the_stream(
-    pair: tuple[TlsStream, TlsStream, Memory],
-) -> None:
-    server, client, carrier = pair
-    await shake_hands(server, client)
+async def test_garbage_after_the_handshake_breaks_the_stream(streams: Streams) -> None:
+    server, _, carrier = streams
     await carrier.send_all(b"\x17\x03\x03\x00\x20" + bytes(32))
 
     with pytest.raises(trio.BrokenResourceError):

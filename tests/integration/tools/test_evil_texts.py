@@ -94,8 +94,8 @@ def calls_of_admin(address: str, form: str) -> list[tuple[str, list[str]]]:
 
 def assert_harmless(output: str) -> None:
     """Nothing of it changes a terminal."""
-    own = OWN.sub("", output)
-    assert [line for line in own.split("\n") if line != escape_lines(line)] == []
+    foreign_text = OWN.sub("", output)
+    assert [line for line in foreign_text.split("\n") if line != escape_lines(line)] == []
 
 
 @pytest.mark.parametrize(
@@ -127,11 +127,11 @@ def test_admin_commands_with_evil_refusals(tmp_path: Path) -> None:
 def test_store_commands_with_evil_messages(tmp_path: Path) -> None:
     store = str(write_store(tmp_path / "store"))
     queue = ("--at", "orders:0:0", store)
-    plain = [["info"], ["check"], ["pending"], ["messages"], ["export"], ["replay", "--dry-run"]]
-    plain += [["stat", "--by", kind] for kind in ("topic", "tag", "group")]
-    plain += [["rebuild", "--log-file-size", "1048576", str(tmp_path / "built")]]
-    calls = [[*words, store] for words in plain]
-    calls += [[*words[:1], "--json", *words[1:], store] for words in plain[:9]]
+    commands = [["info"], ["check"], ["pending"], ["messages"], ["export"], ["replay", "--dry-run"]]
+    commands += [["stat", "--by", column] for column in ("topic", "tag", "group")]
+    commands += [["rebuild", "--log-file-size", "1048576", str(tmp_path / "built")]]
+    calls = [[*words, store] for words in commands]
+    calls += [[*words[:1], "--json", *words[1:], store] for words in commands[:9]]
     calls += [["messages", "--body", "text", store], ["get", *queue], ["get", "--json", *queue]]
 
     output = show([("rocketwire_tools.store.__main__", words) for words in calls], tmp_path)

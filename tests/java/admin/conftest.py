@@ -1,4 +1,4 @@
-"""Both command lines, ours and Java's, for the tests of this folder."""
+"""Both command lines, ours and Java's, and the calls of operators, for the tests of this folder."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.java.admin.commands import Ours
+from rocketwire.client.admin import Admin, open_admin
+from tests.java.admin.commands import Mqadmin, Ours
+from tests.peers.client_settings import PATIENCE, patient
 from tests.support import admin_process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import AsyncGenerator, Iterator
 
     from tests.peers.cluster import JavaCluster
     from tests.peers.peers import JavaPeer
@@ -19,13 +21,20 @@ if TYPE_CHECKING:
 @pytest.fixture
 def ours(java_cluster: JavaCluster, capsys: pytest.CaptureFixture[str]) -> Ours:
     """``rocketwire-admin`` in this process."""
-    return Ours(java_cluster.address, capsys)
+    return Ours(java_cluster, capsys)
 
 
 @pytest.fixture
-def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Callable[[str], str]:
+def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Mqadmin:
     """Return the output of Java's mqadmin for a command."""
     return lambda line: java_peer.admin(java_cluster.address, line).out
+
+
+@pytest.fixture
+async def admin(java_cluster: JavaCluster) -> AsyncGenerator[Admin]:
+    """The calls of operators."""
+    async with open_admin(patient(namesrv_addr=java_cluster.address), within=PATIENCE) as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)

@@ -1,305 +1,276 @@
-"""Cases A01 to A08 and A17: operators' calls about topics, groups, offsets, brokers and name servers, compared with Java's mqadmin."""
+"""Operators' calls about topics, groups, offsets and messages (A01 to A08, A17) that no command of ``rocketwire-admin`` makes."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-import trio
 
-from rocketwire.client.admin import NOW, Admin, open_admin
-from rocketwire.codes import ResponseCode
-from rocketwire.errors import BrokerError, ClusterNotFoundError, TopicRouteNotFoundError
-from rocketwire.messages.enums import MessageRequestMode
+from rocketwire.client import LocalTransactionState, Message, open_producer
+from rocketwire.client.admin import NOW
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import BrokerError, TopicRouteNotFoundError
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.offsets import QueryCorrectionOffsetHeader
 from rocketwire.messages.topic_config import TopicConfig
-from tests.peers.client_settings import PATIENCE, patient
+from rocketwire.policy.resource_names import retry_topic
+from tests.java.admin.commands import CLUSTER
+from tests.peers.client_settings import patient_producer
 from tests.peers.messages import create_topic, eventually, numbered, send, unique
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
+    from rocketwire.client.admin import Admin
     from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
-
-CLUSTER = "DefaultCluster"
-
-
-@pytest.fixture
-async def admin(java_cluster: JavaCluster) -> AsyncGenerator[Admin]:
-    async with open_admin(patient(namesrv_addr=java_cluster.address), within=PATIENCE) as made:
-        yield made
-
-
-class Mqadmin:
-    """Java's own, for comparison."""
-
-    def __init__(self, cluster: JavaCluster, peer: JavaPeer) -> None:
-        self._cluster = cluster
-        self._peer = peer
-
-    async def __call__(self, line: str) -> str:
-        output = await trio.to_thread.run_sync(self._peer.admin, self._cluster.address, line)
-        return output.out + output.err
+HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 
 
 @pytest.fixture
-def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Mqadmin:
-    return Mqadmin(java_cluster, java_peer)
+def broker(java_cluster: JavaCluster) -> str:
+    """Address of the broker."""
+    return java_cluster.master.address
 
 
-def rows(output: str, *, of: str) -> set[tuple[str, ...]]:
-    """The words of the lines of a table that begin with a word."""
-    return {tuple(line.split()) for line in output.splitlines() if line.startswith(of)}
+def queue_of(topic: str, queue_id: int = 0) -> MessageQueue:
+    return MessageQueue(topic=topic, broker_name="broker-a", queue_id=queue_id)
 
 
-async def test_a01_a_topic_is_created_changed_and_deleted(
-    java_cluster: JavaCluster, admin: Admin, mqadmin: Mqadmin
-) -> None:
-    topic = unique("a01")
-    address = java_cluster.master.address
+async def create_group(admin: Admin, name: str) -> str:
+    await admin.groups.create_or_update(SubscriptionGroupConfig(group_name=name), cluster=CLUSTER)
+    return name
+
+
+async def commit_offsets(admin: Admin, broker: str, topic: str, **offsets: int) -> None:
+    """Create groups, with these offsets in the first queue of a topic."""
+    for group, offset in offsets.items():
+        await create_group(admin, group)
+        await admin.client.brokers.update_consumer_offset(broker, group, queue_of(topic), offset)
+
+
+async def read_offset(admin: Admin, broker: str, topic: str, group: str) -> int | None:
+    return (await admin.offsets.all_of_broker(broker)).get(f"{topic}@{group}", {}).get(0)
+
+
+# ---- topics and groups
+
+
+async def test_a01_a_topic_is_created_replaced_and_deleted(broker: str, admin: Admin) -> None:
+    topic, attributes = unique("a01"), {"message.type": "NORMAL"}
     config = TopicConfig(
-        topic_name=topic,
-        read_queue_nums=5,
-        write_queue_nums=3,
-        attributes={"message.type": "NORMAL"},
+        topic_name=topic, read_queue_nums=5, write_queue_nums=3, attributes=attributes
     )
 
-    async def queues() -> tuple[int, int, int]:
-        (one,) = list((await admin.clusters.route(topic)).queue_datas or ())
-        return one.read_queue_nums, one.write_queue_nums, one.perm
+    async def wait_for_queues(*expected: int) -> None:
+        async def are_routed() -> bool:
+            (data,) = list((await admin.clusters.route(topic)).queue_datas or ())
+            return (data.read_queue_nums, data.write_queue_nums, data.perm) == expected
 
-    async def becomes(wanted: tuple[int, int, int]) -> None:
-        async def is_so() -> bool:
-            return await queues() == wanted
+        await eventually(are_routed)
 
-        await eventually(is_so)
-
-    assert await admin.topics.create_or_update(config, cluster=CLUSTER) == (address,)
-    await becomes((5, 3, 6))
-    told = await mqadmin(f"topicRoute -t {topic}")
-    assert '"readQueueNums":5' in re.sub(r"\s", "", told)
-    assert '"writeQueueNums":3' in re.sub(r"\s", "", told)
-    assert (await admin.topics.config(address, topic)).attributes == {"message.type": "NORMAL"}
-    assert topic in await admin.topics.names()
-    assert topic in await admin.topics.names(CLUSTER)
-    assert await admin.clusters.of_topics(topic) == (CLUSTER,)
-    assert CLUSTER in await mqadmin(f"topicClusterList -t {topic}")
-
-    (change,) = await admin.topics.update({topic: lambda old: replace(old, perm=4)}, broker=address)
-    assert change.before == replace(change.after or config, perm=6)
-    await becomes((5, 3, 4))
-    assert (await admin.topics.config(address, topic)).attributes == {"message.type": "NORMAL"}
+    assert await admin.topics.create_or_update(config, cluster=CLUSTER) == (broker,)
+    await wait_for_queues(5, 3, 6)
+    assert (await admin.topics.config(broker, topic)).attributes == attributes
     removal = TopicConfig(topic_name=topic, attributes={"-message.type": ""})
-    await admin.topics.create_or_update(removal, broker=address)
-    await becomes((16, 16, 6))
-    assert (await admin.topics.config(address, topic)).attributes == {}
+    await admin.topics.create_or_update(removal, broker=broker)
+    await wait_for_queues(16, 16, 6)
+    assert (await admin.topics.config(broker, topic)).attributes == {}
 
     await admin.topics.delete(topic, CLUSTER)
     with pytest.raises(TopicRouteNotFoundError):
         await admin.clusters.route(topic)
-    with pytest.raises(BrokerError) as gone:
-        await admin.topics.config(address, topic)
-    assert gone.value.code == ResponseCode.TOPIC_NOT_EXIST
-    assert "No topic route" in await mqadmin(f"topicRoute -t {topic}")
-
-
-async def test_a01_several_topics_are_created_in_one_request(
-    java_cluster: JavaCluster, admin: Admin
-) -> None:
-    names = [unique("a01-list") for _ in range(3)]
-    address = java_cluster.master.address
-    new = TopicConfig(read_queue_nums=2)
-    await admin.topics.update(dict.fromkeys(names, lambda topic: topic), new=new, broker=address)
-
-    found = await admin.topics.configs(address)
-    assert [found[name].read_queue_nums for name in names] == [2, 2, 2]
-    assert "TBW102" in await admin.topics.system_names(address)
+    with pytest.raises(BrokerError) as refused:
+        await admin.topics.config(broker, topic)
+    assert refused.value.code == ResponseCode.TOPIC_NOT_EXIST
 
 
 @pytest.mark.parametrize("topic", ["TBW102", "SCHEDULE_TOPIC_XXXX", "a b"])
-async def test_a02_a_name_of_the_systems_is_refused(
-    java_cluster: JavaCluster, admin: Admin, topic: str
-) -> None:
-    with pytest.raises(BrokerError) as refused:
-        await admin.topics.create_or_update(
-            TopicConfig(topic_name=topic),
-            broker=java_cluster.master.address,
-            force=True,  # delayed messages of other tests may be in it
-        )
+async def test_a02_a_name_of_the_system_is_refused(broker: str, admin: Admin, topic: str) -> None:
+    config = TopicConfig(topic_name=topic)
+    with pytest.raises(BrokerError) as refused:  # forced: it may hold messages of other tests
+        await admin.topics.create_or_update(config, broker=broker, force=True)
     assert refused.value.code == ResponseCode.INVALID_PARAMETER
 
 
-async def test_a_cluster_that_nobody_knows_is_told(admin: Admin) -> None:
-    with pytest.raises(ClusterNotFoundError, match="nowhere"):
-        await admin.topics.create_or_update(TopicConfig(topic_name="a"), cluster="nowhere")
-
-
-async def test_a03_the_queues_of_an_ordered_topic_are_kept_and_told_in_its_route(
-    java_cluster: JavaCluster, admin: Admin, mqadmin: Mqadmin
-) -> None:
-    topic = unique("a03")
-    config = TopicConfig(topic_name=topic, order=True)
-    await admin.topics.create_or_update(config, broker=java_cluster.master.address)
-
-    assert await admin.topics.order_conf(topic) is None
-    (put,) = await admin.topics.put_order_conf(topic, "broker-a:4;broker-b:2")
-    assert (put.before, put.after) == (None, "broker-a:4;broker-b:2")
-    (put,) = await admin.topics.put_order_conf(topic, "broker-a:8", whole=False)
-    changed = "broker-a:8;broker-b:2"
-    assert (put.before, put.after) == ("broker-a:4;broker-b:2", changed)
-    assert changed in await mqadmin(f"updateOrderConf -t {topic} -m get")
-    name_servers = admin.name_servers
+async def test_a03_an_order_is_in_the_route_of_its_topic(broker: str, admin: Admin) -> None:
+    topic, order = unique("a03"), "broker-a:8;broker-b:2"
+    await admin.topics.create_or_update(TopicConfig(topic_name=topic, order=True), broker=broker)
+    await admin.topics.put_order_conf(topic, order)
     try:
-        await name_servers.update_configs({"orderMessageEnable": "true"})
+        await admin.name_servers.update_configs({"orderMessageEnable": "true"})
 
-        async def is_told() -> bool:
-            return (await admin.clusters.route(topic)).order_topic_conf == changed
+        async def is_routed() -> bool:
+            return (await admin.clusters.route(topic)).order_topic_conf == order
 
-        await eventually(is_told)
+        await eventually(is_routed)
     finally:
-        await name_servers.update_configs({"orderMessageEnable": "false"})
-    await admin.topics.delete_order_conf(topic)
-    assert await admin.topics.order_conf(topic) is None
+        await admin.name_servers.update_configs({"orderMessageEnable": "false"})
 
 
-async def test_a05_offsets_of_queues_and_groups_are_what_mqadmin_prints(
-    admin: Admin, mqadmin: Mqadmin
-) -> None:
+async def test_a06_pages_of_topics_and_groups_are_complete(broker: str, admin: Admin) -> None:
+    groups = [unique("a06") for _ in range(7)]
+    new = SubscriptionGroupConfig(retry_max_times=3)
+    await admin.groups.update(dict.fromkeys(groups, lambda group: group), new=new, broker=broker)
+
+    configs = await admin.groups.configs(broker)
+    assert {configs[name].retry_max_times for name in groups} == {3}
+    # the last page holds one entry where the number of groups without one is even
+    for size in (-(-len(configs) // 3), (len(configs) - 1) // 2):
+        assert set(await admin.groups.configs(broker, page_size=size)) == set(configs)
+    topics = await admin.topics.configs(broker)
+    for pages in (3, len(topics) - 1):
+        size = max(len(topics) // pages, 1)
+        assert set(await admin.topics.configs(broker, page_size=size)) == set(topics)
+    assert "TBW102" in await admin.topics.system_names(broker)
+
+
+async def test_a08_a_value_of_a_name_server_is_read(admin: Admin) -> None:
+    space = unique("a08")
+    await admin.name_servers.put_kv(space, "colour", "green")
+    assert await admin.name_servers.kv_value(space, "colour") == "green"
+    assert await admin.name_servers.kv_value(space, "size") is None
+    assert await admin.name_servers.kv_namespace(space) == {"colour": "green"}
+    assert await admin.name_servers.kv_namespace(f"{space}-none") == {}
+
+
+async def test_a_group_is_forbidden_to_read_and_deleted(broker: str, admin: Admin) -> None:
+    topic = await create_topic(admin.client, unique("groups"))
+    group = await create_group(admin, unique("g"))
+    assert (await admin.groups.read_forbidden(broker, group, topic)).readable is not False
+    forbidden = await admin.groups.read_forbidden(broker, group, topic, readable=False)
+    assert forbidden.readable is False
+
+    await admin.groups.delete(group, cluster=CLUSTER, clean_offset=True)
+    assert group not in await admin.groups.configs(broker)
+    with pytest.raises(BrokerError) as refused:
+        await create_group(admin, "a b")
+    assert refused.value.code == ResponseCode.INVALID_PARAMETER
+
+
+async def test_statistics_and_limits_of_cold_data_are_read(broker: str, admin: Admin) -> None:
+    topic = await create_topic(admin.client, unique("stats"))
+    await send(admin.client, topic, numbered(3))
+    stats = await admin.brokers.stats(broker, "TOPIC_PUT_NUMS", topic)
+    assert stats.stats_day is not None
+    with pytest.raises(BrokerError):
+        await admin.brokers.stats(broker, "TOPIC_PUT_NUMS", unique("none"))
+    assert await admin.brokers.cold_data_info(broker)
+    for limit, previous in ((1000, None), (2000, 1000), (None, 2000)):
+        (change,) = await admin.brokers.set_cold_data_limit(broker, "some-group", limit)
+        assert (change.before, change.after) == (previous, limit)
+
+
+# ---- offsets
+
+
+async def test_a05_offsets_of_all_queues_and_groups_are_read(broker: str, admin: Admin) -> None:
     topic = await create_topic(admin.client, unique("a05"), queues=2)
-    group, other = unique("g"), unique("other")
+    group, target = [await create_group(admin, unique("g")) for _ in range(2)]
     await send(admin.client, topic, numbered(6), queue_id=1)
-    for name in (group, other):
-        await admin.groups.create_or_update(
-            SubscriptionGroupConfig(group_name=name), cluster=CLUSTER
-        )
-    queue = MessageQueue(topic=topic, broker_name="broker-a", queue_id=1)
-    (address,) = await admin.clusters.masters(CLUSTER)
-    await admin.client.brokers.update_consumer_offset(address, group, queue, 2)
-
-    stats = await admin.topics.stats(topic)
-    printed = rows(await mqadmin(f"topicStatus -t {topic}"), of="broker-a")
-    ours = {
-        (q.broker_name, str(q.queue_id), str(one.min_offset), str(one.max_offset))
-        for q, one in (stats.offset_table or {}).items()
-    }
-    assert ours == {row[:4] for row in printed}
-    assert ("broker-a", "1", "0", "6") in ours
-
-    progress = await admin.consumers.stats(group, topic)
-    table = progress.offset_table or {}
-    printed = rows(await mqadmin(f"consumerProgress -g {group} -t {topic}"), of=topic)
-    assert {
-        (topic, "broker-a", str(q.queue_id), str(w.broker_offset), str(w.consumer_offset))
-        for q, w in table.items()
-    } == {row[:5] for row in printed}
-    assert (table[queue].broker_offset, table[queue].consumer_offset) == (6, 2)
+    queue = queue_of(topic, 1)
+    await admin.client.brokers.update_consumer_offset(broker, group, queue, 2)
 
     ends = await admin.offsets.of_queues(topic)
     assert ends[queue][:2] == (0, 6)
     assert ends[queue].earliest_store_time > 0
-    first = MessageQueue(topic=topic, broker_name="broker-a", queue_id=0)
-    assert await admin.offsets.copy(group, other, topic) == {first: 0, queue: 2}
-    assert await admin.client.brokers.consumer_offset(address, other, queue) == 2
-    assert (await admin.offsets.all_of_broker(address))[f"{topic}@{other}"][1] == 2
+    assert await admin.offsets.copy(group, target, topic) == {queue_of(topic): 0, queue: 2}
+    assert await admin.client.brokers.consumer_offset(broker, target, queue) == 2
+    assert (await admin.offsets.all_of_broker(broker))[f"{topic}@{target}"][1] == 2
 
 
-async def test_a06_topics_and_groups_come_in_pages_and_none_is_missing(
-    java_cluster: JavaCluster, admin: Admin
-) -> None:
-    address = java_cluster.master.address
-    groups = [unique("a06") for _ in range(7)]
-    new = SubscriptionGroupConfig(retry_max_times=3)
-    await admin.groups.update(dict.fromkeys(groups, lambda group: group), new=new, broker=address)
-
-    whole = await admin.groups.configs(address)
-    assert set(groups) <= set(whole)
-    assert {whole[name].retry_max_times for name in groups} == {3}
-    size = -(-len(whole) // 3)
-    assert set(await admin.groups.configs(address, page_size=size)) == set(whole)
-    one_short = (len(whole) - 1) // 2  # the last page holds one entry where that number is even
-    assert set(await admin.groups.configs(address, page_size=one_short)) == set(whole)
-    topics = await admin.topics.configs(address)
-    for pages in (3, len(topics) - 1):
-        page_size = max(len(topics) // pages, 1)
-        assert set(await admin.topics.configs(address, page_size=page_size)) == set(topics)
-
-
-async def test_a07_offsets_are_reset_by_time_by_queue_and_for_a_group_that_is_away(
-    java_cluster: JavaCluster, admin: Admin
-) -> None:
-    address = java_cluster.master.address
+async def test_a07_offsets_are_reset_by_time_and_by_queue(broker: str, admin: Admin) -> None:
     topic = await create_topic(admin.client, unique("a07"), queues=1)
-    group = unique("g")
     await send(admin.client, topic, numbered(5), queue_id=0)
-    await admin.groups.create_or_update(SubscriptionGroupConfig(group_name=group), broker=address)
-    queue = MessageQueue(topic=topic, broker_name="broker-a", queue_id=0)
-
-    async def offset() -> int | None:
-        return await admin.client.brokers.consumer_offset(address, group, queue)
+    group, absent = [await create_group(admin, unique("g")) for _ in range(2)]
+    queue = queue_of(topic)
 
     assert await admin.offsets.reset_by_time(group, topic, NOW) == {queue: 5}
     assert await admin.offsets.reset_by_time(group, topic, 0) == {queue: 0}
-    assert await admin.offsets.reset_queue(address, group, queue, 3) == {queue: 3}
-    assert await offset() == 3
+    assert await admin.offsets.reset_queue(broker, group, queue, 3) == {queue: 3}
+    assert await admin.client.brokers.consumer_offset(broker, group, queue) == 3
     assert await admin.offsets.skip_accumulated(group, topic) == {queue: 5}
 
-    other = unique("never-there")
-    await admin.groups.create_or_update(SubscriptionGroupConfig(group_name=other), broker=address)
-    (rolled,) = await admin.offsets.reset_by_time_old(other, topic, 0)
+    (rolled,) = await admin.offsets.reset_by_time_old(absent, topic, 0)
     assert (rolled.rollback_offset, rolled.broker_offset) == (0, 5)
-    (rolled,) = await admin.offsets.reset_by_time_old(other, topic, NOW, force=False)
+    (rolled,) = await admin.offsets.reset_by_time_old(absent, topic, NOW, force=False)
     assert (rolled.timestamp_offset, rolled.rollback_offset) == (5, 0)
     with pytest.raises(BrokerError):
-        await admin.offsets.reset_queue(address, group, queue, 99)
+        await admin.offsets.reset_queue(broker, group, queue, 99)
 
 
-async def test_a08_key_value_configuration_is_kept_by_every_name_server(
-    admin: Admin, mqadmin: Mqadmin
-) -> None:
-    space = unique("a08")
-    await admin.name_servers.put_kv(space, "colour", "green")
-    await mqadmin(f"updateKvConfig -s {space} -k size -v large")
-    assert await admin.name_servers.kv_value(space, "size") == "large"
-    assert await admin.name_servers.kv_namespace(space) == {"colour": "green", "size": "large"}
-    await admin.name_servers.delete_kv(space, "colour")
-    assert await admin.name_servers.kv_value(space, "colour") is None
-    assert await admin.name_servers.kv_namespace(space + "-none") == {}
+async def test_a_broker_clones_the_offsets_of_a_group(broker: str, admin: Admin) -> None:
+    source, target, second_target = unique("from"), unique("to"), unique("second")
+    topics = [await create_topic(admin.client, unique("clone")) for _ in range(2)]
+    await create_topic(admin.client, retry_topic(source), queues=1)
+    for topic in topics:
+        await send(admin.client, topic, numbered(3), queue_id=0)
+        await commit_offsets(admin, broker, topic, **{source: 2})
+
+    assert await admin.offsets.clone(source, target, topics[0]) == (broker,)
+    assert await read_offset(admin, broker, topics[0], target) == 2
+    assert await read_offset(admin, broker, topics[1], target) is None
+    await admin.offsets.clone(source, second_target)
+    offsets = [await read_offset(admin, broker, topic, second_target) for topic in topics]
+    assert offsets == [2, 2]
 
 
-async def test_groups_are_configured_forbidden_switched_to_pop_and_deleted(
-    java_cluster: JavaCluster, admin: Admin, mqadmin: Mqadmin
-) -> None:
-    address = java_cluster.master.address
-    topic = await create_topic(admin.client, unique("groups"))
-    group = unique("g")
-    config = SubscriptionGroupConfig(
-        group_name=group, retry_max_times=2, consume_message_orderly=True
-    )
-    assert await admin.groups.create_or_update(config, cluster=CLUSTER) == (address,)
-    assert (await admin.groups.config(address, group)).consume_message_orderly
-    told = re.sub(r"\s", "", await mqadmin(f"getConsumerConfig -g {group}"))
-    assert "retryMaxTimes=2" in told
+async def test_the_lowest_offset_of_all_groups_is_read(broker: str, admin: Admin) -> None:
+    topic = await create_topic(admin.client, unique("corrections"))
+    await send(admin.client, topic, numbered(5), queue_id=0)
+    low, high = unique("low"), unique("high")
+    await commit_offsets(admin, broker, topic, **{low: 1, high: 4})
+    assert await admin.offsets.corrections(broker, topic, high) == {0: 1}
 
-    await admin.groups.set_request_mode(
-        group, topic, MessageRequestMode.POP, pop_share_queue_num=2, cluster=CLUSTER
-    )
-    modes = await admin.groups.request_modes(address)
-    assert modes[topic][group].mode == MessageRequestMode.POP
-    assert modes[topic][group].pop_share_queue_num == 2
+    # ``corrections`` takes no groups to leave out, because a broker deletes their offsets
+    header = QueryCorrectionOffsetHeader(topic=topic, compare_group=high, filter_groups=low)
+    answer = await admin.offsets.ask(broker, RequestCode.QUERY_CORRECTION_OFFSET, header)
+    assert answer.body.correction_offsets == {0: 4}
+    assert await read_offset(admin, broker, topic, low) is None
 
-    assert (await admin.groups.read_forbidden(address, group, topic)).readable is not False
-    forbidden = await admin.groups.read_forbidden(address, group, topic, readable=False)
-    assert forbidden.readable is False
 
-    await admin.groups.delete(group, cluster=CLUSTER, clean_offset=True)
-    assert group not in await admin.groups.configs(address)
-    with pytest.raises(BrokerError) as refused:
-        await admin.groups.create_or_update(
-            SubscriptionGroupConfig(group_name="a b"), broker=address
+async def test_progress_of_delayed_messages_is_read(broker: str, admin: Admin) -> None:
+    topic = await create_topic(admin.client, unique("delays"))
+    async with open_producer(admin.client, unique("p"), patient_producer()) as producer:
+        await producer.send(Message(topic, b"later", delay_level=1))
+
+    async def is_delivered() -> bool:
+        return (await admin.offsets.delays(broker)).get(1, -1) >= 0
+
+    await eventually(is_delivered)
+    assert await admin.brokers.timer_metrics(broker) is not None
+
+
+# ---- messages
+
+
+async def test_a_half_message_is_checked_again(broker: str, admin: Admin) -> None:
+    topic = await create_topic(admin.client, unique("half"))
+    async with open_producer(
+        admin.client, unique("p"), patient_producer(), check=lambda _: LocalTransactionState.UNKNOW
+    ) as producer:
+        ended = await producer.send_in_transaction(
+            Message(topic, b"half"), lambda _message, _result: LocalTransactionState.UNKNOW
         )
-    assert refused.value.code == ResponseCode.INVALID_PARAMETER
+        half = ended.send_result.offset_msg_id
+        assert (await admin.messages.by_offset_id(HALF_TOPIC, half)).topic == HALF_TOPIC
+
+        async def count_halves() -> int:
+            table = (await admin.topics.stats_of(broker, HALF_TOPIC)).offset_table or {}
+            return sum(offsets.max_offset for offsets in table.values())
+
+        count = await count_halves()
+        assert await admin.messages.resume_half(HALF_TOPIC, half)
+
+        async def is_back() -> bool:
+            return await count_halves() > count
+
+        await eventually(is_back)
+    assert not await admin.messages.resume_half(topic, "0" * 32)
+
+
+async def test_pops_are_written_back_and_files_read_ahead(broker: str, admin: Admin) -> None:
+    topic = await create_topic(admin.client, unique("pops"))
+    group = await create_group(admin, unique("g"))
+    assert await admin.lite.polling_num(broker, group, topic) == 0
+    await admin.lite.export_pop_records(broker)
+    assert "mode: 0" in (await admin.brokers.set_read_ahead_mode(broker, "0") or "")

@@ -8,30 +8,31 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import trio
 
-from rocketwire.client import Message, open_client, open_producer
-from rocketwire.client.consumer.config import PushConsumerConfig
-from rocketwire.client.consumer.push.push_consumer import open_push_consumer
+from rocketwire.client import (
+    Message,
+    PushConsumerConfig,
+    open_client,
+    open_producer,
+    open_push_consumer,
+)
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.java.admin.commands import Ours, rows
+from tests.java.admin.commands import LONG, columns, rows
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.messages import create_topic, eventually, unique, until
 from tests.support.admin_process import run
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
-
-    import pytest
+    from collections.abc import AsyncGenerator, Sequence
 
     from rocketwire.wire.message.stored import StoredMessage
+    from tests.java.admin.commands import Mqadmin, Ours
     from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
-
-LONG = ("--request-timeout", "120")
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+STATS = "topic group brokerName queueId brokerOffset consumerOffset diff"
 
 
-class Connected(NamedTuple):
+class Members(NamedTuple):
     """A producer and a consumer that share a client; two messages were sent and handled."""
 
     topic: str
@@ -41,12 +42,11 @@ class Connected(NamedTuple):
 
 
 @asynccontextmanager
-async def connected(cluster: JavaCluster) -> AsyncGenerator[Connected]:
-    seen: list[StoredMessage] = []
+async def open_members(cluster: JavaCluster) -> AsyncGenerator[Members]:
+    bodies: list[bytes | None] = []
 
-    async def listen(messages: Sequence[StoredMessage], context: object) -> None:
-        del context
-        seen.extend(messages)
+    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
+        bodies.extend(message.body for message in messages)
 
     config = patient(namesrv_addr=cluster.address, persist_consumer_offset_interval=0.5)
     producers, consumers = unique("p"), unique("g")
@@ -59,98 +59,77 @@ async def connected(cluster: JavaCluster) -> AsyncGenerator[Connected]:
             for queue in await producer.queues(topic):
                 await producer.send_to(Message(topic, b"hello"), queue, within=PATIENCE)
             await client.send_heartbeats()
-            await until(lambda: len(seen) >= 2)
-            yield Connected(topic, producers, consumers, client.client_id)
+            await until(lambda: len(bodies) >= 2)
+            yield Members(topic, producers, consumers, client.client_id)
 
 
-async def test_who_is_connected_and_how_far_they_are(
-    java_cluster: JavaCluster, java_peer: JavaPeer, capsys: pytest.CaptureFixture[str]
+async def test_members_and_their_progress_are_shown_as_by_mqadmin(
+    java_cluster: JavaCluster, ours: Ours, mqadmin: Mqadmin
 ) -> None:
-    address = java_cluster.master.address
-    ours = Ours(java_cluster.address, capsys)
-
-    async def mine(line: str) -> Any:
+    async def by_us(line: str) -> Any:
         return await trio.to_thread.run_sync(ours, line)
 
     async def java(line: str) -> str:
-        run: Callable[[], Any] = partial(java_peer.admin, java_cluster.address, line)
-        return str((await trio.to_thread.run_sync(run)).out)
+        return await trio.to_thread.run_sync(mqadmin, line)
 
-    async with connected(java_cluster) as it:
+    async with open_members(java_cluster) as it:
         line = f"producerConnection -g {it.producers} -t {it.topic}"
-        (producer,) = await mine(line)
-        (printed,) = rows(await java(line), of="0001")
-        assert [producer[key] for key in ("clientId", "clientAddr", "language", "version")] == (
-            printed[1:5]
-        )
-        known = [
-            one for one in await mine(f"producer -b {address}") if one["group"] == it.producers
+        (producer,) = await by_us(line)
+        (printed,) = rows(await java(line), begin="0001")
+        assert columns([producer], "clientId clientAddr language version") == [printed[1:5]]
+        producers = await by_us(f"producer -b {ours.broker}")
+        assert [row["clientId"] for row in producers if row["group"] == it.producers] == [
+            it.client_id
         ]
-        assert [one["clientId"] for one in known] == [it.client_id]
-        assert it.producers in await java(f"producer -b {address}")
-
-        async def has_all_queues() -> bool:  # two, and one of its retry topic
-            return [one["queues"] for one in await mine(f"consumerStatus -g {it.consumers}")] == [3]
-
-        await eventually(has_all_queues)
-        (member,) = await mine(f"consumerStatus -g {it.consumers}")
-        assert member["clientId"] == it.client_id
-        assert f"{it.topic} *" in member["subscriptions"]
-        assert it.client_id in await java(f"consumerStatus -g {it.consumers}")
-        one = await mine(f"consumerStatus -g {it.consumers} -i {it.client_id} -s")
-        assert one["subscriptions"][it.topic] == "*"
-        assert f"{it.topic}/broker-a/1" in one["queues"]
-        assert one["jstack"]
+        assert it.producers in await java(f"producer -b {ours.broker}")
+        await check_consumer(it, by_us, java)
 
         async def is_committed() -> bool:
-            table = await mine(f"consumerProgress -g {it.consumers} -t {it.topic} -s true")
-            return [(row["consumerOffset"], row["clientId"]) for row in table] == (
-                [(1, it.client_id)] * 2
-            )
+            table = await by_us(f"consumerProgress -g {it.consumers} -t {it.topic} -s true")
+            return columns(table, "consumerOffset clientId") == [["1", it.client_id]] * 2
 
         await eventually(is_committed)
-        listed = await mine("consumerProgress")
-        (row,) = (one for one in listed if one["group"] == it.consumers)
+        (row,) = [row for row in await by_us("consumerProgress") if row["group"] == it.consumers]
         assert (row["count"], row["diffTotal"], row["model"]) == (1, 0, "CLUSTERING")
         assert it.consumers in await java("consumerProgress")
 
-        names = (
-            "topic",
-            "group",
-            "brokerName",
-            "queueId",
-            "brokerOffset",
-            "consumerOffset",
-            "diff",
-        )
-        told = await mine(f"brokerConsumeStats -b {address}")
-        table = [[str(one[name]) for name in names] for one in told if one["topic"] == it.topic]
-        printed_rows = rows(await java(f"brokerConsumeStats -b {address}"), of=it.topic)
-        assert sorted(table) == [words[:7] for words in printed_rows]
+        stats = await by_us(f"brokerConsumeStats -b {ours.broker}")
+        table = columns([row for row in stats if row["topic"] == it.topic], STATS)
+        printed_stats = rows(await java(f"brokerConsumeStats -b {ours.broker}"), begin=it.topic)
+        assert table == [words[:7] for words in printed_stats]
         assert len(table) == 2
-        held = await mine(f"getConsumerStatus -g {it.consumers} -t {it.topic}")
-        assert [(one["clientId"], one["offset"]) for one in held] == [(it.client_id, 1)] * 2
+        offsets = await by_us(f"getConsumerStatus -g {it.consumers} -t {it.topic}")
+        assert columns(offsets, "clientId offset") == [[it.client_id, "1"]] * 2
 
         words = ("startMonitoring", "-n", java_cluster.address, "--rounds", "1", *LONG)
-        watched = await trio.to_thread.run_sync(partial(run, *words))
-        assert (watched.status, watched.complaint) == (0, "")
-        (finding,) = (
-            one
-            for one in watched.lines
-            if (one["group"], one.get("topic")) == (it.consumers, it.topic)
-        )
-        assert (finding["kind"], finding["round"], finding["total"], finding["delayMillis"]) == (
-            "undone",
-            1,
-            0,
-            0,
-        )
+        monitored = await trio.to_thread.run_sync(partial(run, *words))
+        assert (monitored.status, monitored.complaint) == (0, "")
+        place = (it.consumers, it.topic)
+        lines = [line for line in monitored.lines if (line["group"], line.get("topic")) == place]
+        assert columns(lines, "kind round total delayMillis") == [["undone", "1", "0", "0"]]
 
-    await mine(f"producerConnection -g {unique('nobody')} -t {it.topic}")
+    await by_us(f"producerConnection -g {unique('nobody')} -t {it.topic}")
     assert ours.status == 1
 
     async def is_gone() -> bool:
-        await mine(f"consumerStatus -g {it.consumers}")
+        await by_us(f"consumerStatus -g {it.consumers}")
         return (ours.status, "CONSUMER_NOT_ONLINE" in ours.error) == (1, True)
 
     await eventually(is_gone)
+
+
+async def check_consumer(it: Members, by_us: Any, java: Any) -> None:
+    line = f"consumerStatus -g {it.consumers}"
+
+    async def has_all_queues() -> bool:  # two, and one of its retry topic
+        return [row["queues"] for row in await by_us(line)] == [3]
+
+    await eventually(has_all_queues)
+    (member,) = await by_us(line)
+    assert member["clientId"] == it.client_id
+    assert f"{it.topic} *" in member["subscriptions"]
+    assert it.client_id in await java(line)
+    info = await by_us(f"{line} -i {it.client_id} -s")
+    assert info["subscriptions"][it.topic] == "*"
+    assert f"{it.topic}/broker-a/1" in info["queues"]
+    assert info["jstack"]

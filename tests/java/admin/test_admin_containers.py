@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.java.namesrv.conftest import have_here
 from tests.peers import cache as java_cache
 from tests.peers.container import CONTAINER_POM, JavaContainer
 from tests.peers.messages import unique
 from tests.peers.peers import CURRENT
 from tests.peers.processes import wait_until
+from tests.peers.shared_peers import have_here
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from tests.java.admin.commands import Ours
+    from tests.java.admin.commands import Mqadmin, Ours
     from tests.peers.cluster import JavaCluster
 
 pytestmark = pytest.mark.full
-
 
 CLUSTER = "contained"
 
@@ -32,30 +31,29 @@ def container(
 ) -> Iterator[JavaContainer]:
     have_here(partial(java_cache.jars, CURRENT, CONTAINER_POM))
     folder = tmp_path_factory.mktemp("container")
-    with JavaContainer(folder, [java_cluster.address]) as made:
-        yield made
+    with JavaContainer(folder, [java_cluster.address]) as started:
+        yield started
 
 
-def test_a_container_starts_and_stops_brokers_for_either(
-    container: JavaContainer, ours: Ours, mqadmin: Callable[[str], str]
+def test_a_container_starts_and_stops_brokers_for_both_tools(
+    container: JavaContainer, ours: Ours, mqadmin: Mqadmin
 ) -> None:
-    def listed() -> set[str]:
-        return {one["brokerName"] for one in ours(f"clusterList -c {CLUSTER}") or ()}
+    def list_brokers() -> set[str]:
+        return {row["brokerName"] for row in ours(f"clusterList -c {CLUSTER}") or ()}
 
     by_us, by_mqadmin = unique("by-us"), unique("by-mqadmin")
-    path = container.configured(by_us, CLUSTER)
-    (told,) = ours(f"addBroker -c {container.address} -b {path}")
-    assert told == {"containerAddr": container.address, "configPath": str(path)}
-    other = container.configured(by_mqadmin, CLUSTER)
-    assert "success" in mqadmin(f"addBroker -c {container.address} -b {other}")
-    wait_until(lambda: listed() == {by_us, by_mqadmin}, "both brokers have registered")
+    paths = {name: container.write_config(name, CLUSTER) for name in (by_us, by_mqadmin)}
+    add, remove = f"addBroker -c {container.address} -b", f"removeBroker -c {container.address} -b"
+    (added,) = ours(f"{add} {paths[by_us]}")
+    assert added == {"containerAddr": container.address, "configPath": str(paths[by_us])}
+    assert "success" in mqadmin(f"{add} {paths[by_mqadmin]}")
+    wait_until(lambda: list_brokers() == {by_us, by_mqadmin}, "both brokers have registered")
 
-    ours(f"addBroker -c {container.address} -b {path}")
-    assert (ours.status, ours.error.count("\n")) == (1, 1), ours.error
-    assert "success" in mqadmin(f"removeBroker -c {container.address} -b {CLUSTER}:{by_us}:0")
-    wait_until(lambda: listed() == {by_mqadmin}, "mqadmin has removed ours")
-    ours(f"removeBroker -c {container.address} -b {CLUSTER}:{by_mqadmin}:0")
+    ours.expect_error(f"{add} {paths[by_us]}")
+    assert ours.error.count("\n") == 1, ours.error
+    assert "success" in mqadmin(f"{remove} {CLUSTER}:{by_us}:0")
+    wait_until(lambda: list_brokers() == {by_mqadmin}, "mqadmin has removed ours")
+    ours(f"{remove} {CLUSTER}:{by_mqadmin}:0")
     assert ours.status == 0, ours.error
-    wait_until(lambda: not listed(), "we have removed mqadmin's")
-    ours(f"removeBroker -c {container.address} -b {CLUSTER}:{by_us}:0")
-    assert ours.status == 1
+    wait_until(lambda: not list_brokers(), "we have removed mqadmin's")
+    ours.expect_error(f"{remove} {CLUSTER}:{by_us}:0")

@@ -1,8 +1,7 @@
-"""Cases A09 and A14, and operators' calls about messages, members, replication, static topics and lite topics."""
+"""Cases A09 and A14, and operators' calls about members, replication and static topics."""
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,60 +9,42 @@ import trio
 
 from rocketwire.client import (
     Message,
+    PushConsumerConfig,
     open_client,
     open_producer,
     open_push_consumer,
 )
 from rocketwire.client.addresses import vip_address
-from rocketwire.client.admin import Admin, TrackType, message_tracks, open_admin
-from rocketwire.client.consumer.config import ConsumeConcurrentlyContext, PushConsumerConfig
+from rocketwire.client.admin import TrackType, message_tracks
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.enums import CMResult, ConsumeFromWhere
-from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pop import PopMessageRequestHeader
 from rocketwire.messages.pull import PullMessageRequestHeader
-from rocketwire.messages.topic_config import TopicConfig
-from tests.peers.client_settings import PATIENCE, patient, patient_producer
-from tests.peers.messages import (
-    create_topic,
-    eventually,
-    numbered,
-    send,
-    unique,
-    until,
-)
+from tests.java.admin.commands import CLUSTER
+from tests.peers.client_settings import patient, patient_producer
+from tests.peers.messages import create_topic, eventually, unique, until
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import Sequence
 
+    from rocketwire.client.admin import Admin
     from rocketwire.wire.message.stored import StoredMessage
     from tests.peers.cluster import JavaCluster
     from tests.peers.peers import JavaPeer
 
-
-CLUSTER = "DefaultCluster"
 SLOW = patient_producer()
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 
 
-@pytest.fixture
-async def admin(java_cluster: JavaCluster) -> AsyncGenerator[Admin]:
-    async with open_admin(patient(namesrv_addr=java_cluster.address), within=PATIENCE) as made:
-        yield made
-
-
-async def test_a09_the_second_port_takes_sends_and_questions_but_neither_pulls_nor_pops(
+async def test_a09_the_second_port_takes_sends_but_no_pulls_or_pops(
     java_cluster: JavaCluster, admin: Admin
 ) -> None:
     second = vip_address(java_cluster.master.address)
     topic = await create_topic(admin.client, unique("a09"))
     config = patient(namesrv_addr=java_cluster.address, vip_channel_enabled=True)
-    async with (
-        open_client(config) as client,
-        open_producer(client, unique("p"), SLOW) as producer,
-    ):
+    async with open_client(config) as client, open_producer(client, unique("p"), SLOW) as producer:
         await producer.send(Message(topic, b"by the second port"))
         assert second in client.pool.addresses
     assert (await admin.brokers.runtime_info(second))["brokerVersionDesc"] == "V5_5_0"
@@ -82,60 +63,17 @@ async def test_a09_the_second_port_takes_sends_and_questions_but_neither_pulls_n
         assert refused.value.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
 
 
-async def test_messages_are_found_by_both_ids_by_key_by_place_and_by_time(
-    java_cluster: JavaCluster, admin: Admin
-) -> None:
-    topic = await create_topic(admin.client, unique("found"), queues=2)
-    async with open_producer(admin.client, unique("p"), SLOW) as producer:
-        sent = await producer.send(Message(topic, b"one", keys=("k1", "k2")))
-        await producer.send(Message(topic, b"two", keys=("k2",)))
-    messages = admin.messages
-
-    async def are_indexed() -> bool:
-        return len(await messages.by_key(topic, "k2")) == 2
-
-    await eventually(are_indexed)
-    (one,) = await messages.by_key(topic, "k1")
-    assert (one.body, one.msg_id, one.offset_msg_id) == (b"one", sent.msg_id, sent.offset_msg_id)
-    assert await messages.by_key(topic, "nothing") == ()
-    assert await messages.by_key(topic, "k1", end=1) == ()
-    assert await messages.by_unique_key(topic, sent.msg_id, cluster=CLUSTER) == (one,)
-    assert await messages.by_offset_id(topic, sent.offset_msg_id or "") == one
-    assert await messages.by_id(topic, sent.offset_msg_id or "") == one
-    assert await messages.by_id(topic, sent.msg_id) == one
-    assert await messages.by_id(topic, "0" * 32) is None
-
-    queue = MessageQueue(topic=topic, broker_name="broker-a", queue_id=one.queue_id)
-    assert await messages.at(queue, one.queue_offset) == one
-    assert await messages.at(queue, 99) is None
-    async with aclosing(messages.walk(topic)) as walk:
-        assert {message.body async for message in walk} == {b"one", b"two"}
-    async with aclosing(messages.walk(topic, begin=one.store_timestamp + 3_600_000)) as walk:
-        assert [message.body async for message in walk] == []
-
-    address = java_cluster.master.address
-    told = await admin.brokers.consume_queue(address, queue, one.queue_offset, 1)
-    (entry,) = list((told and told.queue_data) or ())
-    assert entry.physic_offset == one.commit_log_offset
-    nowhere = MessageQueue(topic=unique("none"), broker_name="", queue_id=0)
-    with pytest.raises(BrokerError, match="is not exist!"):
-        await admin.brokers.consume_queue(address, nowhere, 0, 1)
-    assert await admin.brokers.consume_queue(address, queue, 99, 1) is None
-
-
-async def test_a14_members_are_seen_asked_and_told_also_with_short_heartbeats(
+async def test_a14_members_with_short_heartbeats_are_seen_and_asked(
     java_cluster: JavaCluster, java_peer: JavaPeer, admin: Admin
 ) -> None:
     address = java_cluster.master.address
     topic = await create_topic(admin.client, unique("a14"), queues=1)
+    queue = MessageQueue(topic=topic, broker_name="broker-a", queue_id=0)
     group, producers = unique("g"), unique("p")
-    seen: list[bytes | None] = []
+    bodies: list[bytes | None] = []
 
-    async def listen(
-        messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
-    ) -> None:
-        del context
-        seen.extend(message.body for message in messages)
+    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
+        bodies.extend(message.body for message in messages)
 
     config = patient(
         namesrv_addr=java_cluster.address,
@@ -150,23 +88,14 @@ async def test_a14_members_are_seen_asked_and_told_also_with_short_heartbeats(
             open_push_consumer(client, group, {topic: "*"}, listen, config=FIRST),
         ):
             sent = await producer.send(Message(topic, b"seen", tags="t"))
-            await until(lambda: seen == [b"seen"])
+            await until(lambda: bodies == [b"seen"])
             await trio.sleep(0.5)  # several heartbeats without the subscription
             connection = await admin.consumers.connection(group)
             assert (connection.subscription_table or {})[topic].sub_string == "*"
             line = f"consumerConnection -g {group}"
-            told = await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
-            assert topic in told.out
-
-            assert [one.client_id for one in connection.connection_set or ()] == [client.client_id]
-            table = (await admin.consumers.producer_connection(producers, topic)).connection_set
-            assert [one.client_id for one in table or ()] == [client.client_id]
-            assert producers in await admin.consumers.producers_of(address)
-
-            info = await admin.consumers.running_info(group, client.client_id, stack=True)
-            queue = MessageQueue(topic=topic, broker_name="broker-a", queue_id=0)
-            assert queue in (info.mq_table or {})
-            assert (await admin.consumers.queue_owners(group))[queue] == client.client_id
+            output = await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
+            assert topic in output.out
+            await check_members(admin, group, topic, client.client_id, producers, address)
 
             async def is_committed() -> bool:
                 stats = await admin.consumers.stats(group, topic)
@@ -177,27 +106,19 @@ async def test_a14_members_are_seen_asked_and_told_also_with_short_heartbeats(
             assert members[client.client_id][queue] == 1
             (span,) = await admin.consumers.time_spans(group, topic)
             assert span.message_queue == queue
-            assert group in await admin.topics.consumer_groups(topic)
-            assert topic in await admin.groups.topics(group)
-            subscription = await admin.groups.subscription(group, topic)
-            assert subscription is not None
-            assert subscription.sub_string == "*"
-            stats_list = await admin.brokers.consume_stats(address)
-            assert any(group in one for one in stats_list.consume_stats_list or ())
 
             message = await admin.messages.by_offset_id(topic, sent.offset_msg_id or "")
-            (track,) = [
-                t for t in await message_tracks(admin, message) if t.consumer_group == group
-            ]
+            tracks = await message_tracks(admin, message)
+            (track,) = [track for track in tracks if track.consumer_group == group]
             assert track.track_type is TrackType.CONSUMED
             result = await admin.messages.consume_directly(
                 group, client.client_id, topic, sent.msg_id
             )
             assert result is not None
             assert result.consume_result == CMResult.CR_SUCCESS
-            assert seen == [b"seen", b"seen"]
+            assert bodies == [b"seen", b"seen"]
             await admin.messages.send_back(message, group, delay_level=1)
-            await until(lambda: len(seen) >= 3)
+            await until(lambda: len(bodies) >= 3)
 
     async def is_offline() -> bool:
         try:
@@ -209,14 +130,39 @@ async def test_a14_members_are_seen_asked_and_told_also_with_short_heartbeats(
     await eventually(is_offline)
 
     async def is_traced() -> bool:
-        found = await admin.messages.trace(sent.msg_id)
-        return [one.trace_type for one in found] == ["Pub"] and found[0].group_name == producers
+        records = await admin.messages.trace(sent.msg_id)
+        return [(record.trace_type, record.group_name) for record in records] == [
+            ("Pub", producers)
+        ]
 
     await eventually(is_traced)
 
 
+async def check_members(
+    admin: Admin, group: str, topic: str, client_id: str, producers: str, address: str
+) -> None:
+    """Check what brokers know of the only consumer of a group and the only producer of another."""
+    queue = MessageQueue(topic=topic, broker_name="broker-a", queue_id=0)
+    for connection in (
+        await admin.consumers.connection(group),
+        await admin.consumers.producer_connection(producers, topic),
+    ):
+        assert [member.client_id for member in connection.connection_set or ()] == [client_id]
+    assert producers in await admin.consumers.producers_of(address)
+    info = await admin.consumers.running_info(group, client_id, stack=True)
+    assert queue in (info.mq_table or {})
+    assert (await admin.consumers.queue_owners(group))[queue] == client_id
+    assert group in await admin.topics.consumer_groups(topic)
+    assert topic in await admin.groups.topics(group)
+    subscription = await admin.groups.subscription(group, topic)
+    assert subscription is not None
+    assert subscription.sub_string == "*"
+    stats_list = (await admin.brokers.consume_stats(address)).consume_stats_list
+    assert any(group in stats for stats in stats_list or ())
+
+
 @pytest.mark.full
-async def test_a_master_and_its_slave_tell_of_replication_and_clean_up(
+async def test_a_master_and_its_slave_show_replication_and_clean_up(
     java_cluster: JavaCluster, admin: Admin
 ) -> None:
     address = java_cluster.master.address
@@ -226,8 +172,7 @@ async def test_a_master_and_its_slave_tell_of_replication_and_clean_up(
         return len((await admin.brokers.ha_status(address)).ha_connection_info or ()) == 1
 
     await eventually(is_connected)
-    status = await admin.brokers.ha_status(address)
-    assert status.master
+    assert (await admin.brokers.ha_status(address)).master
     assert not (await admin.brokers.ha_status(slave.address)).master
     both = {address, slave.address}
     assert both <= set(await admin.clusters.replicas(CLUSTER))
@@ -238,40 +183,18 @@ async def test_a_master_and_its_slave_tell_of_replication_and_clean_up(
     assert await admin.brokers.delete_expired_commit_log(broker=address) == (address,)
     with pytest.raises(BrokerError):
         await admin.brokers.epoch_cache(address)
-    assert await admin.brokers.timer_metrics(address) is not None
 
-    async def is_told() -> bool:
-        for one in both:  # a master takes no notice
-            await admin.brokers.reset_master_flush_offset(one, 123_456_789_012)
-        seen = (await admin.brokers.ha_status(slave.address)).ha_client_runtime_info
-        return seen is not None and seen.master_flush_offset == 123_456_789_012
+    async def is_reset() -> bool:
+        for broker in both:  # a master takes no notice
+            await admin.brokers.reset_master_flush_offset(broker, 123_456_789_012)
+        info = (await admin.brokers.ha_status(slave.address)).ha_client_runtime_info
+        return info is not None and info.master_flush_offset == 123_456_789_012
 
-    await eventually(is_told)
-
-
-async def test_write_permission_is_taken_and_given_back(
-    java_cluster: JavaCluster, admin: Admin
-) -> None:
-    topic = await create_topic(admin.client, unique("perm"))
-
-    async def perms() -> set[int]:
-        return {one.perm for one in (await admin.clusters.route(topic)).queue_datas or ()}
-
-    async def is_taken_and_given_back() -> bool:
-        """Unless its broker registers anew in between, which other tests' topics are a reason for."""
-        try:
-            wiped = await admin.name_servers.wipe_write_perm("broker-a")
-            taken = await perms()
-        finally:
-            given = await admin.name_servers.add_write_perm("broker-a")
-        assert wiped[java_cluster.address] > 0
-        return (taken, await perms()) == ({4}, {6}) and given == wiped
-
-    await eventually(is_taken_and_given_back)
+    await eventually(is_reset)
 
 
 @pytest.mark.full
-async def test_a_static_topic_is_created_grows_and_moves_to_another_broker(
+async def test_a_static_topic_grows_and_moves_to_another_broker(
     java_cluster: JavaCluster, admin: Admin
 ) -> None:
     second = java_cluster.broker("broker-b")
@@ -287,54 +210,21 @@ async def test_a_static_topic_is_created_grows_and_moves_to_another_broker(
         infos = route.topic_queue_mapping_by_broker or {}
         return len(infos[owner].curr_id_map or {}) == 3
 
+    async def send_messages(*bodies: bytes) -> list[int]:
+        config = patient(namesrv_addr=java_cluster.address)
+        async with open_producer(config, unique("p"), SLOW) as producer:
+            return [(await producer.send(Message(topic, body))).queue_offset for body in bodies]
+
     await eventually(lambda: is_routed("broker-a"))
-    async with open_producer(
-        patient(namesrv_addr=java_cluster.address), unique("p"), SLOW
-    ) as producer:
-        for number in range(6):
-            await producer.send(Message(topic, b"%d" % number))
-    before = await admin.static_topics.stats(topic)
-    assert sum(one.max_offset for one in before.values()) == 6
+    await send_messages(*(b"%d" % number for number in range(6)))
+    stats = await admin.static_topics.stats(topic)
+    assert sum(offsets.max_offset for offsets in stats.values()) == 6
 
     plan = await admin.static_topics.remap(topic, ["broker-b"])
     assert (plan.broker_to_map_in, plan.broker_to_map_out) == (("broker-b",), ("broker-a",))
     await eventually(lambda: is_routed("broker-b"))
-    after = await admin.static_topics.stats(topic)
-    assert {one.max_offset for one in after.values()} == {10_000}
-    async with open_producer(
-        patient(namesrv_addr=java_cluster.address), unique("p"), SLOW
-    ) as producer:
-        stored = await producer.send(Message(topic, b"moved"))
-    assert stored.queue_offset == 10_000
+    stats = await admin.static_topics.stats(topic)
+    assert {offsets.max_offset for offsets in stats.values()} == {10_000}
+    assert await send_messages(b"moved") == [10_000]
     table = (await admin.topics.stats_of(second.address, topic)).offset_table or {}
-    assert sum(one.max_offset for one in table.values()) == 1
-
-
-async def test_lite_topics_and_pops_tell_numbers(java_cluster: JavaCluster, admin: Admin) -> None:
-    address = java_cluster.master.address
-    topic, group = unique("lite"), unique("g")
-    config = TopicConfig(topic_name=topic, attributes={"message.type": "LITE"})
-    await admin.topics.create_or_update(config, broker=address)
-    lite_group = SubscriptionGroupConfig(group_name=group, attributes={"lite.bind.topic": topic})
-    await admin.groups.create_or_update(lite_group, broker=address)
-
-    assert (await admin.lite.of_broker(address)).store_type
-    assert (await admin.lite.parent(address, topic)).topic == topic
-    assert (await admin.lite.group(address, group)).group == group
-    assert await admin.lite.polling_num(address, group, topic) == 0
-    with pytest.raises(BrokerError):
-        await admin.lite.parent(address, unique("no-such"))
-
-
-async def test_numbers_of_a_topic_are_counted(java_cluster: JavaCluster, admin: Admin) -> None:
-    address = java_cluster.master.address
-    topic = await create_topic(admin.client, unique("stats"))
-    await send(admin.client, topic, numbered(3))
-    found = await admin.brokers.stats(address, "TOPIC_PUT_NUMS", topic)
-    assert found.stats_day is not None
-    with pytest.raises(BrokerError):
-        await admin.brokers.stats(address, "TOPIC_PUT_NUMS", unique("none"))
-    assert await admin.brokers.cold_data_info(address)
-    for limit, before in ((1000, None), (2000, 1000), (None, 2000)):
-        (change,) = await admin.brokers.set_cold_data_limit(address, "some-group", limit)
-        assert (change.before, change.after) == (before, limit)
+    assert sum(offsets.max_offset for offsets in table.values()) == 1

@@ -8,160 +8,139 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.java.admin.commands import CLUSTER, Ours, rows, store
+from tests.java.admin.commands import CLUSTER, QUEUE_ENDS, columns, rows
 from tests.peers.messages import numbered, unique
 from tests.peers.processes import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from tests.peers.cluster import JavaCluster
+    from tests.java.admin.commands import Mqadmin, Ours
     from tests.peers.peers import JavaPeer
 
 
-def test_topics_and_groups_are_made_from_the_files_that_mqadmin_takes(
-    java_cluster: JavaCluster, ours: Ours, mqadmin: Callable[[str], str], tmp_path: Path
+def test_topics_and_groups_are_created_from_files_of_mqadmin(
+    ours: Ours, mqadmin: Mqadmin, tmp_path: Path
 ) -> None:
-    address = java_cluster.master.address
     names = [unique("list") for _ in range(4)]
-    files: list[Path] = []
-    for at, (key, queues) in enumerate(
-        [("topicName", "readQueueNums"), ("groupName", "retryMaxTimes")]
-    ):
-        for two in (names[:2], names[2:]):
-            path = tmp_path / f"{at}-{two[0]}.json"
-            path.write_text(json.dumps([{key: name, queues: 3} for name in two]))
-            files.append(path)
+    pairs = (names[:2], names[2:])
 
-    done = ours(f"updateTopicList -b {address} -f {files[0]}")
-    assert {(one["topic"], one["brokerAddr"]) for one in done} == {(n, address) for n in names[:2]}
-    mqadmin(f"updateTopicList -b {address} -f {files[1]}")
-    done = ours(f"updateSubGroupList -c {CLUSTER} -f {files[2]}")
-    assert {(one["group"], one["brokerAddr"]) for one in done} == {(n, address) for n in names[:2]}
-    mqadmin(f"updateSubGroupList -b {address} -f {files[3]}")
+    def write_list(pair: list[str], key: str, setting: str) -> Path:
+        path = tmp_path / f"{key}-{pair[0]}.json"
+        path.write_text(json.dumps([{key: name, setting: 3} for name in pair]))
+        return path
 
-    exported = ours(f"exportMetadata -b {address}")
-    for two in (names[:2], names[2:]):
-        assert [exported["topicConfigTable"][name]["readQueueNums"] for name in two] == [3, 3]
-        assert [exported["subscriptionGroupTable"][one]["retryMaxTimes"] for one in two] == [3, 3]
-    topic, other = (exported["topicConfigTable"][name] for name in (names[0], names[2]))
-    assert {**topic, "topicName": ""} == {**other, "topicName": ""}
+    topics, more_topics = [write_list(pair, "topicName", "readQueueNums") for pair in pairs]
+    groups, more_groups = [write_list(pair, "groupName", "retryMaxTimes") for pair in pairs]
+    changed = {(name, ours.broker) for name in pairs[0]}
+    created = ours(f"updateTopicList -b {ours.broker} -f {topics}")
+    assert {(row["topic"], row["brokerAddr"]) for row in created} == changed
+    mqadmin(f"updateTopicList -b {ours.broker} -f {more_topics}")
+    created = ours(f"updateSubGroupList -c {CLUSTER} -f {groups}")
+    assert {(row["group"], row["brokerAddr"]) for row in created} == changed
+    mqadmin(f"updateSubGroupList -b {ours.broker} -f {more_groups}")
 
-    files[0].write_text("{")
-    assert ours(f"updateTopicList -b {address} -f {files[0]}") is None
-    assert (ours.status, files[0].name in ours.error) == (2, True)
+    exported = ours(f"exportMetadata -b {ours.broker}")
+    configs = [exported["topicConfigTable"][name] for name in names]
+    assert [config["readQueueNums"] for config in configs] == [3] * 4
+    assert {**configs[0], "topicName": ""} == {**configs[2], "topicName": ""}
+    table = exported["subscriptionGroupTable"]
+    assert [table[name]["retryMaxTimes"] for name in names] == [3] * 4
+
+    topics.write_text("{")
+    line = f"updateTopicList -b {ours.broker} -f {topics}"
+    assert ours.expect_error(line, topics.name, status=2) is None
 
 
-def test_a_static_topic_is_told_as_by_mqadmin(
-    java_cluster: JavaCluster, ours: Ours, mqadmin: Callable[[str], str]
-) -> None:
+def test_a_static_topic_is_shown_as_by_mqadmin(ours: Ours, mqadmin: Mqadmin) -> None:
     topic = unique("static")
-    made = ours(f"updateStaticTopic -t {topic} -qn 3 -c {CLUSTER}")
-    assert [(one["logicalQueueId"], one["brokerName"]) for one in made] == [
+    created = ours(f"updateStaticTopic -t {topic} -qn 3 -c {CLUSTER}")
+    assert [(row["logicalQueueId"], row["brokerName"]) for row in created] == [
         (number, "broker-a") for number in range(3)
     ]
-    ours.wait_for(topic)
-    store(java_cluster, topic, numbered(2), queue_id=1)
+    ours.wait_for_route(topic)
+    ours.store(topic, numbered(2), queue_id=1)
+    logical = "__syslo__"
 
-    def logical() -> list[dict[str, Any]]:
-        told = ours(f"topicStatus -t {topic}") or ()
-        return [one for one in told if one["brokerName"].startswith("__syslo__")]
+    def read_queues() -> list[dict[str, Any]]:
+        status = ours(f"topicStatus -t {topic}") or ()
+        return [row for row in status if row["brokerName"].startswith(logical)]
 
-    wait_until(lambda: sum(one["maxOffset"] for one in logical()) == 2, "both messages are shown")
-    printed = rows(mqadmin(f"topicStatus -t {topic}"), of="__syslo__")
-    told = [
-        [str(one[name]) for name in ("brokerName", "queueId", "minOffset", "maxOffset")]
-        for one in logical()
-    ]
-    assert sorted(told) == [row[:4] for row in printed]
+    wait_until(lambda: sum(row["maxOffset"] for row in read_queues()) == 2, "both are shown")
+    printed = rows(mqadmin(f"topicStatus -t {topic}"), begin=logical)
+    assert columns(read_queues(), QUEUE_ENDS) == [words[:4] for words in printed]
     assert ours(f"remappingStaticTopic -t {topic} -b broker-a") is not None
-    ours(f"updateStaticTopic -t {topic} -qn 2 -b broker-a")
-    assert ours.status == 2
-    ours(f"remappingStaticTopic -t {topic} -b broker-none")
-    assert (ours.status, "broker-none" in ours.error) == (1, True)
+    ours.expect_error(f"updateStaticTopic -t {topic} -qn 2 -b broker-a", status=2)
+    ours.expect_error(f"remappingStaticTopic -t {topic} -b broker-none", "broker-none")
 
 
-def test_stores_and_cold_data_are_told_as_by_mqadmin(
-    java_cluster: JavaCluster, ours: Ours, mqadmin: Callable[[str], str]
-) -> None:
-    address, group = java_cluster.master.address, unique("cold")
+def test_stores_and_cold_data_are_shown_as_by_mqadmin(ours: Ours, mqadmin: Mqadmin) -> None:
+    place, group = f"-b {ours.broker}", unique("cold")
 
-    def thresholds() -> str:
-        told = ours(f"getColdDataFlowCtrInfo -b {address}")[0]["info"]
-        return str(told.get("configTable", ""))
+    def read_limits() -> str:
+        info = ours(f"getColdDataFlowCtrInfo {place}")[0]["info"]
+        return str(info.get("configTable", ""))
 
-    ours(f"updateColdDataFlowCtrGroupConfig -b {address} -g {group} -v 4096")
-    wait_until(lambda: group in thresholds(), "the group has a limit")
-    assert group in mqadmin(f"getColdDataFlowCtrInfo -b {address}")
+    ours(f"updateColdDataFlowCtrGroupConfig {place} -g {group} -v 4096")
+    wait_until(lambda: group in read_limits(), "the group has a limit")
+    assert group in mqadmin(f"getColdDataFlowCtrInfo {place}")
     ours(f"removeColdDataFlowCtrGroupConfig -c {CLUSTER} -g {group}")
-    wait_until(lambda: group not in thresholds(), "the group has none")
-    (told,) = ours(f"setCommitLogReadAheadMode -b {address} -m 0")
-    assert told["answer"] in mqadmin(f"setCommitLogReadAheadMode -b {address} -m 0")
-    ours(f"setCommitLogReadAheadMode -b {address} -m 7")
-    assert ours.status == 2
+    wait_until(lambda: group not in read_limits(), "the group has none")
+    line = f"setCommitLogReadAheadMode {place} -m"
+    (mode,) = ours(f"{line} 0")
+    assert mode["answer"] in mqadmin(f"{line} 0")
+    ours.expect_error(f"{line} 7", status=2)
 
-    ours(f"switchTimerEngine -b {address} -e R")  # it was started without RocksDB for timers
-    assert (ours.status, "timerRocksDBEnable" in ours.error) == (1, True)
-    (done,) = ours(f"rocksDBConfigToJson -b {address} -t topics;consumerOffsets")
-    assert done["exported"] == ["topics", "consumerOffsets"]
+    # the broker was started without RocksDB for timers
+    ours.expect_error(f"switchTimerEngine {place} -e R", "timerRocksDBEnable")
+    (exported,) = ours(f"rocksDBConfigToJson {place} -t topics;consumerOffsets")
+    assert exported["exported"] == ["topics", "consumerOffsets"]
     (checked,) = ours(f"checkRocksdbCqWriteProgress -c {CLUSTER}")
     assert checked["checkStatus"] == 2
-    assert ours(f"exportPopRecord -b {address}") == [{"brokerAddr": address, "dryRun": False}]
-    assert f"brokerAddr={address}" in mqadmin(f"exportPopRecord -b {address}")
+    records = ours(f"exportPopRecord {place}")
+    assert records == [{"brokerAddr": ours.broker, "dryRun": False}]
+    assert f"brokerAddr={ours.broker}" in mqadmin(f"exportPopRecord {place}")
 
 
-def test_a_broker_is_told_to_clean_up_as_by_mqadmin(
-    java_cluster: JavaCluster, ours: Ours, mqadmin: Callable[[str], str]
-) -> None:
-    address = java_cluster.master.address
+def test_a_broker_cleans_up_as_by_mqadmin(ours: Ours, mqadmin: Mqadmin) -> None:
     for command in ("cleanExpiredCQ", "deleteExpiredCommitLog"):
-        assert ours(f"{command} -b {address}") == [{"brokerAddr": address}]
-        assert "success" in mqadmin(f"{command} -b {address}")
-    (told,) = ours(f"resetMasterFlushOffset -b {address} -o 0")  # which a master takes no notice of
-    assert told == {"brokerAddr": address, "masterFlushOffset": 0}
-    ours("cleanExpiredCQ -b 127.0.0.1:1")
-    assert ours.status == 3
+        assert ours(f"{command} -b {ours.broker}") == [{"brokerAddr": ours.broker}]
+        assert "success" in mqadmin(f"{command} -b {ours.broker}")
+    (reset,) = ours(f"resetMasterFlushOffset -b {ours.broker} -o 0")  # a master ignores it
+    assert reset == {"brokerAddr": ours.broker, "masterFlushOffset": 0}
+    ours.expect_error("cleanExpiredCQ -b 127.0.0.1:1", status=3)
 
 
-def test_a_name_server_is_configured_as_by_mqadmin(
-    ours: Ours, mqadmin: Callable[[str], str]
-) -> None:
+def test_a_name_server_is_configured_as_by_mqadmin(ours: Ours, mqadmin: Mqadmin) -> None:
     key = "waitSecondsForService"
-    (before,) = {one["value"] for one in ours("getNamesrvConfig") if one["key"] == key}
+    (value,) = {row["value"] for row in ours("getNamesrvConfig") if row["key"] == key}
     try:
         ours(f"updateNamesrvConfig -k {key} -v 47")
         assert ours.status == 0
         assert re.search(rf"{key}\s*=\s*47\b", mqadmin("getNamesrvConfig"))
     finally:
-        ours(f"updateNamesrvConfig -k {key} -v {before}")
+        ours(f"updateNamesrvConfig -k {key} -v {value}")
 
 
-def test_a_group_that_is_away_is_moved(java_cluster: JavaCluster, ours: Ours) -> None:
-    topic, group, address = unique("old"), unique("g"), java_cluster.master.address
-    ours(f"updateTopic -b {address} -t {topic} -r 1 -w 1")
-    ours(f"updateSubGroup -b {address} -g {group}")
-    ours.wait_for(topic)
-    store(java_cluster, topic, numbered(2), queue_id=0)
-    wait_until(
-        lambda: [one["maxOffset"] for one in ours(f"topicStatus -t {topic}") or ()] == [2],
-        "both messages are shown",
-    )
+def test_a_group_that_is_away_is_moved(ours: Ours) -> None:
+    topic, group = ours.create_topic(unique("old"), 1), ours.create_group()
+    ours.store(topic, numbered(2), queue_id=0)
+
+    def are_shown() -> bool:
+        return [row["maxOffset"] for row in ours(f"topicStatus -t {topic}") or ()] == [2]
+
+    wait_until(are_shown, "both messages are shown")
     (moved,) = ours(f"resetOffsetByTimeOld -g {group} -t {topic} -s -1")
     assert (moved["brokerOffset"], moved["rollbackOffset"]) == (2, 2)
-    (back,) = ours(f"resetOffsetByTimeOld -g {group} -t {topic} -s 0")
-    assert (back["consumerOffset"], back["rollbackOffset"]) == (2, 0)
+    (moved,) = ours(f"resetOffsetByTimeOld -g {group} -t {topic} -s 0")
+    assert (moved["consumerOffset"], moved["rollbackOffset"]) == (2, 0)
 
 
-@pytest.mark.parametrize(
-    "line", ["addBroker -c {address} -b x.conf", "removeBroker -c {address} -b c:b:0"]
-)
-def test_a_broker_that_is_no_container_says_so(
-    java_cluster: JavaCluster, java_peer: JavaPeer, ours: Ours, line: str
+@pytest.mark.parametrize("command", ["addBroker -b x.conf", "removeBroker -b c:b:0"])
+def test_a_broker_that_is_no_container_refuses(
+    java_peer: JavaPeer, ours: Ours, command: str
 ) -> None:
-    words = line.format(address=java_cluster.master.address)
-    ours(words)
-    output = java_peer.admin(java_cluster.address, words)
-    assert ours.status == 1
-    assert re.search(r"not supported", ours.error)
+    line = f"{command} -c {ours.broker}"
+    ours.expect_error(line, "not supported")
+    output = java_peer.admin(ours.cluster.address, line)
     assert "not supported" in output.out + output.err

@@ -21,7 +21,7 @@ from rocketwire.messages.groups import (
     SubscriptionGroupConfig,
 )
 from rocketwire.messages.topic_config import TopicConfig
-from tests.java.admin.commands import CLUSTER, Ours, store
+from tests.java.admin.commands import CLUSTER
 from tests.peers.client_settings import PATIENCE, patient
 from tests.peers.messages import numbered, unique
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire.client.admin import Admin
-    from tests.peers.cluster import JavaCluster
+    from tests.java.admin.commands import Ours
 
 TOPIC = TopicConfig(
     read_queue_nums=5,
@@ -64,38 +64,33 @@ GROUP = SubscriptionGroupConfig(
 class Site:
     """A cluster, with the configurations that its broker has."""
 
-    def __init__(self, cluster: JavaCluster, ours: Ours) -> None:
+    def __init__(self, ours: Ours) -> None:
         self.ours = ours
-        self.broker = cluster.master.address
-        self._address = cluster.address
+        self.broker = ours.broker
 
     def ask(self, call: Callable[[Admin], Awaitable[Any]]) -> Any:
         """The result of a call of ``Admin``."""
 
         async def run() -> Any:
-            async with open_admin(patient(namesrv_addr=self._address), within=PATIENCE) as admin:
+            config = patient(namesrv_addr=self.ours.cluster.address)
+            async with open_admin(config, within=PATIENCE) as admin:
                 return await call(admin)
 
         return trio.run(run)
 
     def topic(self, name: str) -> dict[str, Any]:
         """The configuration of a topic."""
-        config = self.ask(lambda admin: admin.topics.config(self.broker, name))
-        members: dict[str, Any] = to_json(config)
-        members.pop("mappingDetail", None)
-        return members
+        config = to_json(self.ask(lambda admin: admin.topics.config(self.broker, name)))
+        return {key: value for key, value in config.items() if key != "mappingDetail"}
 
     def group(self, name: str) -> dict[str, Any]:
         """The configuration of a group."""
-        members: dict[str, Any] = to_json(
-            self.ask(lambda admin: admin.groups.config(self.broker, name))
-        )
-        return members
+        return dict(to_json(self.ask(lambda admin: admin.groups.config(self.broker, name))))
 
 
 @pytest.fixture
-def site(java_cluster: JavaCluster, ours: Ours) -> Site:
-    return Site(java_cluster, ours)
+def site(ours: Ours) -> Site:
+    return Site(ours)
 
 
 @pytest.fixture
@@ -116,19 +111,19 @@ def group(site: Site) -> str:
     return name
 
 
-def changed(
-    site: Site, line: str, look: Callable[[], dict[str, Any]], **expected: Any
+def check_change(
+    site: Site, line: str, read: Callable[[], dict[str, Any]], **expected: Any
 ) -> list[dict[str, Any]]:
     """Run a command, first with ``--dry-run``, and check all that it changes; returns its rows."""
-    before = look()
+    config = read()
     dry = site.ours(f"{line} --dry-run")
-    assert (site.ours.status, site.ours.error, look()) == (0, "", before)
+    assert (site.ours.status, site.ours.error, read()) == (0, "", config)
     rows: list[dict[str, Any]] = site.ours(line)
     assert (site.ours.status, site.ours.error) == (0, "")
     assert rows == dry
-    assert look() == before | expected
-    told = {row["setting"]: row["change"] for row in rows}
-    assert told == {name: {"old": before[name], "new": new} for name, new in expected.items()}
+    assert read() == config | expected
+    changes = {row["setting"]: row["change"] for row in rows}
+    assert changes == {name: {"old": config[name], "new": new} for name, new in expected.items()}
     return rows
 
 
@@ -152,10 +147,10 @@ def test_one_option_of_update_topic_changes_one_setting(
     site: Site, topic: str, option: str, expected: dict[str, Any]
 ) -> None:
     line = f"updateTopic -b {site.broker} -t {topic} {option}"
-    changed(site, line, lambda: site.topic(topic), **expected)
+    check_change(site, line, lambda: site.topic(topic), **expected)
 
 
-def test_the_queues_of_an_ordered_topic_follow_its_write_queues(site: Site, topic: str) -> None:
+def test_an_order_follows_the_write_queues_of_its_topic(site: Site, topic: str) -> None:
     site.ours(f"updateOrderConf -t {topic} -m put -v broker-a:3;broker-z:7")
     rows = site.ours(f"updateTopic -b {site.broker} -t {topic} -w 4")
 
@@ -166,25 +161,21 @@ def test_the_queues_of_an_ordered_topic_follow_its_write_queues(site: Site, topi
     ]
 
 
-def test_a_new_permission_leaves_the_rest_of_a_topic(site: Site, topic: str) -> None:
+def test_a_new_permission_changes_nothing_else(site: Site, topic: str) -> None:
     line = f"updateTopicPerm -b {site.broker} -t {topic} -p 6"
-    changed(site, line, lambda: site.topic(topic), perm=6)
-    site.ours(f"updateTopicPerm -b {site.broker} -t {unique('never')} -p 6")
-    assert site.ours.status == 1
+    check_change(site, line, lambda: site.topic(topic), perm=6)
+    site.ours.expect_error(f"updateTopicPerm -b {site.broker} -t {unique('never')} -p 6")
 
 
-def test_topics_of_a_file_keep_what_it_does_not_name(
-    site: Site, topic: str, tmp_path: Path
-) -> None:
-    other = unique("new")
-    file = tmp_path / "topics.json"
-    file.write_text(json.dumps([{"topicName": topic, "perm": 2}, {"topicName": other, "perm": 2}]))
-    before = site.topic(topic)
+def test_topics_of_a_file_keep_other_settings(site: Site, topic: str, tmp_path: Path) -> None:
+    new, file = unique("new"), tmp_path / "topics.json"
+    file.write_text(json.dumps([{"topicName": name, "perm": 2} for name in (topic, new)]))
+    config = site.topic(topic)
 
     rows = site.ours(f"updateTopicList -b {site.broker} -f {file}")
 
-    assert site.topic(topic) == before | {"perm": 2}
-    assert site.topic(other)["perm"] == 2
+    assert site.topic(topic) == config | {"perm": 2}
+    assert site.topic(new)["perm"] == 2
     assert [row["change"] for row in rows if row["topic"] == topic] == [{"old": 4, "new": 2}]
 
 
@@ -207,144 +198,126 @@ def test_one_option_of_update_sub_group_changes_one_setting(
     site: Site, group: str, option: str, expected: dict[str, Any]
 ) -> None:
     line = f"updateSubGroup -b {site.broker} -g {group} {option}"
-    changed(site, line, lambda: site.group(group), **expected)
+    check_change(site, line, lambda: site.group(group), **expected)
 
 
-def test_groups_of_a_file_keep_what_it_does_not_name(
-    site: Site, group: str, tmp_path: Path
-) -> None:
+def test_groups_of_a_file_keep_other_settings(site: Site, group: str, tmp_path: Path) -> None:
     file = tmp_path / "groups.json"
     file.write_text(json.dumps([{"groupName": group, "retryMaxTimes": 2}]))
     line = f"updateSubGroupList -c {CLUSTER} -f {file}"
-    changed(site, line, lambda: site.group(group), retryMaxTimes=2)
+    check_change(site, line, lambda: site.group(group), retryMaxTimes=2)
 
 
 def test_the_mode_of_a_group_keeps_its_number_of_shared_queues(
     site: Site, topic: str, group: str
 ) -> None:
-    def mode() -> tuple[Any, int]:
-        found = site.ask(lambda admin: admin.groups.request_modes(site.broker))[topic][group]
-        return found.mode, found.pop_share_queue_num
+    def read_mode() -> tuple[Any, int]:
+        mode = site.ask(lambda admin: admin.groups.request_modes(site.broker))[topic][group]
+        return mode.mode, mode.pop_share_queue_num
 
-    site.ours(f"setConsumeMode -c {CLUSTER} -t {topic} -g {group} -m POP -q 5")
-    site.ours(f"setConsumeMode -c {CLUSTER} -t {topic} -g {group} -m PULL --dry-run")
-    assert mode() == (MessageRequestMode.POP, 5)
-    rows = site.ours(f"setConsumeMode -c {CLUSTER} -t {topic} -g {group} -m PULL")
-    assert mode() == (MessageRequestMode.PULL, 5)
-    assert [(row["setting"], row["change"]) for row in rows] == [
-        ("mode", {"old": "POP", "new": "PULL"})
-    ]
+    line = f"setConsumeMode -c {CLUSTER} -t {topic} -g {group} -m"
+    site.ours(f"{line} POP -q 5")
+    site.ours(f"{line} PULL --dry-run")
+    assert read_mode() == (MessageRequestMode.POP, 5)
+    (row,) = site.ours(f"{line} PULL")
+    assert read_mode() == (MessageRequestMode.PULL, 5)
+    assert (row["setting"], row["change"]) == ("mode", {"old": "POP", "new": "PULL"})
 
 
 def test_fewer_queues_than_hold_messages_need_force(
-    java_cluster: JavaCluster, site: Site, caplog: pytest.LogCaptureFixture
+    ours: Ours, site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
-    topic = unique("wide")
-    site.ours(f"updateTopic -c {CLUSTER} -t {topic} -r 6 -w 6")
-    site.ours.wait_for(topic)
+    topic = ours.create_topic(unique("wide"), 6)
     for queue_id, number in ((1, 4), (3, 2), (5, 3)):
-        store(java_cluster, topic, numbered(number), queue_id=queue_id)
+        ours.store(topic, numbered(number), queue_id=queue_id)
 
-    line = f"updateTopic -c {CLUSTER} -t {topic} -r 3 -w 3"
-    for words in (line, f"{line} --dry-run"):
-        site.ours(words)
-        assert site.ours.status == 1
-        assert f"5 messages of topic {topic}" in site.ours.error
-        assert "queues 3, 5" in site.ours.error
+    line = f"updateTopic -c {CLUSTER} -t {topic}"
+    for words in (f"{line} -r 3 -w 3", f"{line} -r 3 -w 3 --dry-run"):
+        ours.expect_error(words, f"5 messages of topic {topic}")
+        assert "queues 3, 5" in ours.error
     assert site.topic(topic)["readQueueNums"] == 6
-    site.ours(f"updateTopic -c {CLUSTER} -t {topic} -w 3")
-    assert site.ours.status == 0
+    ours(f"{line} -w 3")
+    assert ours.status == 0
 
-    site.ours(f"{line} --force")
-    assert (site.ours.status, "5 messages" in caplog.text) == (0, True)
+    ours(f"{line} -r 3 -w 3 --force")
+    assert (ours.status, "5 messages" in caplog.text) == (0, True)
     assert site.topic(topic)["readQueueNums"] == 3
-    found = {row["queueId"]: row for row in site.ours(f"topicStatus -t {topic}")}
-    assert {number: row["inRoute"] for number, row in found.items()} == {
+    queues = {row["queueId"]: row for row in ours(f"topicStatus -t {topic}")}
+    assert {number: row["inRoute"] for number, row in queues.items()} == {
         0: True, 1: True, 2: True, 3: False, 5: False,
     }  # fmt: skip
-    assert (found[5]["minOffset"], found[5]["maxOffset"]) == (0, 3)
-    (finding,) = [
-        row for row in site.ours(f"doctor -q -t {topic}") if row["id"] == "topic-unread-queues"
-    ]
-    assert (finding["name"], "5 messages" in finding["finding"]) == (topic, True)
+    assert (queues[5]["minOffset"], queues[5]["maxOffset"]) == (0, 3)
+    findings = ours(f"doctor -q -t {topic}")
+    (unread,) = [row for row in findings if row["id"] == "topic-unread-queues"]
+    assert (unread["name"], "5 messages" in unread["finding"]) == (topic, True)
 
 
-def test_a_setting_of_a_broker_or_name_server_that_does_not_exist_is_an_error(site: Site) -> None:
-    line = f"updateBrokerConfig -b {site.broker} -k"
-    present = site.ours(f"getBrokerConfig -b {site.broker} -k defaultQueryMaxNum")[0]["value"]
-    site.ours(f"{line} defaultquerymaxnumber -v 1")
-    assert (site.ours.status, "did you mean defaultQueryMaxNum" in site.ours.error) == (1, True)
-    site.ours(f"{line} defaultQueryMaxNum -v many")
-    assert (site.ours.status, "defaultQueryMaxNum" in site.ours.error) == (1, True)
-    rows = site.ours(f"{line} defaultQueryMaxNum -v 31 --dry-run")
-    assert rows[0]["change"] == {"old": present, "new": "31"}
-    assert (
-        site.ours(f"getBrokerConfig -b {site.broker} -k defaultQueryMaxNum")[0]["value"] == present
-    )
-    site.ours("updateNamesrvConfig -k waitSecondsForServices -v 1")
-    assert (site.ours.status, "did you mean waitSecondsForService" in site.ours.error) == (1, True)
+def test_a_setting_that_does_not_exist_is_an_error(ours: Ours) -> None:
+    def read_setting() -> str:
+        rows = ours(f"getBrokerConfig -b {ours.broker} -k defaultQueryMaxNum")
+        return str(rows[0]["value"])
+
+    value, line = read_setting(), f"updateBrokerConfig -b {ours.broker} -k"
+    ours.expect_error(f"{line} defaultquerymaxnumber -v 1", "did you mean defaultQueryMaxNum")
+    ours.expect_error(f"{line} defaultQueryMaxNum -v many", "defaultQueryMaxNum")
+    (row,) = ours(f"{line} defaultQueryMaxNum -v 31 --dry-run")
+    assert row["change"] == {"old": value, "new": "31"}
+    assert read_setting() == value
+    line = "updateNamesrvConfig -k waitSecondsForServices -v 1"
+    ours.expect_error(line, "did you mean waitSecondsForService")
 
 
-def test_what_is_deleted_is_shown_and_what_is_not_there_is_an_error(
-    site: Site, topic: str, group: str
+def test_a_deletion_is_shown_and_refused_for_a_missing_object(
+    ours: Ours, topic: str, group: str
 ) -> None:
     space = unique("space")
-    site.ours(f"updateKvConfig -s {space} -k colour -v red")
-    rows = site.ours(f"updateKvConfig -s {space} -k colour -v green")
-    assert [row["change"] for row in rows] == [{"old": "red", "new": "green"}]
-    for line, missing in (
-        (f"deleteTopic -c {CLUSTER} -t {topic}", f"deleteTopic -c {CLUSTER} -t {topic}s"),
-        (
-            f"deleteSubGroup -c {CLUSTER} -g {group} -r true",
-            f"deleteSubGroup -c {CLUSTER} -g {group}s",
-        ),
-        (f"deleteKvConfig -s {space} -k colour", f"deleteKvConfig -s {space} -k colours"),
+    ours(f"updateKvConfig -s {space} -k colour -v red")
+    (row,) = ours(f"updateKvConfig -s {space} -k colour -v green")
+    assert row["change"] == {"old": "red", "new": "green"}
+    for command, name, options in (
+        (f"deleteTopic -c {CLUSTER} -t", topic, ""),
+        (f"deleteSubGroup -c {CLUSTER} -g", group, " -r true"),
+        (f"deleteKvConfig -s {space} -k", "colour", ""),
     ):
-        dry = site.ours(f"{line} --dry-run")
-        site.ours(missing)
-        assert (site.ours.status, "did you mean" in site.ours.error) == (1, True)
-        assert site.ours(line) == dry
-        assert site.ours.status == 0
+        line = f"{command} {name}{options}"
+        dry = ours(f"{line} --dry-run")
+        ours.expect_error(f"{command} {name}s", "did you mean")
+        assert ours(line) == dry
+        assert ours.status == 0
         assert all(row["change"]["new"] is None for row in dry)
-        site.ours(line)
-        assert site.ours.status == 1
+        ours.expect_error(line)
 
 
-def test_a_broker_s_permission_to_write_stays_in_a_dry_run(site: Site, topic: str) -> None:
-    site.ours.wait_for(topic)
+def test_permission_to_write_stays_in_a_dry_run(ours: Ours, topic: str) -> None:
+    ours.wait_for_route(topic)
 
-    def perms() -> list[int]:
-        return [each["perm"] for each in site.ours(f"topicRoute -t {topic}")["queueDatas"]]
+    def read_perms() -> list[int]:
+        return [queue["perm"] for queue in ours(f"topicRoute -t {topic}")["queueDatas"]]
 
-    before = perms()
-    for line in ("wipeWritePerm -b broker-a", "addWritePerm -b broker-a"):
-        (dry,) = site.ours(f"{line} --dry-run")
-        assert perms() == before
+    perms = read_perms()
+    for command in ("wipeWritePerm", "addWritePerm"):
+        (dry,) = ours(f"{command} -b broker-a --dry-run")
+        assert read_perms() == perms
         (address, count) = dry.values()
         assert count > 1, address
-        site.ours(f"{line}b --dry-run")
-        assert (site.ours.status, "did you mean broker-a" in site.ours.error) == (1, True)
+        ours.expect_error(f"{command} -b broker-ab --dry-run", "did you mean broker-a")
 
 
-def test_offsets_are_shown_before_they_are_moved(java_cluster: JavaCluster, site: Site) -> None:
-    topic, group, other = unique("moved"), unique("g"), unique("other")
-    site.ours(f"updateTopic -c {CLUSTER} -t {topic} -r 1 -w 1")
-    site.ours.wait_for(topic)
-    for name in (group, other):
-        site.ours(f"updateSubGroup -c {CLUSTER} -g {name}")
-    store(java_cluster, topic, numbered(4), queue_id=0)
+def test_offsets_are_shown_before_they_are_moved(ours: Ours) -> None:
+    topic = ours.create_topic(unique("moved"), 1)
+    group, target = ours.create_group(), ours.create_group()
+    ours.store(topic, numbered(4), queue_id=0)
     reset = f"resetOffsetByTime -g {group} -t {topic} -s"
-    skip = f"skipAccumulatedMessage -g {group} -t {topic}"
-    clone = f"cloneGroupOffset -s {group} -d {other} -t {topic}"
     row: dict[str, Any] = {"brokerName": "broker-a", "queueId": 0, "resetTo": None}
-    site.ours(f"{reset} 0")
+    ours(f"{reset} 0")
     for line, expected in (
-        (f"{reset} 0 -b {site.broker} -q 0 -o 2", row | {"before": 0, "offset": 2}),
-        (skip, row | {"before": 2, "offset": 4}),
-        (f"{reset} 5", row | {"before": 4, "offset": 0, "resetTo": 5}),
+        (f"{reset} 0 -b {ours.broker} -q 0 -o 2", {"before": 0, "offset": 2}),
+        (f"skipAccumulatedMessage -g {group} -t {topic}", {"before": 2, "offset": 4}),
+        (f"{reset} 5", {"before": 4, "offset": 0, "resetTo": 5}),
     ):
-        assert site.ours(f"{line} --dry-run") == [expected]
-        assert site.ours(line) == [expected], site.ours.error
-    assert site.ours(f"{clone} --dry-run")[0]["offset"] == 0
-    assert site.ours(f"consumerProgress -g {other}") in (None, [])
-    assert site.ours(clone)[0]["offset"] == 0
+        assert ours(f"{line} --dry-run") == [row | expected]
+        assert ours(line) == [row | expected], ours.error
+    clone = f"cloneGroupOffset -s {group} -d {target} -t {topic}"
+    assert ours(f"{clone} --dry-run")[0]["offset"] == 0
+    assert ours(f"consumerProgress -g {target}") in (None, [])
+    assert ours(clone)[0]["offset"] == 0

@@ -13,6 +13,7 @@ import pytest
 from rocketwire.client.trace.records import build_record
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
+from tests.java.admin.commands import CLUSTER
 from tests.peers import raw_call
 from tests.peers.messages import unique
 from tests.peers.processes import wait_until
@@ -29,39 +30,44 @@ pytestmark = pytest.mark.full
 
 
 TOPIC = unique("hanging")
-CREATE_TOPIC = f"updateTopic -t {TOPIC} -r 2 -w 2"
 KEY = uuid4().hex.upper()
+NO_ANSWER = "rocketwire-admin: left out: {}: no answer"
 
 
 @pytest.fixture(scope="module")
 def second(java_cluster: JavaCluster, java_peer: JavaPeer) -> JavaBroker:
     """The second broker, with the topic and the group that the first one has."""
     broker = java_cluster.broker("broker-hanging")
-    for line in (f"updateSubGroup -g {TOPIC}", f"updateTopic -t %RETRY%{TOPIC} -r 1 -w 1"):
-        _create(java_cluster, java_peer, line)
-    _create(java_cluster, java_peer, CREATE_TOPIC)
+    for line in (
+        f"updateSubGroup -g {TOPIC}",
+        f"updateTopic -t %RETRY%{TOPIC} -r 1 -w 1",
+        f"updateTopic -t {TOPIC} -r 2 -w 2",
+    ):
+        java_peer.admin(java_cluster.address, f"{line} -c {CLUSTER}")
     return broker
 
 
-def _create(cluster: JavaCluster, peer: JavaPeer, line: str) -> None:
-    peer.admin(cluster.address, f"{line} -c DefaultCluster")
+@pytest.fixture
+def servers(java_cluster: JavaCluster) -> tuple[str, ...]:
+    """Options of each command."""
+    return ("--output", "json", "-n", java_cluster.address)
 
 
 @pytest.fixture(scope="module")
-def stored(java_cluster: JavaCluster, second: JavaBroker) -> dict[str, Any]:
+def message(java_cluster: JavaCluster, second: JavaBroker) -> dict[str, Any]:
     """A message that the first broker has indexed, as ``queryMsgByKey`` lists it; its body is a record of a trace."""
     record = build_record("Recall", TOPIC, "r", KEY, None, 1, "r", "g", TOPIC, KEY, True)
     to_first = ("-b", "broker-a", "-p", record.text, "-k", KEY)
     run("sendMessage", "-t", TOPIC, *to_first, "-n", java_cluster.address)
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
 
     def is_indexed() -> bool:
-        wanted = ("-t", TOPIC, "-k", KEY, "-o", "json", "-n", java_cluster.address)
-        found.extend(run("queryMsgByKey", *wanted).rows)
-        return bool(found)
+        words = ("-t", TOPIC, "-k", KEY, "-o", "json", "-n", java_cluster.address)
+        rows.extend(run("queryMsgByKey", *words).rows)
+        return bool(rows)
 
     wait_until(is_indexed, "the message is indexed")
-    return found[0]
+    return rows[0]
 
 
 @pytest.fixture
@@ -74,8 +80,8 @@ def frozen(
     topic = unique("before-freezing")
     java_peer.admin(java_cluster.address, f"updateTopic -t {topic} -r 1 -w 1 -b {second.address}")
     port = int(java_cluster.address.rpartition(":")[2])
-    for each in (topic, TOPIC, second.name):
-        wait_until(partial(raw_call.routes_to, port, each, second.address), f"{each} has a route")
+    for name in (topic, TOPIC, second.name):
+        wait_until(partial(raw_call.routes_to, port, name, second.address), f"{name} has a route")
     second.freeze()
     try:
         yield second
@@ -84,129 +90,122 @@ def frozen(
 
 
 @pytest.mark.parametrize(
-    ("command", "column", "others"),
+    ("command", "column", "expected"),
     [
-        ("topicStatus -t {topic}", "brokerName", {"broker-a"}),
-        ("haStatus -c DefaultCluster", "brokerAddr", {"{master}"}),
-        ("getBrokerConfig -c DefaultCluster -k brokerName", "brokerAddr", {"{master}"}),
-        ("statsAll -t {topic}", "topic", {"{topic}"}),
-        ("getBrokerLiteInfo -c DefaultCluster", "brokerAddr", {"{master}"}),
-        ("exportPopRecord -c DefaultCluster", "brokerAddr", {"{master}"}),
+        ("topicStatus -t {topic}", "brokerName", "broker-a"),
+        ("haStatus -c DefaultCluster", "brokerAddr", "{master}"),
+        ("getBrokerConfig -c DefaultCluster -k brokerName", "brokerAddr", "{master}"),
+        ("statsAll -t {topic}", "topic", "{topic}"),
+        ("getBrokerLiteInfo -c DefaultCluster", "brokerAddr", "{master}"),
+        ("exportPopRecord -c DefaultCluster", "brokerAddr", "{master}"),
     ],
 )
-def test_what_the_others_know_is_listed_and_who_does_not_answer_is_named(
+def test_other_brokers_are_listed_and_the_hanging_one_is_named(
     java_cluster: JavaCluster,
+    servers: tuple[str, ...],
     frozen: JavaBroker,
     command: str,
     column: str,
-    others: set[str],
+    expected: str,
 ) -> None:
-    places = {"topic": TOPIC, "master": java_cluster.master.address}
-    words = command.format(**places).split()
-    done = run(*words, "-o", "json", "-n", java_cluster.address)
+    names = {"topic": TOPIC, "master": java_cluster.master.address}
+    answer = run(*command.format(**names).split(), *servers)
 
-    assert done.status == 3
-    assert {row[column] for row in done.rows} == {one.format(**places) for one in others}
-    (line,) = done.complaint.splitlines()
-    assert line.startswith(f"rocketwire-admin: left out: {frozen.address}: no answer to request")
+    assert answer.status == 3
+    assert {row[column] for row in answer.rows} == {expected.format(**names)}
+    (line,) = answer.complaint.splitlines()
+    assert line.startswith(f"{NO_ANSWER.format(frozen.address)} to request")
 
 
-def test_messages_of_the_others_are_printed(java_cluster: JavaCluster, frozen: JavaBroker) -> None:
+def test_messages_of_other_brokers_are_printed(
+    java_cluster: JavaCluster, servers: tuple[str, ...], frozen: JavaBroker
+) -> None:
     run("produce", "-t", TOPIC, "-n", java_cluster.address, given=b"printed\n")
-    done = run("printMsg", "-t", TOPIC, "-o", "json", "-n", java_cluster.address)
+    answer = run("printMsg", "-t", TOPIC, *servers)
 
-    assert (done.status, frozen.address in done.complaint) == (3, True)
-    assert "printed" in {row["body"] for row in done.rows}
+    assert (answer.status, frozen.address in answer.complaint) == (3, True)
+    assert "printed" in {row["body"] for row in answer.rows}
 
 
 @pytest.mark.parametrize("command", ["exportConfigs", "exportMetrics"])
-def test_a_document_has_what_the_others_know(
+def test_a_document_describes_other_brokers(
     java_cluster: JavaCluster, frozen: JavaBroker, tmp_path: Path, command: str
 ) -> None:
-    done = run(command, "-c", "DefaultCluster", "-f", str(tmp_path), "-n", java_cluster.address)
+    answer = run(command, "-c", CLUSTER, "-f", str(tmp_path), "-n", java_cluster.address)
 
-    (line,) = done.complaint.splitlines()
-    assert (done.status, frozen.address in line) == (3, True)
-    (written,) = tmp_path.iterdir()
-    found = json.loads(written.read_bytes())
-    assert (found.get("brokerConfigs") or found["evaluateReport"]).keys() == {"broker-a"}
+    (line,) = answer.complaint.splitlines()
+    assert (answer.status, frozen.address in line) == (3, True)
+    (path,) = tmp_path.iterdir()
+    document = json.loads(path.read_bytes())
+    assert (document.get("brokerConfigs") or document["evaluateReport"]).keys() == {"broker-a"}
 
 
-def test_cluster_rt_says_why_nothing_came_of_a_broker(
-    java_cluster: JavaCluster, frozen: JavaBroker
-) -> None:
-    done = run("clusterRT", "-a", "1", "-o", "json", "-n", java_cluster.address)
+def test_cluster_rt_has_the_error_of_a_broker(servers: tuple[str, ...], frozen: JavaBroker) -> None:
+    answer = run("clusterRT", "-a", "1", *servers)
 
-    assert done.status == 1
-    errors = {row["brokerName"]: row["error"] for row in done.rows}
+    assert answer.status == 1
+    errors = {row["brokerName"]: row["error"] for row in answer.rows}
     assert errors.pop(frozen.name).startswith(f"{frozen.address}: no answer")
     assert errors == {"broker-a": None}
 
 
-def test_no_series_goes_on_at_a_broker_that_does_not_answer(
-    java_cluster: JavaCluster, frozen: JavaBroker
+def test_a_series_ends_at_a_broker_that_does_not_answer(
+    servers: tuple[str, ...], frozen: JavaBroker
 ) -> None:
-    to = ("-o", "json", "-n", java_cluster.address)
-    lines = {"clusterRT -a 3 -c DefaultCluster": 2, f"checkMsgSendRT -t {TOPIC} -a 8": 3}
-    begun = [begin(*one.split(), *to) for one in lines]
-    of_one = begin("sendMsgStatus", "-b", frozen.name, *to)  # its first message does not count
-    for process, unsent in zip(begun, lines.values(), strict=True):
-        done = end(process)
+    lines = {f"clusterRT -a 3 -c {CLUSTER}": 2, f"checkMsgSendRT -t {TOPIC} -a 8": 3}
+    running = [begin(*line.split(), *servers) for line in lines]
+    # the first message of sendMsgStatus does not count
+    status = begin("sendMsgStatus", "-b", frozen.name, *servers)
+    for process, unsent in zip(running, lines.values(), strict=True):
+        answer = end(process)
 
-        assert done.status == 3
-        (failed,) = (row for row in done.rows if row["error"])
+        assert answer.status == 3
+        (failed,) = (row for row in answer.rows if row["error"])
         assert failed["brokerName"] == frozen.name
         assert failed["error"].startswith(f"{frozen.address}: no answer")
-        (line,) = done.complaint.splitlines()
-        assert line.startswith(f"rocketwire-admin: left out: {frozen.address}: no answer")
+        (line,) = answer.complaint.splitlines()
+        assert line.startswith(NO_ANSWER.format(frozen.address))
         assert line.endswith(f"; {unsent} more not sent")
-    done = end(of_one)
-    assert (done.status, done.out) == (3, b"")
-    (line,) = done.complaint.splitlines()
+    answer = end(status)
+    assert (answer.status, answer.out) == (3, b"")
+    (line,) = answer.complaint.splitlines()
     assert line.startswith(f"rocketwire-admin: {frozen.address}: no answer")
 
 
-def test_messages_traces_and_groups_of_the_others_are_told(
-    java_cluster: JavaCluster, stored: dict[str, Any], frozen: JavaBroker
+def test_messages_traces_and_groups_of_other_brokers_are_shown(
+    servers: tuple[str, ...], message: dict[str, Any], frozen: JavaBroker
 ) -> None:
-    at_hung = _id_at(frozen.address)
-    sender_s, place = stored["msgId"], f"-i {stored['queueId']} -o {stored['queueOffset']}"
-    wanted: dict[str, tuple[str, object]] = {
-        f"queryMsgById -t {TOPIC} -i {sender_s}": ("msgId", sender_s),
-        f"queryMsgById -t {TOPIC} -i {stored['offsetMsgId']}": ("msgId", sender_s),
-        f"queryMsgById -t {TOPIC} -i {at_hung},{sender_s}": ("msgId", sender_s),
-        f"queryMsgByOffset -t {TOPIC} -b broker-a {place}": ("msgId", sender_s),
+    host, _, port = frozen.address.rpartition(":")
+    at_hung = create_offset_message_id(Host.of(socket.inet_aton(host), int(port)), 0)
+    msg_id, place = message["msgId"], f"-i {message['queueId']} -o {message['queueOffset']}"
+    commands: dict[str, tuple[str, object]] = {
+        f"queryMsgById -t {TOPIC} -i {msg_id}": ("msgId", msg_id),
+        f"queryMsgById -t {TOPIC} -i {message['offsetMsgId']}": ("msgId", msg_id),
+        f"queryMsgById -t {TOPIC} -i {at_hung},{msg_id}": ("msgId", msg_id),
+        f"queryMsgByOffset -t {TOPIC} -b broker-a {place}": ("msgId", msg_id),
         f"queryMsgTraceById -t {TOPIC} -i {KEY}": ("type", "Recall"),
         f"getConsumerConfig -g {TOPIC}": ("brokerName", "broker-a"),
     }
-    to = ("--output", "json", "-n", java_cluster.address)
-    begun = {line: begin(*line.split(), *to) for line in wanted}
-    progress = begin("consumerProgress", *to)
-    for line, (member, value) in wanted.items():
-        done = end(begun[line])
+    running = {line: begin(*line.split(), *servers) for line in commands}
+    progress = begin("consumerProgress", *servers)
+    for line, (member, value) in commands.items():
+        answer = end(running[line])
 
-        row: dict[str, Any] = json.loads(done.out.strip(b"[]\n"))
-        assert (line, done.status, row[member]) == (line, 3, value)
-        first, *others = done.complaint.splitlines()
-        assert first.startswith(f"rocketwire-admin: left out: {frozen.address}: no answer")
+        row: dict[str, Any] = json.loads(answer.out.strip(b"[]\n"))
+        assert (line, answer.status, row[member]) == (line, 3, value)
+        first, *complaints = answer.complaint.splitlines()
+        assert first.startswith(NO_ANSWER.format(frozen.address))
         text = f"rocketwire-admin: no message {at_hung} in topic {TOPIC}"
-        missing = [text] if at_hung in line else []
-        assert others == missing
+        assert complaints == ([text] if at_hung in line else [])
     groups = {row["group"]: row for row in end(progress).rows}
     assert (groups[TOPIC]["count"], groups[TOPIC]["diffTotal"]) == (None, 0)
 
 
-def _id_at(address: str) -> str:
-    """The offset id of the first message of a broker."""
-    host, _, port = address.rpartition(":")
-    return create_offset_message_id(Host.of(socket.inet_aton(host), int(port)), 0)
-
-
-def test_messages_go_to_the_other_broker_in_time(
+def test_messages_go_to_another_broker_in_time(
     java_cluster: JavaCluster, frozen: JavaBroker
 ) -> None:
     lines = b"".join(b"%d\n" % number for number in range(20))
-    done = run("produce", "-t", TOPIC, "-n", java_cluster.address, given=lines)
+    answer = run("produce", "-t", TOPIC, "-n", java_cluster.address, given=lines)
 
-    assert (done.status, done.complaint) == (0, "")
-    assert [row["brokerName"] for row in done.lines] == ["broker-a"] * 20
+    assert (answer.status, answer.complaint) == (0, "")
+    assert [row["brokerName"] for row in answer.lines] == ["broker-a"] * 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.java.admin.commands import without_disk
+from tests.java.admin.commands import LONG, Programs, without_disk
 from tests.peers.cluster import BROKER
 from tests.peers.messages import unique
 from tests.peers.peers import OLD, JavaBroker, JavaNameServer
@@ -15,86 +15,61 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
 SLAVE = {**BROKER, "brokerRole": "SLAVE", "brokerId": 1}
 
 
-PATIENT = ("--request-timeout", "120")
-
-
-def test_doctor_finds_nothing_wrong_with_a_cluster_that_is_well_and_a_name_server_that_is_gone(
-    java_cluster: JavaCluster, java_peer: JavaPeer
+def test_doctor_finds_no_fault_in_a_cluster_and_a_missing_name_server(
+    java_cluster: JavaCluster,
 ) -> None:
-    topic = unique("doctor")
-    java_peer.admin(
-        java_cluster.address, f"updateTopic -b {java_cluster.master.address} -t {topic} -r 2 -w 2"
-    )
-    nobody = f"127.0.0.1:{free_ports()}"
+    topic = Programs(java_cluster).create_topic("doctor", 2)
+    silent = f"127.0.0.1:{free_ports()}"
 
-    words = ("doctor", "-o", "json", "-t", topic, *PATIENT)
+    words = ("doctor", "-o", "json", "-t", topic, *LONG)
     well = run(*words, "-n", java_cluster.address)
-    ill = run(*words, "-n", f"{java_cluster.address};{nobody}")
+    ill = run(*words, "-n", f"{java_cluster.address};{silent}")
 
     findings = without_disk(well.rows)
-    status = 0 if findings == well.rows else 4
-    assert (status, "") == (well.status, well.complaint)
-    assert [
-        {
-            "status": "ok",
-            "kind": "nameServer",
-            "name": java_cluster.address,
-            "finding": "responds, V5_5_0",
-            "id": None,
-            "advice": None,
-        },
-        {
-            "status": "ok",
-            "kind": "broker",
-            "name": "broker-a",
-            "finding": f"master {java_cluster.master.address} responds, V5_5_0",
-            "id": None,
-            "advice": None,
-        },
-        {
-            "status": "ok",
-            "kind": "topics",
-            "name": "all",
-            "finding": "1 checked, no findings",
-            "id": None,
-            "advice": None,
-        },
-    ] == findings
-    assert (1, "") == (ill.status, ill.complaint)
+    assert (well.status, well.complaint) == (0 if findings == well.rows else 4, "")
+    ok = {"status": "ok", "id": None, "advice": None}
+    assert findings == [
+        {**ok, "kind": words[0], "name": words[1], "finding": words[2]}
+        for words in (
+            ("nameServer", java_cluster.address, "responds, V5_5_0"),
+            ("broker", "broker-a", f"master {java_cluster.master.address} responds, V5_5_0"),
+            ("topics", "all", "1 checked, no findings"),
+        )
+    ]
+    assert (ill.status, ill.complaint) == (1, "")
     (problem,) = (row for row in ill.rows if row["status"] == "problem")
-    assert ("nameServer", nobody) == (problem["kind"], problem["name"])
+    assert (problem["kind"], problem["name"]) == ("nameServer", silent)
 
 
-def test_doctor_finds_what_is_wrong_with_a_real_cluster(tmp_path: Path) -> None:
+def test_doctor_finds_the_faults_of_a_real_cluster(tmp_path: Path) -> None:
     """Two name servers; a master at both and its slave at the second only, a broker at the first only, one at another address."""
     with (
-        JavaNameServer(tmp_path / "one") as one,
-        JavaNameServer(tmp_path / "two") as two,
-        JavaBroker(tmp_path / "a", [one.address, two.address], BROKER, name="a") as both,
-        JavaBroker(tmp_path / "slave", [two.address], SLAVE, name="a") as slave,
-        JavaBroker(tmp_path / "b", [one.address], BROKER, name="b", version=OLD) as partly,
+        JavaNameServer(tmp_path / "one") as first,
+        JavaNameServer(tmp_path / "two") as second,
+        JavaBroker(tmp_path / "a", [first.address, second.address], BROKER, name="a") as both,
+        JavaBroker(tmp_path / "slave", [second.address], SLAVE, name="a") as slave,
+        JavaBroker(tmp_path / "b", [first.address], BROKER, name="b", version=OLD) as partly,
         JavaBroker(
             tmp_path / "c",
-            [one.address, two.address],
+            [first.address, second.address],
             {**BROKER, "brokerIP1": "127.0.0.9"},
             name="c",
         ),
     ):
-        both.wait_registered(two.port)
-        slave.wait_registered(two.port)
-        partly.wait_registered(one.port)
-        servers = ("-n", f"{one.address};{two.address}", *PATIENT)
+        both.wait_registered(second.port)
+        slave.wait_registered(second.port)
+        partly.wait_registered(first.port)
+        servers = ("-n", f"{first.address};{second.address}", *LONG)
         topic = unique("readonly")
         for perm in ("6", "4"):
             words = ("updateTopic", "-b", both.address, "-t", topic, "-r", "1", "-w", "1")
             assert run(*words, "-p", perm, *servers).status == 0
 
-        def look() -> dict[tuple[str, str], str]:
+        def read_findings() -> dict[tuple[str, str], str]:
             rows = run("doctor", "-q", "-o", "json", "-t", topic, *servers).rows
             return {(row["id"], row["name"]): row["status"] for row in without_disk(rows)}
 
@@ -106,11 +81,4 @@ def test_doctor_finds_what_is_wrong_with_a_real_cluster(tmp_path: Path) -> None:
             ("versions-brokers", "DefaultCluster"): "warning",
         }
         # name servers learn of the permission, and the slave begins to fetch
-        wait_until(lambda: look() == expected, "all that is wrong and nothing else")
-
-
-def test_a_group_that_no_broker_has_is_named_as_such(java_cluster: JavaCluster) -> None:
-    for command in ("getConsumerConfig", "consumerProgress", "consumerConnection"):
-        refused = run(command, "-g", "nosuch", "-n", java_cluster.address, *PATIENT)
-        assert (1, b"") == (refused.status, refused.out)
-        assert refused.complaint.startswith("rocketwire-admin: no such group nosuch: ")
+        wait_until(lambda: read_findings() == expected, "all faults and nothing else")

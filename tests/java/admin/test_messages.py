@@ -6,15 +6,15 @@ import fcntl
 import re
 import signal
 import struct
-import subprocess
 import termios
 from typing import IO, TYPE_CHECKING
 
 import pytest
 
+from tests.java.admin.commands import Programs, count_lines, end_all
 from tests.peers.messages import unique
 from tests.peers.processes import wait_until
-from tests.support.admin_process import SECONDS, Done, begin, end, run
+from tests.support.admin_process import SECONDS, Done, end
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,69 +23,42 @@ if TYPE_CHECKING:
     from tests.peers.cluster import JavaCluster
     from tests.peers.peers import JavaPeer
 
-
 MODES = ("", "--orderly", "--pull", "--broadcast", "--pop")
 
 
-class Here:
-    """The Java peers, and what tests ask of them."""
+class Site(Programs):
+    """The program, and a Java peer."""
 
-    def __init__(self, cluster: JavaCluster, peer: JavaPeer) -> None:
-        self.cluster = cluster
+    def __init__(self, cluster: JavaCluster, peer: JavaPeer, home: Path) -> None:
+        super().__init__(cluster, home)
         self.peer = peer
 
-    @property
-    def servers(self) -> tuple[str, ...]:
-        return ("-n", self.cluster.address, "--request-timeout", "120")
-
-    def topic(self, word: str, queues: int = 4) -> str:
-        name = unique(word)
-        made = self.peer.admin(
-            self.cluster.address,
-            f"updateTopic -b {self.cluster.master.address} -t {name} -r {queues} -w {queues}",
-        )
-        assert "success" in made.out, made
-        return name
-
-    def produce(self, topic: str, *options: str, given: bytes | None = None) -> Done:
-        return run("produce", *self.servers, "-t", topic, *options, given=given)
-
-    def consuming(
-        self, topic: str, group: str, *options: str, home: Path | None = None
-    ) -> subprocess.Popen[bytes]:
-        words = ("consume", *self.servers, "-t", topic, "-g", group, "--from", "first")
-        return begin(*words, *options, home=home, stdin=subprocess.DEVNULL)
-
-    def behind(self, group: str) -> int:
+    def read_lag(self, group: str) -> int:
         """The lag of the group according to Java's mqadmin."""
-        told = self.peer.admin(self.cluster.address, f"consumerProgress -g {group}")
-        found = re.search(r"Consume Diff Total: (\d+)", told.out)
-        assert found, told
-        return int(found[1])
+        output = self.peer.admin(self.cluster.address, f"consumerProgress -g {group}")
+        total = re.search(r"Consume Diff Total: (\d+)", output.out)
+        assert total, output
+        return int(total[1])
 
 
 @pytest.fixture
-def here(java_cluster: JavaCluster, java_peer: JavaPeer) -> Here:
-    return Here(java_cluster, java_peer)
+def site(java_cluster: JavaCluster, java_peer: JavaPeer, tmp_path: Path) -> Site:
+    return Site(java_cluster, java_peer, tmp_path)
 
 
-def waiting_in(pipe: IO[bytes]) -> int:
-    """Bytes that were written and not read."""
+def count_unread(pipe: IO[bytes]) -> int:
+    """Bytes that were written into a pipe and not read."""
     (number,) = struct.unpack("i", fcntl.ioctl(pipe.fileno(), termios.FIONREAD, b"\0" * 4))
     return int(number)
 
 
-def bodies(done: Done) -> list[str]:
-    return [line["body"] for line in done.lines]
+def bodies(run: Done) -> list[str]:
+    return [line["body"] for line in run.lines]
 
 
-def numbers(first: int, last: int) -> list[str]:
-    return [f"message {number}" for number in range(first, last)]
-
-
-def test_java_reads_what_produce_sends_in_every_way(here: Here) -> None:
-    topic, group = here.topic("ways"), unique("g")
-    here.peer.consume(here.cluster.address, topic, group)
+def test_java_reads_what_produce_sends_in_every_way(site: Site) -> None:
+    topic, group = site.create_topic("ways"), unique("g")
+    site.peer.consume(site.cluster.address, topic, group)
     ways = {
         "plain": [],
         "batch": ["--batch", "2"],
@@ -95,139 +68,113 @@ def test_java_reads_what_produce_sends_in_every_way(here: Here) -> None:
         "rolled-back": ["--transaction", "rollback"],
         "delayed": ["--delay-level", "1"],
     }
-
     running = {
-        way: begin(
-            *("produce", *here.servers, "-t", topic, "-g", f"g-{way}"), "--key", way, *options
-        )
+        way: site.begin_produce(topic, "-g", f"g-{way}", "--key", way, *options)
         for way, options in ways.items()
     }
-    done = {way: end(process, b"one\n\ntwo\nthree") for way, process in running.items()}
+    runs = {way: end(process, b"one\n\ntwo\nthree") for way, process in running.items()}
 
-    assert dict.fromkeys(ways, (0, 3, "")) == {
-        way: (one.status, len(one.lines), one.complaint) for way, one in done.items()
-    }
-    wanted = set(ways) - {"rolled-back"}
-    received = here.peer.received(group, len(wanted))
-    here.peer.close(group)
-    assert wanted == set(received)
-    plain = done["plain"].lines[0]
-    assert [
-        "status",
-        "msgId",
-        "offsetMsgId",
-        "brokerName",
-        "queueId",
-        "queueOffset",
-    ] == list(plain)
-    assert ("SEND_OK", "broker-a") == (plain["status"], plain["brokerName"])
-    found = here.peer.admin(
-        here.cluster.address, f"queryMsgById -t {topic} -i {plain['offsetMsgId']}"
-    )
-    assert f"UNIQ_KEY={plain['msgId']}" in found.out, found
-    assert 1 == len({line["queueId"] for line in done["ordered"].lines})
-    first, second, _ = done["batch"].lines
-    assert (first["queueId"], first["queueOffset"] + 1) == (
-        second["queueId"],
-        second["queueOffset"],
-    )
-    assert 3 == len({line["msgId"] for line in done["batch"].lines})
+    assert count_lines(runs) == dict.fromkeys(ways, (0, 3, ""))
+    delivered = set(ways) - {"rolled-back"}
+    keys = site.peer.received(group, len(delivered))
+    site.peer.close(group)
+    assert set(keys) == delivered
+    line = runs["plain"].lines[0]
+    assert " ".join(line) == "status msgId offsetMsgId brokerName queueId queueOffset"
+    assert (line["status"], line["brokerName"]) == ("SEND_OK", "broker-a")
+    query = f"queryMsgById -t {topic} -i {line['offsetMsgId']}"
+    output = site.peer.admin(site.cluster.address, query)
+    assert f"UNIQ_KEY={line['msgId']}" in output.out, output
+    assert len({line["queueId"] for line in runs["ordered"].lines}) == 1
+    first, second, _ = runs["batch"].lines
+    place = (second["queueId"], second["queueOffset"])
+    assert (first["queueId"], first["queueOffset"] + 1) == place
+    assert len({line["msgId"] for line in runs["batch"].lines}) == 3
 
 
-def test_a_topic_that_is_not_there_is_refused_in_one_line(here: Here) -> None:
-    consumed = end(here.consuming(unique("none"), "g"))
+def test_a_topic_that_is_not_there_is_refused_in_one_line(site: Site) -> None:
+    refused = end(site.begin_consume(unique("none"), "g"))
 
-    assert (1, 1) == (consumed.status, consumed.complaint.count("\n"))
-    assert "no route of topic none" in consumed.complaint
+    assert (refused.status, refused.complaint.count("\n")) == (1, 1)
+    assert "no route of topic none" in refused.complaint
 
 
-def test_each_kind_of_consumer_prints_what_java_has_sent_and_commits_what_it_printed(
-    here: Here, tmp_path: Path
-) -> None:
-    topic, group = here.topic("kinds"), unique("g")
-    here.peer.send(here.cluster.address, topic, group, range(20))
+def test_consumers_of_each_kind_print_and_commit_messages_of_java(site: Site) -> None:
+    topic, group = site.create_topic("kinds"), unique("g")
+    site.peer.send(site.cluster.address, topic, group, range(20))
     groups = {mode: group + (mode or "--push") for mode in MODES}
 
-    def each(modes: Iterable[str], *options: str) -> dict[str, Done]:
-        running = {
-            mode: here.consuming(
-                topic, groups[mode], *filter(None, [mode]), *options, home=tmp_path
-            )
-            for mode in modes
-        }
-        return {mode: end(process) for mode, process in running.items()}
+    def consume(modes: Iterable[str], *options: str) -> dict[str, Done]:
+        return end_all(
+            {mode: site.begin_consume(topic, groups[mode], mode, *options) for mode in modes}
+        )
 
-    first = each(MODES, "--count", "7")
-    assert dict.fromkeys(MODES, (0, 7, "")) == {
-        mode: (one.status, len(one.lines), one.complaint) for mode, one in first.items()
-    }
-    behind = {mode: here.behind(groups[mode]) for mode in ("", "--orderly", "--pull")}
-    left = behind[""]
-    assert left >= 13  # Java's producer sends again what a busy broker answers late
-    assert dict.fromkeys(behind, left) == behind
+    first = consume(MODES, "--count", "7")
+    assert count_lines(first) == dict.fromkeys(MODES, (0, 7, ""))
+    committing = ("", "--orderly", "--pull")
+    lags = {mode: site.read_lag(groups[mode]) for mode in committing}
+    lag = lags[""]
+    assert lag >= 13  # Java's producer sends again what a busy broker answers late
+    assert lags == dict.fromkeys(committing, lag)
 
-    rest = each(("", "--pop", "--pull"), "--count", str(left), "--timeout", "120")
-    for mode in rest:
-        assert (0, "") == (rest[mode].status, rest[mode].complaint), mode
-        both = bodies(first[mode]) + bodies(rest[mode])
-        assert (7 + left, set(numbers(0, 20))) == (len(both), set(both)), mode
-    assert [0, 0] == [here.behind(groups[mode]) for mode in ("", "--pull")]
+    second = consume(("", "--pop", "--pull"), "--count", str(lag), "--timeout", "120")
+    assert count_lines(second) == dict.fromkeys(("", "--pop", "--pull"), (0, lag, ""))
+    for mode, run in second.items():
+        assert {*bodies(first[mode]), *bodies(run)} == {f"message {n}" for n in range(20)}, mode
+    assert [site.read_lag(groups[mode]) for mode in ("", "--pull")] == [0, 0]
 
     line = first[""].lines[0]
-    assert (topic, "tag", "broker-a") == (line["topic"], line["tags"], line["brokerName"])
-    assert f"message {line['keys']}" == line["body"]
+    assert (line["topic"], line["tags"], line["brokerName"]) == (topic, "tag", "broker-a")
+    assert line["body"] == f"message {line['keys']}"
     assert line["msgId"] == line["properties"]["UNIQ_KEY"]
 
 
 @pytest.mark.full
-def test_a_consumer_ends_well_when_it_is_terminated_and_when_nobody_reads_any_more(
-    here: Here,
-) -> None:
-    topic, group = here.topic("term"), unique("g")
-    sent = here.produce(topic, "--count", "60", "--size", "3000")
-    assert (0, 60) == (sent.status, len(sent.lines))
+def test_a_consumer_ends_at_a_signal_and_at_a_closed_pipe(site: Site) -> None:
+    topic, group = site.create_topic("term"), unique("g")
+    sent = site.produce(topic, "--count", "60", "--size", "3000")
+    assert (sent.status, len(sent.lines)) == (0, 60)
 
-    process = here.consuming(topic, group)
+    process = site.begin_consume(topic, group)
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(60)]
     process.send_signal(signal.SIGTERM)
-    ended = end(process)
 
-    assert (0, b"", "") == ended
+    assert end(process) == (0, b"", "")
     assert all(len(line) > 3000 for line in lines)
-    assert 0 == here.behind(group)
+    assert site.read_lag(group) == 0
 
-    process = here.consuming(topic, unique("g"))
+    process = site.begin_consume(topic, unique("g"))
     assert process.stdout is not None
     assert process.stdout.readline()
     process.stdout.close()
     _, complaint = process.communicate(timeout=SECONDS)
-    assert (0, b"") == (process.returncode, complaint)
+    assert (process.returncode, complaint) == (0, b"")
 
 
 @pytest.mark.full
-def test_what_nobody_has_taken_out_of_a_full_pipe_is_as_if_it_was_not_printed(here: Here) -> None:
-    topic, group = here.topic("stuck"), unique("g")
-    here.produce(topic, "--count", "60", "--size", "3000")
+def test_messages_that_stay_in_a_full_pipe_are_not_committed(site: Site) -> None:
+    topic, group = site.create_topic("stuck"), unique("g")
+    site.produce(topic, "--count", "60", "--size", "3000")
 
-    process = here.consuming(topic, group)
+    process = site.begin_consume(topic, group)
     pipe = process.stdout
     assert pipe is not None
-    wait_until(lambda: waiting_in(pipe) > 45_000, "the pipe is nearly full")
+    wait_until(lambda: count_unread(pipe) > 45_000, "the pipe is nearly full")
     process.send_signal(signal.SIGTERM)
     process.wait(SECONDS)
-    whole = pipe.read().count(b"\n")
+    count = pipe.read().count(b"\n")
 
-    assert (0, 60) == (process.returncode, whole + here.behind(group))
-    assert 0 < whole < 60
+    assert (process.returncode, count + site.read_lag(group)) == (0, 60)
+    assert 0 < count < 60
 
 
 @pytest.mark.full
-def test_filters_take_tags_or_an_expression(here: Here) -> None:
-    topic, group = here.topic("filters"), unique("g")
-    here.peer.send(here.cluster.address, topic, group, range(2))
-    sent = here.produce(topic, "--tag", "B", "-p", "a=2", given=b"B")
-    assert 0 == sent.status, sent
+def test_filters_take_tags_or_an_expression(site: Site) -> None:
+    topic, group = site.create_topic("filters"), unique("g")
+    site.peer.send(site.cluster.address, topic, group, range(2))
+    sent = site.produce(topic, "--tag", "B", "-p", "a=2", text=b"B")
+    assert sent.status == 0, sent
 
     filters = {
         "tags": (("--filter", "tag || C"), ["message 0", "message 1"]),
@@ -235,76 +182,67 @@ def test_filters_take_tags_or_an_expression(here: Here) -> None:
         "pull": (("--filter", "sql: TAGS IN ('B', 'C')", "--pull"), ["B"]),
     }
     running = {
-        name: here.consuming(topic, group + name, *options, "--count", str(len(wanted)))
-        for name, (options, wanted) in filters.items()
+        name: site.begin_consume(topic, group + name, *options, "--count", str(len(expected)))
+        for name, (options, expected) in filters.items()
     }
-    found = {name: sorted(bodies(end(process))) for name, process in running.items()}
-
-    assert {name: wanted for name, (_, wanted) in filters.items()} == found
+    assert {name: sorted(bodies(run)) for name, run in end_all(running).items()} == {
+        name: expected for name, (_, expected) in filters.items()
+    }
     wrong = {
-        mode: here.consuming(topic, group, "--filter", "sql: a >", mode)
+        mode: site.begin_consume(topic, group, "--filter", "sql: a >", mode)
         for mode in ("--pop", "--pull")
     }
-    for mode, process in wrong.items():
-        refused = end(process)
-        assert (1, 1) == (refused.status, refused.complaint.count("\n")), (mode, refused)
+    for mode, refused in end_all(wrong).items():
+        assert (refused.status, refused.complaint.count("\n")) == (1, 1), (mode, refused)
 
 
 @pytest.mark.full
-def test_a_group_begins_where_it_is_told_to_even_in_a_young_topic(here: Here) -> None:
-    topic, group = here.topic("young"), unique("g")
-    here.produce(topic, given=b"old\n")
+def test_a_group_begins_where_it_is_asked_to_even_in_a_young_topic(site: Site) -> None:
+    topic, group = site.create_topic("young"), unique("g")
+    site.produce(topic, text=b"old\n")
     starts = {"last": 0, "9999999999999": 0, "1000": 1, "first": 1}
-
     running = {
-        (mode, start): here.consuming(
+        (mode, start): site.begin_consume(
             topic,
             f"{group}{mode}-{start}",
-            *filter(None, [mode]),
+            mode,
             *("--from", start, "--count", "1", "--timeout", "300" if messages else "10"),
         )
         for mode in ("", "--pull")
         for start, messages in starts.items()
     }
-    done = {how: end(process) for how, process in running.items()}
 
-    assert {how: starts[how[1]] for how in done} == {
-        how: len(one.lines) for how, one in done.items()
-    }
+    counts = {how: len(run.lines) for how, run in end_all(running).items()}
+    assert counts == {how: starts[how[1]] for how in running}
 
 
 @pytest.mark.full
-def test_first_deliveries_that_fail_come_again(here: Here) -> None:
-    topic, group = here.topic("again"), unique("g")
-    here.produce(topic, given=b"x\ny\n")
-
-    modes = ("", "--orderly", "--pop")
+def test_first_deliveries_that_fail_come_again(site: Site) -> None:
+    topic, group = site.create_topic("again"), unique("g")
+    site.produce(topic, text=b"x\ny\n")
     running = {
-        mode: here.consuming(
-            topic, f"{group}{mode}", "--fail-first", "--count", "4", *filter(None, [mode])
-        )
-        for mode in modes
+        mode: site.begin_consume(topic, group + mode, "--fail-first", "--count", "4", mode)
+        for mode in ("", "--orderly", "--pop")
     }
-    done = {mode: end(process) for mode, process in running.items()}
 
-    for mode in modes:
-        seen = sorted((line["body"], line["reconsumeTimes"]) for line in done[mode].lines)
-        assert [("x", 0), ("x", 1), ("y", 0), ("y", 1)] == seen, mode
-        assert {topic} == {line["topic"] for line in done[mode].lines}
+    for mode, run in end_all(running).items():
+        deliveries = sorted((line["body"], line["reconsumeTimes"]) for line in run.lines)
+        assert deliveries == [("x", 0), ("x", 1), ("y", 0), ("y", 1)], mode
+        assert {line["topic"] for line in run.lines} == {topic}
     # the client sends its offsets one-way: a busy broker stores them after the client has ended
-    wait_until(lambda: here.behind(group) == 0, "the broker has the offsets")
+    wait_until(lambda: site.read_lag(group) == 0, "the broker has the offsets")
 
 
 @pytest.mark.full
-def test_encrypted_connections_carry_both(here: Here) -> None:
-    topic, group = here.topic("tls"), unique("g")
+def test_encrypted_connections_carry_both(site: Site) -> None:
+    topic, group = site.create_topic("tls"), unique("g")
 
-    sent = here.produce(topic, "--tls", "--insecure", given=b"\xff\n")
-    got = end(here.consuming(topic, group, "--insecure", "--count", "2", "--timeout", "20"))
+    sent = site.produce(topic, "--tls", "--insecure", text=b"\xff\n")
+    run = end(site.begin_consume(topic, group, "--insecure", "--count", "2", "--timeout", "20"))
 
-    assert (0, 1) == (sent.status, got.status), (sent, got)
-    assert "1 of 2 messages arrived, then none for 20 s" in got.complaint
-    assert (None, "/w==") == (got.lines[0]["body"], got.lines[0]["bodyBase64"])
-    doubted = here.produce(topic, "--tls", given=b"x\n")
-    assert (3, []) == (doubted.status, doubted.lines)
+    assert (sent.status, run.status) == (0, 1), (sent, run)
+    assert "1 of 2 messages arrived, then none for 20 s" in run.complaint
+    assert (run.lines[0]["body"], run.lines[0]["bodyBase64"]) == (None, "/w==")
+    doubted = site.produce(topic, "--tls", text=b"x\n")
+    assert (doubted.status, doubted.lines) == (3, [])
     assert "message 1: " in doubted.complaint

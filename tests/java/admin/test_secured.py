@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from rocketwire_tools.admin.actions.export_documents import EXPORTED_KEYS
+from tests.java.admin.commands import CLUSTER, LONG, columns
 from tests.peers import cache as java_cache
 from tests.peers.messages import unique
 from tests.peers.peers import CURRENT, JavaBroker, JavaNameServer, JavaPeer
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-CLUSTER = "DefaultCluster"
 AUTH = "org.apache.rocketmq.auth"
 SECURED = {
     "maxMessageSize": 4 * 1024 * 1024,
@@ -40,7 +40,6 @@ SECURED = {
     "authorizationProvider": f"{AUTH}.authorization.provider.DefaultAuthorizationProvider",
     "authorizationMetadataProvider": f"{AUTH}.authorization.provider.LocalAuthorizationMetadataProvider",
 }
-LONG = ("--request-timeout", "120")
 RIGHT = ("--access-key", "rocket", "--secret-key", "wire1234")
 """The one user that is there from the start, of type Super."""
 
@@ -48,12 +47,7 @@ RIGHT = ("--access-key", "rocket", "--secret-key", "wire1234")
 class Secured(NamedTuple):
     """The running servers.
 
-    Attributes:
-        server: address of the name server.
-        broker: address of the broker.
-        peer: mqadmin with the right credentials.
-        certificates: folder with ``ca.pem``, ``other.pem`` and the operator's ``operator.pem`` and
-            ``operator.key``.
+    The folder of certificates has ``ca.pem``, ``other.pem``, ``operator.pem`` and ``operator.key``.
     """
 
     server: str
@@ -68,38 +62,51 @@ class Secured(NamedTuple):
 
     def rows(self, line: str) -> Any:
         """Return the output of such a command for the right user."""
-        done = self.ours(line, *RIGHT)
-        assert done.status == 0, done.complaint
-        return json.loads(done.out)
+        answer = self.ours(line, *RIGHT)
+        assert answer.status == 0, answer.complaint
+        return json.loads(answer.out)
+
+    def expect_error(self, line: str, text: str = "", *options: str, status: int = 1) -> None:
+        """Run a command that prints nothing but this text on stderr."""
+        answer = self.ours(line, *options)
+        assert (answer.status, answer.out, text in answer.complaint) == (status, "", True), answer
+
+    def create_topic(self, word: str, *options: str) -> str:
+        """Create a topic with one queue, and wait for its route."""
+        name = unique(word)
+        created = self.ours(f"updateTopic -c {CLUSTER} -t {name} -r 1 -w 1", *RIGHT, *options)
+        assert created.status == 0, created.complaint
+        wait_until(lambda: self.ours(f"topicRoute -t {name}").status == 0, f"a route of {name}")
+        return name
 
     def java(self, line: str) -> list[list[str]]:
         """Words of the lines that mqadmin prints."""
         output = self.peer.admin(self.server, line)
-        return [one.split() for one in output.out.splitlines()]
+        return [line.split() for line in output.out.splitlines()]
 
 
 @pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     """A name server and a broker that take TLS and plain connections; the broker wants a certificate with the first."""
     have_here(partial(java_cache.classes, CURRENT, "Peer.java"))
-    folder = tmp_path_factory.mktemp("secured")
+    folder = tmp_path_factory.mktemp("site")
     ca = authority()
     (folder / "ca.pem").write_bytes(ca.certificate_pem)
     (folder / "other.pem").write_bytes(authority("another").certificate_pem)
     ca.issue("server").write(folder, "server")
     ca.issue("operator").write(folder, "operator")
-    told = [
+    server_lines = [
         "tls.test.mode.enable=false",
         f"tls.server.certPath={folder}/server.pem",
         f"tls.server.keyPath={folder}/server.key",
     ]
-    wanted = [
+    client_lines = [
         "tls.server.need.client.auth=require",
         "tls.server.authClient=true",
         f"tls.server.trustCertPath={folder}/ca.pem",
     ]
-    (folder / "server.properties").write_text("\n".join(told))
-    (folder / "broker.properties").write_text("\n".join(told + wanted))
+    (folder / "server.properties").write_text("\n".join(server_lines))
+    (folder / "broker.properties").write_text("\n".join(server_lines + client_lines))
     (folder / "peer" / "conf").mkdir(parents=True)
     (folder / "peer" / "conf" / "tools.yml").write_text("accessKey: rocket\nsecretKey: wire1234\n")
     with (
@@ -121,144 +128,129 @@ def _tls(file: Path) -> list[str]:
 
 
 @pytest.mark.full
-def test_a_broker_that_wants_credentials_is_not_called_unreachable(secured: Secured) -> None:
-    done = secured.ours("doctor -q")
-    refused = [row for row in json.loads(done.out) if row["kind"] == "broker"]
-    assert [(row["id"], row["name"]) for row in refused] == [("broker-refused", "broker-a")]
-    assert "--access-key" in refused[0]["advice"]
-    assert all(row["kind"] != "broker" for row in rows_of(secured.ours("doctor -q", *RIGHT)))
-
-
-def rows_of(done: Run) -> list[dict[str, Any]]:
-    """The rows of a run that may have found something."""
-    rows: list[dict[str, Any]] = json.loads(done.out)
-    return rows
+def test_doctor_names_missing_credentials(site: Secured) -> None:
+    answer = site.ours("doctor -q")
+    (refused,) = [row for row in json.loads(answer.out) if row["kind"] == "broker"]
+    assert (refused["id"], refused["name"]) == ("broker-refused", "broker-a")
+    assert "--access-key" in refused["advice"]
+    findings = json.loads(site.ours("doctor -q", *RIGHT).out)
+    assert all(row["kind"] != "broker" for row in findings)
 
 
 @pytest.mark.full
-def test_users_are_told_as_by_mqadmin(secured: Secured) -> None:
-    broker, name = secured.broker, unique("user")
-    made = secured.rows(f"createUser -b {broker} -u {name} -p secret1 -t Normal")
-    assert {one["setting"]: one["change"]["new"] for one in made} == {
+def test_users_are_shown_as_by_mqadmin(site: Secured) -> None:
+    place, name, second = f"-b {site.broker}", unique("user"), unique("user")
+    created = site.rows(f"createUser {place} -u {name} -p secret1 -t Normal")
+    assert {row["setting"]: row["change"]["new"] for row in created} == {
         "username": name,
         "password": "(hidden)",
         "userType": "Normal",
     }
-    expected = {
-        "brokerAddr": broker,
+    user = {
+        "brokerAddr": site.broker,
         "username": name,
         "userType": "Normal",
         "userStatus": "enable",
     }
-    assert secured.rows(f"getUser -b {broker} -u {name}") == [expected]
-    assert [name, "secret1", "Normal", "enable"] in secured.java(f"getUser -b {broker} -u {name}")
-    other = unique("user")
-    secured.java(f"createUser -c {CLUSTER} -u {other} -p secret2 -t Super")
-    found = {one["username"]: one["userType"] for one in secured.rows(f"listUser -c {CLUSTER}")}
-    assert found.items() >= {"rocket": "Super", name: "Normal", other: "Super"}.items()
-    assert [one["username"] for one in secured.rows(f"listUser -b {broker} -f {other}")] == [other]
+    assert site.rows(f"getUser {place} -u {name}") == [user]
+    assert [name, "secret1", "Normal", "enable"] in site.java(f"getUser {place} -u {name}")
+    site.java(f"createUser -c {CLUSTER} -u {second} -p secret2 -t Super")
+    users = {row["username"]: row["userType"] for row in site.rows(f"listUser -c {CLUSTER}")}
+    assert users.items() >= {"rocket": "Super", name: "Normal", second: "Super"}.items()
+    (row,) = site.rows(f"listUser {place} -f {second}")
+    assert row["username"] == second
     line = f"updateUser -c {CLUSTER} -u {name} -s disable"
-    dry = secured.rows(f"{line} --dry-run")
-    assert secured.rows(f"getUser -b {broker} -u {name}") == [expected]
-    assert dry == secured.rows(line)
-    assert [one["change"] for one in dry] == [{"old": "enable", "new": "disable"}]
-    assert [name, "secret1", "Normal", "disable"] in secured.java(f"listUser -b {broker}")
-    assert secured.rows(f"copyUser -f {broker} -t {broker} -u {name}") == []  # nothing differs
-    secured.rows(f"deleteUser -b {broker} -u {name}")
-    assert secured.ours(f"deleteUser -b {broker} -u {name}", *RIGHT).status == 1
-    secured.rows(f"deleteUser -b {broker} -u {other}")
-    gone = secured.ours(f"getUser -b {broker} -u {name}", *RIGHT)
-    assert (gone.status, gone.out) == (1, "[]\n")
-    left = {words[0] for words in secured.java(f"listUser -b {broker}") if words}
-    assert "rocket" in left
-    assert not {name, other} & left
+    dry = site.rows(f"{line} --dry-run")
+    assert site.rows(f"getUser {place} -u {name}") == [user]
+    assert dry == site.rows(line)
+    assert [row["change"] for row in dry] == [{"old": "enable", "new": "disable"}]
+    assert [name, "secret1", "Normal", "disable"] in site.java(f"listUser {place}")
+    assert site.rows(f"copyUser -f {site.broker} -t {site.broker} -u {name}") == []
+    site.rows(f"deleteUser {place} -u {name}")
+    assert site.ours(f"deleteUser {place} -u {name}", *RIGHT).status == 1
+    site.rows(f"deleteUser {place} -u {second}")
+    missing = site.ours(f"getUser {place} -u {name}", *RIGHT)
+    assert (missing.status, missing.out) == (1, "[]\n")
+    remaining = {words[0] for words in site.java(f"listUser {place}") if words}
+    assert "rocket" in remaining
+    assert not {name, second} & remaining
 
 
 @pytest.mark.full
-def test_policies_are_told_as_by_mqadmin(secured: Secured) -> None:
-    broker, name = secured.broker, unique("policy")
-    who = f"User:{name}"
-    secured.rows(f"createUser -b {broker} -u {name} -p secret1")
-    secured.rows(f"createAcl -b {broker} -s {who} -r Topic:a*,Group:* -a Pub,Sub -d Allow")
-    found = secured.rows(f"getAcl -b {broker} -s {who}")
-    told = sorted((one["resource"], one["actions"], one["decision"]) for one in found)
-    assert told == [("Group:*", "Pub,Sub", "Allow"), ("Topic:a*", "Pub,Sub", "Allow")]
-    printed = secured.java(f"getAcl -b {broker} -s {who}")
-    line = next(words for words in printed if "Topic:a*" in words)
-    assert (line[0], line[-1]) == (who, "Allow")
-    secured.rows(f"updateAcl -b {broker} -s {who} -r Topic:a* -a Sub -d Deny -i 192.168.0.0/24")
-    (changed,) = (
-        one
-        for one in secured.rows(f"listAcl -c {CLUSTER} -s {who}")
-        if one["resource"] == "Topic:a*"
-    )
-    assert (changed["decision"], changed["sourceIp"]) == ("Deny", "192.168.0.0/24")
-    assert any("Deny" in words for words in secured.java(f"listAcl -b {broker} -s {who}"))
-    assert secured.rows(f"copyAcl -f {broker} -t {broker} -s {who}") == []  # nothing differs
-    allow = f"updateAcl -b {broker} -s {who} -r Topic:a* -d Allow"
-    dry = secured.rows(f"{allow} --dry-run")
-    assert dry == secured.rows(allow)
-    assert [one["change"] for one in dry] == [{"old": "Deny", "new": "Allow"}]
-    (kept,) = (
-        one for one in secured.rows(f"getAcl -b {broker} -s {who}") if one["resource"] == "Topic:a*"
-    )
-    assert (kept["actions"], kept["sourceIp"]) == ("Sub", "192.168.0.0/24")
-    wrong = secured.ours(f"deleteAcl -b {broker} -s {who} -r Topic:b*", *RIGHT)
-    assert (wrong.status, "Topic:b*" in wrong.complaint) == (1, True)
-    secured.rows(f"deleteAcl -b {broker} -s {who} -r Topic:a*")
-    assert [one["resource"] for one in secured.rows(f"getAcl -b {broker} -s {who}")] == ["Group:*"]
-    secured.rows(f"deleteAcl -b {broker} -s {who}")
-    assert secured.ours(f"getAcl -b {broker} -s {who}", *RIGHT).status == 1
-    stranger = secured.ours(
-        f"createAcl -b {broker} -s User:nobody -r Topic:* -a Pub -d Allow", *RIGHT
-    )
-    assert (stranger.status, stranger.out) == (1, "")
-    secured.rows(f"deleteUser -b {broker} -u {name}")
+def test_policies_are_shown_as_by_mqadmin(site: Secured) -> None:
+    name = unique("policy")
+    user, place = f"User:{name}", f"-b {site.broker} -s User:{name}"
+
+    def read_policy(line: str) -> dict[str, Any]:
+        (policy,) = [row for row in site.rows(line) if row["resource"] == "Topic:a*"]
+        return dict(policy)
+
+    site.rows(f"createUser -b {site.broker} -u {name} -p secret1")
+    site.rows(f"createAcl {place} -r Topic:a*,Group:* -a Pub,Sub -d Allow")
+    assert columns(site.rows(f"getAcl {place}"), "resource actions decision") == [
+        ["Group:*", "Pub,Sub", "Allow"],
+        ["Topic:a*", "Pub,Sub", "Allow"],
+    ]
+    words = next(words for words in site.java(f"getAcl {place}") if "Topic:a*" in words)
+    assert (words[0], words[-1]) == (user, "Allow")
+    site.rows(f"updateAcl {place} -r Topic:a* -a Sub -d Deny -i 192.168.0.0/24")
+    policy = read_policy(f"listAcl -c {CLUSTER} -s {user}")
+    assert (policy["decision"], policy["sourceIp"]) == ("Deny", "192.168.0.0/24")
+    assert any("Deny" in words for words in site.java(f"listAcl {place}"))
+    assert site.rows(f"copyAcl -f {site.broker} -t {site.broker} -s {user}") == []
+    allow = f"updateAcl {place} -r Topic:a* -d Allow"
+    dry = site.rows(f"{allow} --dry-run")
+    assert dry == site.rows(allow)
+    assert [row["change"] for row in dry] == [{"old": "Deny", "new": "Allow"}]
+    policy = read_policy(f"getAcl {place}")
+    assert (policy["actions"], policy["sourceIp"]) == ("Sub", "192.168.0.0/24")
+    missing = site.ours(f"deleteAcl {place} -r Topic:b*", *RIGHT)
+    assert (missing.status, "Topic:b*" in missing.complaint) == (1, True)
+    site.rows(f"deleteAcl {place} -r Topic:a*")
+    assert [row["resource"] for row in site.rows(f"getAcl {place}")] == ["Group:*"]
+    site.rows(f"deleteAcl {place}")
+    assert site.ours(f"getAcl {place}", *RIGHT).status == 1
+    line = f"createAcl -b {site.broker} -s User:nobody -r Topic:* -a Pub -d Allow"
+    site.expect_error(line, "", *RIGHT)
+    site.rows(f"deleteUser -b {site.broker} -u {name}")
 
 
-def test_what_a_user_may_is_what_the_policies_say(secured: Secured) -> None:
-    broker, name, topic, other = secured.broker, unique("may"), unique("may"), unique("may-not")
-    for one in (topic, other):
-        secured.rows(f"updateTopic -c {CLUSTER} -t {one} -r 1 -w 1")
-        wait_until(partial(_routed, secured, one), f"a route of {one}")
-    secured.rows(f"createUser -b {broker} -u {name} -p secret1")
-    secured.rows(
-        f"createAcl -b {broker} -s User:{name} -r Topic:{topic},Group:* -a Pub,Sub -d Allow"
-    )
-    words = ("-n", secured.server, *LONG, "--access-key", name, "--secret-key", "secret1")
+def test_a_user_may_do_what_policies_allow(site: Secured) -> None:
+    name, topic, forbidden = unique("may"), site.create_topic("may"), site.create_topic("no")
+    place = f"-b {site.broker}"
+    site.rows(f"createUser {place} -u {name} -p secret1")
+    line = f"createAcl {place} -s User:{name} -r Topic:{topic},Group:* -a Pub,Sub -d Allow"
+    site.rows(line)
+    keys = ("--access-key", name, "--secret-key", "secret1")
+    words = ("-n", site.server, *LONG, *keys)
 
     sent = run("produce", *words, "-t", topic, "--order-key", "k", given=b"hello\nagain\n")
     assert (sent.status, sent.lines[0]["status"]) == (0, "SEND_OK"), sent.complaint
-    group = unique("g")
-    options = ("-g", group, "--from", "first", "--count", "1", "--timeout", "200")
-    for text in ("hello", "again"):  # what of a poll was not printed needs no further permission
-        got = run("consume", *words, "-t", topic, "--pull", *options)
-        assert (got.status, [one["body"] for one in got.lines]) == (0, [text]), got.complaint
-    blind = run("consume", *words, "-t", topic, "-g", unique("g"), "--from", "last")
-    assert (blind.status, blind.out) == (1, b"")
-    assert "GET_MAX_OFFSET (30): NO_PERMISSION (16)" in blind.complaint
-    refused = run("produce", *words, "-t", other, given=b"hello\n")
+    options = ("-g", unique("g"), "--from", "first", "--count", "1", "--timeout", "200")
+    for text in ("hello", "again"):  # a message that was polled and not printed needs no permission
+        consumed = run("consume", *words, "-t", topic, "--pull", *options)
+        assert consumed.status == 0, consumed.complaint
+        assert [line["body"] for line in consumed.lines] == [text]
+    refused = run("consume", *words, "-t", topic, "-g", unique("g"), "--from", "last")
+    assert (refused.status, refused.out) == (1, b"")
+    assert "GET_MAX_OFFSET (30): NO_PERMISSION (16)" in refused.complaint
+    refused = run("produce", *words, "-t", forbidden, given=b"hello\n")
     assert (refused.status, refused.out) == (1, b"")
     assert "NO_PERMISSION" in refused.complaint
-    operator = secured.ours(f"createUser -b {broker} -u x -p y", *words[4:])
-    assert (operator.status, "NO_PERMISSION" in operator.complaint) == (1, True)
-
-
-def _routed(secured: Secured, topic: str) -> bool:
-    return secured.ours(f"topicRoute -t {topic}").status == 0
+    site.expect_error(f"createUser {place} -u x -p y", "NO_PERMISSION", *keys)
 
 
 def test_credentials_come_from_options_the_environment_and_a_profile(
-    secured: Secured, tmp_path: Path
+    site: Secured, tmp_path: Path
 ) -> None:
-    line = f"brokerStatus -b {secured.broker}"
+    line = f"brokerStatus -b {site.broker}"
     profile = tmp_path / "admin.toml"
     profile.write_text('[default]\naccess-key = "rocket"\nsecret-key = "wire1234"\n')
     keys = {"ROCKETWIRE_ACCESS_KEY": "rocket", "ROCKETWIRE_SECRET_KEY": "wire1234"}
 
-    assert secured.ours(line, *RIGHT).status == 0
-    assert secured.ours(line, **keys).status == 0
-    assert secured.ours(line, "--profile-file", str(profile)).status == 0
+    assert site.ours(line, *RIGHT).status == 0
+    assert site.ours(line, **keys).status == 0
+    assert site.ours(line, "--profile-file", str(profile)).status == 0
     # an option counts before the environment, and that before the profile
     for options, environment in (
         (("--secret-key", "wrong"), keys),
@@ -266,119 +258,111 @@ def test_credentials_come_from_options_the_environment_and_a_profile(
         (("--access-key", "nobody", "--secret-key", "wire1234"), {}),
         ((), {}),
     ):
-        done = secured.ours(line, *options, **environment)
-        assert (done.status, done.out) == (1, ""), options
-        assert "NO_PERMISSION" in done.complaint
-        assert "wire1234" not in done.complaint
+        refused = site.ours(line, *options, **environment)
+        assert (refused.status, refused.out) == (1, ""), options
+        assert "NO_PERMISSION" in refused.complaint
+        assert "wire1234" not in refused.complaint
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("keys", [("rocket", "wrong"), None], ids=["wrong", "none"])
-def test_messages_of_strangers_are_neither_taken_nor_given(
-    secured: Secured, keys: tuple[str, str] | None
-) -> None:
-    who = ("--access-key", keys[0], "--secret-key", keys[1]) if keys else ()
-    words = ("-n", secured.server, *LONG, *who, "-t", "TBW102")
-    for done in (
+@pytest.mark.parametrize(
+    "keys", [("--access-key", "rocket", "--secret-key", "wrong"), ()], ids=["wrong", "none"]
+)
+def test_messages_of_strangers_are_refused(site: Secured, keys: tuple[str, ...]) -> None:
+    words = ("-n", site.server, *LONG, *keys, "-t", "TBW102")
+    for refused in (
         run("produce", *words, "--count", "2"),
         run("consume", *words, "-g", unique("g"), "--count", "1", "--timeout", "200"),
     ):
-        assert (done.status, done.out) == (1, b"")
-        assert "NO_PERMISSION" in done.complaint.splitlines()[-1]
+        assert (refused.status, refused.out) == (1, b"")
+        assert "NO_PERMISSION" in refused.complaint.splitlines()[-1]
 
 
-def test_everything_goes_over_tls_with_the_right_certificates(secured: Secured) -> None:
-    here = secured.certificates
-    ours = ("--cert", f"{here}/operator.pem", "--key-file", f"{here}/operator.key")
-    words = ("-n", secured.server, *LONG, *RIGHT, "--ca", f"{here}/ca.pem", *ours)
-    topic = unique("tls")
-    made = secured.ours(f"updateTopic -c {CLUSTER} -t {topic} -r 1 -w 1", *words[4:])
-    assert made.status == 0, made.complaint
-    wait_until(lambda: _routed(secured, topic), f"a route of {topic}")
-    sent = run("produce", *words, "-t", topic, given=b"hello\n")
+def test_everything_goes_over_tls_with_the_right_certificates(site: Secured) -> None:
+    folder = site.certificates
+    pair = ("--cert", f"{folder}/operator.pem", "--key-file", f"{folder}/operator.key")
+    tls = ("--ca", f"{folder}/ca.pem", *pair)
+    topic = site.create_topic("tls", *tls)
+    words = ("-n", site.server, *LONG, *RIGHT, *tls, "-t", topic)
+    sent = run("produce", *words, given=b"hello\n")
     assert sent.status == 0, sent.complaint
     options = ("-g", unique("g"), "--from", "first", "--count", "1", "--timeout", "200")
-    got = run("consume", *words, "-t", topic, *options)
-    assert (got.status, [one["body"] for one in got.lines]) == (0, ["hello"]), got.complaint
+    consumed = run("consume", *words, *options)
+    assert consumed.status == 0, consumed.complaint
+    assert [line["body"] for line in consumed.lines] == ["hello"]
 
 
 @pytest.mark.full
-def test_a_certificate_that_is_wrong_or_missing_is_told(secured: Secured) -> None:
-    here = secured.certificates
-    status = f"brokerStatus -b {secured.broker}"
-    strange = secured.ours("topicList", "--ca", f"{here}/other.pem")
-    assert (strange.status, strange.out) == (3, "")
-    assert "certificate" in strange.complaint
-    system = secured.ours("topicList", "--tls")
-    assert (system.status, "certificate" in system.complaint) == (3, True)
-    assert secured.ours("topicList", "--insecure").status == 0
-    anonymous = secured.ours(status, *RIGHT, "--ca", f"{here}/ca.pem")
-    assert (anonymous.status, anonymous.out) == (3, "")
-    assert "alert" in anonymous.complaint  # the broker's own remark
-    missing = secured.ours("topicList", "--ca", f"{here}/nothing.pem")
-    assert (missing.status, "nothing.pem" in missing.complaint) == (2, True)
+def test_a_wrong_or_missing_certificate_is_an_error(site: Secured) -> None:
+    folder = site.certificates
+    wrong, right = ("--ca", f"{folder}/other.pem"), ("--ca", f"{folder}/ca.pem")
+    site.expect_error("topicList", "certificate", *wrong, status=3)
+    assert site.ours("topicList", "--insecure").status == 0
+    site.expect_error("topicList", "certificate", "--tls", status=3)
+    # an alert is the broker's own remark
+    site.expect_error(f"brokerStatus -b {site.broker}", "alert", *RIGHT, *right, status=3)
+    site.expect_error("topicList", "nothing.pem", "--ca", f"{folder}/nothing.pem", status=2)
     for words in (("produce", "--count", "1"), ("consume", "-g", "g", "--count", "1")):
-        done = run(*words, "-n", secured.server, *LONG, "-t", "TBW102", "--ca", f"{here}/other.pem")
-        assert (done.status, done.out) == (3, b""), done.complaint
+        refused = run(*words, "-n", site.server, *LONG, "-t", "TBW102", *wrong)
+        assert (refused.status, refused.out) == (3, b""), refused.complaint
 
 
 @pytest.mark.full
-def test_what_is_taken_along_is_what_mqadmin_takes_along(secured: Secured, tmp_path: Path) -> None:
+def test_exports_are_those_of_mqadmin(site: Secured, tmp_path: Path) -> None:
     """Here, because mqadmin 5.5.0 cannot export from a broker that has a static topic."""
-    secured.rows(f"updateTopic -b {secured.broker} -t {unique('export')} -r 3 -w 2")
-    secured.rows(f"updateSubGroup -b {secured.broker} -g {unique('export')} -r 7")
-    theirs, own = tmp_path / "theirs", tmp_path / "own"
+    site.rows(f"updateTopic -b {site.broker} -t {unique('export')} -r 3 -w 2")
+    site.rows(f"updateSubGroup -b {site.broker} -g {unique('export')} -r 7")
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
 
-    def both(command: str, name: str) -> tuple[Any, Any]:
-        said = secured.peer.admin(secured.server, f"{command} -f {theirs}")
-        assert "success" in said.out, said.err
-        written = secured.rows(f"{command} -f {own}")
-        assert written == {"exported": str(own / name)}
-        return json.loads((own / name).read_text()), json.loads((theirs / name).read_text())
+    def export_documents(command: str, name: str) -> tuple[Any, Any]:
+        output = site.peer.admin(site.server, f"{command} -c {CLUSTER} -f {theirs}")
+        assert "success" in output.out, output.err
+        exported = site.rows(f"{command} -c {CLUSTER} -f {ours}")
+        assert exported == {"exported": str(ours / name)}
+        return json.loads((ours / name).read_text()), json.loads((theirs / name).read_text())
 
-    mine, java = both(f"exportMetadata -c {CLUSTER} -s", "metadata.json")
+    mine, java = export_documents("exportMetadata -s", "metadata.json")
     assert mine.keys() == java.keys()
     for table in ("topicConfigTable", "subscriptionGroupTable"):
         assert mine[table] == java[table]
-    mine, java = both(f"exportConfigs -c {CLUSTER}", "configs.json")
+    mine, java = export_documents("exportConfigs", "configs.json")
     assert mine == java
     assert set(mine["brokerConfigs"]["broker-a"]) <= set(EXPORTED_KEYS)
-    mine, java = both(f"exportMetrics -c {CLUSTER}", "metrics.json")
+    mine, java = export_documents("exportMetrics", "metrics.json")
     assert mine["totalData"].keys() == java["totalData"].keys()
     for table in ("totalTps", "totalOneDayNum"):
         assert mine["totalData"][table].keys() == java["totalData"][table].keys()
-    found, expected = mine["evaluateReport"]["broker-a"], java["evaluateReport"]["broker-a"]
-    assert found.keys() == expected.keys()
-    assert found["runtimeEnv"] == expected["runtimeEnv"]
-    found, expected = found["runtimeQuota"], expected["runtimeQuota"]
-    assert found.keys() == expected.keys()
+    mine, java = [document["evaluateReport"]["broker-a"] for document in (mine, java)]
+    assert mine.keys() == java.keys()
+    assert mine["runtimeEnv"] == java["runtimeEnv"]
+    mine, java = [report["runtimeQuota"] for report in (mine, java)]
+    assert mine.keys() == java.keys()
     for name in ("topicSize", "groupSize", "oneDayNum"):
-        assert found[name] == expected[name]
-    assert secured.ours("exportConfigs -c nowhere", *RIGHT).status == 1
+        assert mine[name] == java[name]
+    assert site.ours("exportConfigs -c nowhere", *RIGHT).status == 1
 
 
 @pytest.mark.full
-def test_the_exporter_needs_the_right_secret_and_certificates(secured: Secured) -> None:
-    place = {"cluster": CLUSTER, "brokerIP": secured.broker}
+def test_the_exporter_needs_the_right_secret_and_certificates(site: Secured) -> None:
+    place = {"cluster": CLUSTER, "brokerIP": site.broker}
     # Java's broker has no statistics in its first second (StoreStatsService), and answers SYSTEM_ERROR
-    line = f"brokerStatus -b {secured.broker}"
-    wait_until(lambda: secured.ours(line, *RIGHT).status == 0, "the broker's statistics")
+    line = f"brokerStatus -b {site.broker}"
+    wait_until(lambda: site.ours(line, *RIGHT).status == 0, "the broker's statistics")
 
-    right = scrape(secured.server, *LONG, *RIGHT)
+    right = scrape(site.server, *LONG, *RIGHT)
     assert right.status == 0, right.failures()
     assert right.value("rocketmq_exporter_broker_up", **place) == 1
 
-    wrong = scrape(secured.server, *LONG, "--access-key", "rocket", "--secret-key", "wrong")
+    wrong = scrape(site.server, *LONG, "--access-key", "rocket", "--secret-key", "wrong")
     assert wrong.status == 3
     assert wrong.value("rocketmq_exporter_up") == 1
     assert wrong.value("rocketmq_exporter_broker_up", **place) == 0
     denied = wrong.sum("rocketmq_exporter_failures", **place, error="NO_PERMISSION")
     assert denied == wrong.sum("rocketmq_exporter_failures") == 4
 
-    files = secured.certificates
-    trust = ("--ca", str(files / "ca.pem"), "--cert", str(files / "operator.pem"))
-    key = ("--key-file", str(files / "operator.key"))
-    over_tls = scrape(secured.server, *LONG, *RIGHT, *trust, *key)
+    files = site.certificates
+    pair = ("--cert", str(files / "operator.pem"), "--key-file", str(files / "operator.key"))
+    over_tls = scrape(site.server, *LONG, *RIGHT, "--ca", str(files / "ca.pem"), *pair)
     assert over_tls.status == 0, over_tls.failures()
-    other = scrape(secured.server, *LONG, *RIGHT, "--ca", str(files / "other.pem"))
-    assert (other.status, other.value("rocketmq_exporter_up")) == (3, 0)
+    doubted = scrape(site.server, *LONG, *RIGHT, "--ca", str(files / "other.pem"))
+    assert (doubted.status, doubted.value("rocketmq_exporter_up")) == (3, 0)

@@ -19,7 +19,7 @@ from rocketwire.signing import sign
 from rocketwire.wire.command import RemotingCommand
 from tests.peers import cache as java_cache
 from tests.peers.dev_cluster import DevBroker
-from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer, JavaPeer
+from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer, JavaPeer, number_keys
 from tests.peers.processes import LOOPBACK, PeerFailedError
 from tests.peers.shared_peers import have_here
 from tests.support.broker_wire import WireClient
@@ -86,24 +86,24 @@ def call(client: WireClient, request: Request) -> RemotingCommand:
     return client.call(code, fields, body or None)
 
 
-def creation(topic: str) -> Request:
+def build_topic(topic: str) -> Request:
     fields = {"topic": topic, "defaultTopic": "TBW102", "readQueueNums": "4", "writeQueueNums": "4"}
-    more = {"perm": "6", "topicFilterType": "SINGLE_TAG", "topicSysFlag": "0", "order": "false"}
-    return Request(Code.UPDATE_AND_CREATE_TOPIC, {**fields, **more}, BOSS)
+    settings = {"perm": "6", "topicFilterType": "SINGLE_TAG", "topicSysFlag": "0", "order": "false"}
+    return Request(Code.UPDATE_AND_CREATE_TOPIC, {**fields, **settings}, BOSS)
 
 
-def a_send(topic: str, account: tuple[str, str] | None = ROCKET) -> Request:
+def build_send(topic: str, account: tuple[str, str] | None = ROCKET) -> Request:
     values = ("p", topic, "TBW102", "4", "0", "0", "0", "0", "", "0", "false", "false")
     return Request(310, dict(zip("abcdefghijkm", values, strict=True)), account, b"x")
 
 
-def a_pull(topic: str, group: str) -> Request:
+def build_pull(topic: str, group: str) -> Request:
     place = {"topic": topic, "queueId": "0", "queueOffset": "0", "maxMsgNums": "1"}
-    more = {"sysFlag": "4", "commitOffset": "0", "suspendTimeoutMillis": "0", "subVersion": "0"}
-    return Request(11, {"consumerGroup": group, "subscription": "*", **place, **more})
+    limits = {"sysFlag": "4", "commitOffset": "0", "suspendTimeoutMillis": "0", "subVersion": "0"}
+    return Request(11, {"consumerGroup": group, "subscription": "*", **place, **limits})
 
 
-def a_heartbeat(group: str, topic: str) -> Request:
+def build_heartbeat(group: str, topic: str) -> Request:
     consumer = ConsumerData(
         group_name=group,
         consume_type=ConsumeType.CONSUME_PASSIVELY,
@@ -117,19 +117,19 @@ def a_heartbeat(group: str, topic: str) -> Request:
 
 def requests() -> Iterator[Request]:
     """Requests that both brokers answer in the same way."""
-    yield a_send("topicB", None)
-    yield a_send("topicB", ("rocket", "wrong"))
-    yield a_send("topicB", ("nobody", "wire1234"))
-    yield a_send("topicB")._replace(
-        account=None, fields={**a_send("topicB").fields, "AccessKey": "rocket"}
+    yield build_send("topicB", None)
+    yield build_send("topicB", ("rocket", "wrong"))
+    yield build_send("topicB", ("nobody", "wire1234"))
+    yield build_send("topicB")._replace(
+        account=None, fields={**build_send("topicB").fields, "AccessKey": "rocket"}
     )
     for topic in ("topicA", "topicB", "topicC", "topicP", "other"):
-        yield a_send(topic)
-        yield a_pull(topic, "groupC")
+        yield build_send(topic)
+        yield build_pull(topic, "groupC")
     for group in ("groupA", "groupC", "another"):
-        yield a_pull("topicB", group)
-        yield a_heartbeat(group, "topicB")
-    yield a_heartbeat("groupC", "topicA")
+        yield build_pull("topicB", group)
+        yield build_heartbeat(group, "topicB")
+    yield build_heartbeat("groupC", "topicA")
     peek = {"consumerGroup": "groupC", "topic": "topicA", "queueId": "0", "maxMsgNums": "1"}
     yield Request(Code.PEEK_MESSAGE, peek)
     for code in (Code.GET_MAX_OFFSET, Code.GET_TOPIC_STATS_INFO, Code.VIEW_MESSAGE_BY_ID):
@@ -137,7 +137,7 @@ def requests() -> Iterator[Request]:
     for code in (Code.GET_CONSUME_STATS, Code.GET_CONSUMER_CONNECTION_LIST):
         yield Request(code, {"consumerGroup": "groupA"})
     yield Request(Code.VIEW_BROKER_STATS_DATA, {"statsName": "x", "statsKey": "y"})
-    yield a_send("%RETRY%groupA")
+    yield build_send("%RETRY%groupA")
     back = {"offset": "0", "group": "groupA", "delayLevel": "1", "originTopic": "topicB"}
     yield Request(36, {**back, "originMsgId": "x", "unitMode": "false"})
     search = {"topic": "topicA", "key": "k", "maxNum": "1", "beginTimestamp": "0"}
@@ -152,30 +152,30 @@ def requests() -> Iterator[Request]:
     body = {"clientId": "c1", "consumerGroup": "groupA", "mqSet": [locked]}
     yield Request(41, {}, ROCKET, json.dumps(body).encode())
     pop = {"consumerGroup": "groupC", "topic": "topicA", "queueId": "0", "maxMsgNums": "1"}
-    more = {"invisibleTime": "10000", "pollTime": "0", "bornTime": "0", "initMode": "0"}
-    yield Request(200050, {**pop, **more, "expType": "TAG", "exp": "*", "order": "false"})
-    yield creation("topicB")._replace(account=ROCKET)
+    limits = {"invisibleTime": "10000", "pollTime": "0", "bornTime": "0", "initMode": "0"}
+    yield Request(200050, {**pop, **limits, "expType": "TAG", "exp": "*", "order": "false"})
+    yield build_topic("topicB")._replace(account=ROCKET)
     yield Request(Code.DELETE_TOPIC_IN_BROKER, {"topic": "topicB"})
     yield Request(Code.DELETE_SUBSCRIPTIONGROUP, {"groupName": "groupC"})
     yield Request(Code.GET_BROKER_CONFIG, {}, None)
     yield Request(9999, {}, BOSS)
     yield Request(9999, {}, None)
-    yield a_send("topicA", BOSS)
+    yield build_send("topicA", BOSS)
 
 
-def answers(address: str) -> list[tuple[Request, int, str | None]]:
-    """Code and remark of each answer; those of what is allowed may have other remarks."""
+def ask_all(address: str) -> list[tuple[Request, int, str | None]]:
+    """Code and remark of each answer; the remark of a success is left out."""
     with WireClient(address) as client:
         for topic in ("topicA", "topicB", "topicC", "topicP", "other"):
-            assert call(client, creation(topic)).code == 0
-        found = [(request, call(client, request)) for request in requests()]
+            assert call(client, build_topic(topic)).code == 0
+        pairs = [(request, call(client, request)) for request in requests()]
     return [
         (request, answer.code, answer.remark if answer.code in {3, 16} else None)
-        for request, answer in found
+        for request, answer in pairs
     ]
 
 
-def give_permissions(address: str) -> None:
+def create_policies(address: str) -> None:
     """Create the account and its policies at a broker of 5.5.0."""
     user = {"username": "rocket", "password": "wire1234", "userType": "Normal"}
     entries = [
@@ -204,29 +204,26 @@ def our_broker(folder: Path) -> Generator[DevBroker]:
 def test_requests_are_refused_as_by_a_java_broker(tmp_path: Path) -> None:
     have_here(partial(java_cache.jars, CURRENT))
     with our_broker(tmp_path / "ours") as broker:
-        ours = answers(broker.address)
+        ours = ask_all(broker.address)
     name_server = JavaNameServer(tmp_path / "namesrv")
     with name_server, JavaBroker(tmp_path / "java", [name_server.address], JAVAS) as java:
-        give_permissions(java.address)
-        javas = answers(java.address)
+        create_policies(java.address)
+        javas = ask_all(java.address)
 
     assert ours == javas
 
 
 @pytest.mark.parametrize("version", [CURRENT, OLD])
-def test_java_clients_sign_what_they_send_and_read(version: str, tmp_path: Path) -> None:
+def test_java_clients_sign_sends_and_reads(version: str, tmp_path: Path) -> None:
     have_here(partial(java_cache.classes, version, "Peer.java"))
     right = ("-Dacl.accessKey=rocket", "-Dacl.secretKey=wire1234")
     with our_broker(tmp_path / "ours") as broker:
         address = f"{LOOPBACK}:{broker.name_server_port}"
         with WireClient(broker.address) as client:
-            assert call(client, creation("topicB")).code == 0
-            assert call(client, creation("topicA")).code == 0
+            assert call(client, build_topic("topicB")).code == 0
+            assert call(client, build_topic("topicA")).code == 0
         with JavaPeer(tmp_path / "right", version=version, jvm=right) as java:
-            java.send(address, "topicB", "producers", range(20))
-            java.consume(address, "topicB", "readers")
-            keys = java.received("readers", 20)
-            java.close("readers")
+            keys = java.exchange(address, "topicB", 20)
             with pytest.raises(PeerFailedError, match="no permission to access Topic:topicA"):
                 java.send(address, "topicA", "producers", range(1))
         with (
@@ -234,6 +231,6 @@ def test_java_clients_sign_what_they_send_and_read(version: str, tmp_path: Path)
             pytest.raises(PeerFailedError, match=r"username cannot be null\."),
         ):
             # Java may close the channel of its first sends: its thread for heartbeats is interrupted then.
-            java.send(address, "topicB", "producers", range(1), again=20)
+            java.send(address, "topicB", "producers", range(1), attempts=20)
 
-    assert set(keys) == {str(key) for key in range(20)}
+    assert keys == number_keys(20)

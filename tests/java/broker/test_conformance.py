@@ -44,7 +44,7 @@ def test_java_meets_every_requirement(java_cluster: JavaCluster) -> None:
     assert played.bad() == []
 
 
-def test_ours_answers_as_java_does_but_for_what_is_listed(
+def test_ours_answers_as_java_but_for_listed_differences(
     java_cluster: JavaCluster, tmp_path: Path
 ) -> None:
     word = random_word()
@@ -56,9 +56,9 @@ def test_ours_answers_as_java_does_but_for_what_is_listed(
         ]
         trio.run(play_both, QUICK, runs)
 
-    known = read_differences(["rocketwire"], is_broker=True)
-    comparison = judge(runs[0].verdicts, runs[1].verdicts, word, known)
+    listed = read_differences(["rocketwire"], is_broker=True)
+    comparison = judge(runs[0].verdicts, runs[1].verdicts, word, listed)
 
     assert Played(runs[0].verdicts, 0).bad() == []
     assert comparison.played >= 500
-    assert [str(one) for one in comparison.unexplained] == []
+    assert [str(difference) for difference in comparison.unexplained] == []

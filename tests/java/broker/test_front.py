@@ -1,4 +1,4 @@
-"""Java clients of three releases at the broker's port: over TLS, and behind a load balancer."""
+"""Java clients of three releases at the broker's port: over TLS, and through a load balancer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.peers import cache as java_cache
 from tests.peers import raw_call
 from tests.peers.dev_cluster import DevBroker
-from tests.peers.peers import BINARY_HEADERS, CURRENT, OLD, RELEASES, JavaPeer
+from tests.peers.peers import BINARY_HEADERS, CURRENT, OLD, RELEASES, JavaPeer, number_keys
 from tests.peers.processes import LOOPBACK, free_ports
 from tests.peers.server_certificate import with_certificate
 from tests.peers.shared_peers import have_here
@@ -47,16 +47,12 @@ def secret(tmp_path_factory: pytest.TempPathFactory) -> Generator[DevBroker]:
 @pytest.mark.parametrize("version", RELEASES)
 def test_a_release_lives_on_tls_alone(version: str, secret: DevBroker, tmp_path: Path) -> None:
     have_here(partial(java_cache.classes, version, "Peer.java"))
-    topic, group = f"orders-{version.replace('.', '-')}", f"readers-{version.replace('.', '-')}"
     address = f"{LOOPBACK}:{secret.name_server_port}"
     with JavaPeer(tmp_path, version=version, jvm=TLS) as java:
-        java.send(address, topic, "producers", range(20))
-        java.consume(address, topic, group)
-        keys = java.received(group, 20)
+        keys = java.exchange(address, f"orders-{version.replace('.', '-')}", 20)
         table = java.cluster_table(address, "V5_5_0")
-        java.close(group)
 
-    assert set(keys) == {str(key) for key in range(20)}
+    assert keys == number_keys(20)
     assert secret.address in table
 
 
@@ -77,17 +73,14 @@ def test_binary_requests_get_answers_in_the_form_of_the_broker(
             JavaPeer(tmp_path / "peer", version=version, jvm=[BINARY_HEADERS]) as java,
         ):
             address = f"{LOOPBACK}:{broker.name_server_port}"
-            java.send(address, "binary", "producers", range(20))
-            java.consume(address, "binary", "readers")
-            keys = java.received("readers", 20)
-            java.close("readers")
+            keys = java.exchange(address, "binary", 20)
 
-    assert set(keys) == {str(key) for key in range(20)}
+    assert keys == number_keys(20)
     forms = {frame.data[4] for frame in tap.frames}  # 0 is JSON, 1 binary
     assert forms == ({1} if form == "ROCKETMQ" else {0, 1})
 
 
-def test_java_clients_behind_a_load_balancer_have_their_own_addresses(tmp_path: Path) -> None:
+def test_java_clients_of_a_load_balancer_have_their_own_addresses(tmp_path: Path) -> None:
     have_here(partial(java_cache.classes, RELEASES[0], "Peer.java"))
     port = free_ports()
     with tapped(port, preface=V2) as balancer:
@@ -97,12 +90,9 @@ def test_java_clients_behind_a_load_balancer_have_their_own_addresses(tmp_path: 
             JavaPeer(tmp_path / "peer") as java,
         ):
             address = f"{LOOPBACK}:{broker.name_server_port}"
-            java.send(address, "balanced", "producers", range(8))
-            java.consume(address, "balanced", "readers")
-            keys = java.received("readers", 8)
-            java.close("readers")
+            keys = java.exchange(address, "balanced", 8)
             stored = raw_call.ask(port, 11, {**A_PULL, "topic": "balanced"}).body
 
-    assert set(keys) == {str(key) for key in range(8)}
+    assert keys == number_keys(8)
     assert bytes([192, 0, 2, 3, 0, 0, 0x12, 0x34]) in stored  # the address of the sender
     assert bytes([127, 0, 0, 1]) + balancer.port.to_bytes(4) in stored  # that of the broker

@@ -1,7 +1,7 @@
-"""What Java's broker does with messages later, ours does too, where no case of conformance has it.
+"""Ours does the same with messages later as Java's broker, where no case of conformance has it.
 
-Each dialogue is carried out with both, in topics and groups of its own. What cannot be equal is
-left out: ids with positions, ports, times, and offsets in topics that all share.
+Each dialogue is carried out with both, in topics and groups of its own. Ids with positions, ports,
+times, and offsets in topics that all share cannot be equal, and are left out.
 """
 
 from __future__ import annotations
@@ -51,56 +51,53 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Generator[DevCluster]:
         yield cluster
 
 
-def named(values: Mapping[str, str | None] | None) -> dict[str, object]:
+def keep_comparable(values: Mapping[str, str | None] | None) -> dict[str, object]:
     """Fields or properties, those that cannot be equal without their values."""
     return {name: name in UNEQUAL or value for name, value in (values or {}).items()}
 
 
 def show(answer: RemotingCommand | None) -> Shown:
-    """What must be equal of an answer without messages."""
+    """The parts of an answer that must be equal, without messages."""
     if answer is None:
         return ("no answer",)
     remark = re.sub(r"127\.0\.0\.1:\d+|\d{13}", "...", answer.remark or "")
-    if (
-        "Exception" in remark
-        or "custom field" in remark
-        or "rejects" in remark
-        or "For input string" in remark
-    ):
+    if re.search("Exception|custom field|rejects|For input string", remark):
         remark = "an exception"
     if remark == "not set any response code":  # a left-over of some of Java's successes
         remark = ""
-    return answer.code, remark, named(dict(answer.ext_fields or {}))
+    return answer.code, remark, keep_comparable(dict(answer.ext_fields or {}))
 
 
 def show_message(message: StoredMessage) -> Shown:
-    """What must be equal of a message."""
+    """The parts of a message that must be equal."""
     properties = {name: value or "" for name, value in (message.properties or {}).items()}
     return (
         *(message.topic, message.queue_id, message.body, message.flag, message.sys_flag),
         *(message.reconsume_times, message.born_timestamp > 0),
         message.prepared_transaction_offset > 0,
-        named(properties),
+        keep_comparable(properties),
     )
 
 
-def come(client: WireClient, topic: str, count: int, queue: int = 0) -> list[StoredMessage]:
+def wait_for_messages(
+    client: WireClient, topic: str, count: int, queue: int = 0
+) -> list[StoredMessage]:
     """Wait until a queue shows that many messages, and return them all."""
-    offset, found = 0, list[StoredMessage]()
+    offset, received = 0, list[StoredMessage]()
     deadline = time.monotonic() + 60
-    while len(found) < count and time.monotonic() < deadline:
+    while len(received) < count and time.monotonic() < deadline:
         answer = client.answer_to(client.pull(offset, topic, queue=queue, hold=1_000))
         assert answer is not None
         if answer.code == 0:
-            found += messages(answer)
-            offset = found[-1].queue_offset + 1
+            received += messages(answer)
+            offset = received[-1].queue_offset + 1
         elif answer.code in {17, 29}:  # the topic is created later
             time.sleep(0.05)
-    assert len(found) >= count, f"{topic} has {len(found)} messages"
-    return found
+    assert len(received) >= count, f"{topic} has {len(received)} messages"
+    return received
 
 
-def own(client: WireClient, topic: str, name: str) -> StoredMessage:
+def find_message(client: WireClient, topic: str, name: str) -> StoredMessage:
     """Wait for the message of a test in a topic that all tests share."""
     offset = 0
     deadline = time.monotonic() + 90
@@ -131,8 +128,11 @@ def own_retries(connect: Connect, name: str) -> list[Shown]:
         show(client.send(topic, b"x", properties=committed, j=16, l=16)),
         show(client.send(topic, b"x", properties=properties, j=17, l=16)),
     ]
-    [late], [dead] = come(client, topic, 1), come(client, f"%DLQ%{name}", 1)
-    return [*shown, show_message(late), show_message(dead)]
+    [retried], [dead] = (
+        wait_for_messages(client, topic, 1),
+        wait_for_messages(client, f"%DLQ%{name}", 1),
+    )
+    return [*shown, show_message(retried), show_message(dead)]
 
 
 def returns(connect: Connect, name: str) -> list[Shown]:
@@ -140,7 +140,7 @@ def returns(connect: Connect, name: str) -> list[Shown]:
     client = connect()
     group = f"{name}-g"
     client.send(name, b"x", h=7, properties={"DELAY": "1", "TAGS": "red"})
-    come(client, name, 1)
+    wait_for_messages(client, name, 1)
     pop: dict[str, object] = {
         "consumerGroup": group,
         "topic": name,
@@ -153,9 +153,9 @@ def returns(connect: Connect, name: str) -> list[Shown]:
     }
     answer = client.call(200050, pop)
     [first] = messages(answer)
-    [again] = come(client, f"%RETRY%{group}_{name}", 1)
-    late = again.store_timestamp - first.store_timestamp >= 2_000
-    return [(answer.code, late), show_message(again)]
+    [returned] = wait_for_messages(client, f"%RETRY%{group}_{name}", 1)
+    is_late = returned.store_timestamp - first.store_timestamp >= 2_000
+    return [(answer.code, is_late), show_message(returned)]
 
 
 def late_checks(connect: Connect, name: str) -> list[Shown]:
@@ -169,18 +169,18 @@ def late_checks(connect: Connect, name: str) -> list[Shown]:
     check = client.request(39)
     assert check is not None
     [message] = messages(check)
-    properties_ = named(dict(message.properties or {}))
+    properties_ = keep_comparable(dict(message.properties or {}))
     checks = (message.properties or {})["TRANSACTION_CHECK_TIMES"]
     del properties_["TRANSACTION_CHECK_TIMES"]
     return [(message.flag, properties_), (int(checks or 0) > 1, *show(check))]
 
 
-def given_up(connect: Connect, name: str) -> list[Shown]:
+def give_up_checks(connect: Connect, name: str) -> list[Shown]:
     client = connect()
     properties: dict[str, str | None] = {"TRAN_MSG": "true", "PGROUP": name, "own": name}
     shown = [show(client.send(name, b"x", h=7, properties=properties, g=1))]
     topic = "TRANS_CHECK_MAX_TIME_TOPIC"
-    message = own(client, topic, name)
+    message = find_message(client, topic, name)
     position = f"7F00000100001F90{message.commit_log_offset:016X}"
     return [
         *shown,
@@ -191,8 +191,8 @@ def given_up(connect: Connect, name: str) -> list[Shown]:
     ]
 
 
-def decided_after_it_was_given_up(connect: Connect, name: str) -> list[Shown]:
-    """A half message that says that it was checked often is given up, and can still be committed."""
+def commit_after_giving_up(connect: Connect, name: str) -> list[Shown]:
+    """A half message with a high count of checks is given up, and can still be committed."""
     client = connect()
     properties: dict[str, str | None] = {"TRAN_MSG": "true", "PGROUP": name, "own": name}
     properties["TRANSACTION_CHECK_TIMES"] = "2147483647"
@@ -200,7 +200,7 @@ def decided_after_it_was_given_up(connect: Connect, name: str) -> list[Shown]:
     client.send(name, b"first")
     sent = client.send(name, b"x", queue=3, h=7, properties=properties)
     fields = sent.ext_fields or {}
-    given_up = own(client, "TRANS_CHECK_MAX_TIME_TOPIC", name)
+    message = find_message(client, "TRANS_CHECK_MAX_TIME_TOPIC", name)
     end: dict[str, object] = {
         "producerGroup": name,
         "tranStateTableOffset": fields["queueOffset"],
@@ -210,9 +210,9 @@ def decided_after_it_was_given_up(connect: Connect, name: str) -> list[Shown]:
     }
     return [
         show(sent),
-        show_message(given_up),
+        show_message(message),
         show(client.call(37, end)),
-        *map(show_message, come(client, name, 1, queue=3)),
+        *map(show_message, wait_for_messages(client, name, 1, queue=3)),
     ]
 
 
@@ -220,14 +220,14 @@ def bits_of_brokers(connect: Connect, name: str) -> list[Shown]:
     """Bits that brokers set, in messages of a client; 4 and 12 are in no queue of Java."""
     client = connect()
     shown = [show(client.send(name, b"x", f=bits)) for bits in (8, 0x40, 0x80, 0xC0)]
-    return [*shown, *map(show_message, come(client, name, 2))]
+    return [*shown, *map(show_message, wait_for_messages(client, name, 2))]
 
 
 def names_of_light_queues(connect: Connect, name: str) -> list[Shown]:
     """A topic with such a name is no light queue."""
     client = connect()
     topic = f"%LMQ%{name}"
-    return [show(client.send(topic, b"x")), *map(show_message, come(client, topic, 1))]
+    return [show(client.send(topic, b"x")), *map(show_message, wait_for_messages(client, topic, 1))]
 
 
 DIALOGUES = (
@@ -236,8 +236,8 @@ DIALOGUES = (
     own_retries,
     returns,
     late_checks,
-    given_up,
-    decided_after_it_was_given_up,
+    give_up_checks,
+    commit_after_giving_up,
 )
 
 

@@ -25,11 +25,7 @@ LIGHT = f"%LMQ%${PARENT}$blue"
 
 
 class Lite(NamedTuple):
-    """Lite topics of the broker on a port.
-
-    Attributes:
-        port: its port.
-    """
+    """Lite topics of the broker on a port."""
 
     port: int
 
@@ -74,7 +70,7 @@ class Lite(NamedTuple):
         fields = {"consumerGroup": GROUP, "topic": LIGHT, "queueId": "0"}
         raw_call.ask(self.port, 15, {**fields, "commitOffset": str(offset)})
 
-    def committed(self) -> object:
+    def read_offset(self) -> object:
         """The committed offset."""
         fields = {"consumerGroup": GROUP, "topic": LIGHT, "queueId": "0"}
         return raw_call.ask(self.port, 14, fields).header.get("extFields")
@@ -117,11 +113,11 @@ def test_java_and_ours_go_on_with_the_lite_topics_of_the_other(tmp_path: Path) -
         java.wait_registered(names.port)
         lite = lite_of(java.address)
         wait_until(lambda: lite.ends() == [2, 1], "the messages of ours")
-        assert lite.committed() == {"offset": "1"}
+        assert lite.read_offset() == {"offset": "1"}
         lite.send("blue", "red", "blue")
         wait_until(lambda: lite.ends() == [4, 2], "more of them")
         lite.commit(3)
         java.stop(30)
     with DevBroker(tmp_path / "last", options=options) as broker:
         lite = lite_of(broker.address)
-        assert (lite.ends(), lite.committed()) == ([4, 2], {"offset": "3"})
+        assert (lite.ends(), lite.read_offset()) == ([4, 2], {"offset": "3"})

@@ -1,33 +1,26 @@
-"""Java clients of older releases at the broker for development, in groups and dialogues with ours."""
+"""Java clients at the broker for development; those of older releases in groups and dialogues with ours."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 import trio
 
-from rocketwire.client import (
-    ConsumeOrderlyContext,
-    Message,
-    open_client,
-    open_producer,
-    open_push_consumer,
-)
-from tests.java.client.client_process import FIRST
+from rocketwire.client import Message, open_client, open_producer
+from tests.java.client.consuming import Listener, OrderlyListener, consume
 from tests.peers import cache as java_cache
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.dev_cluster import DevCluster
 from tests.peers.messages import create_topic, eventually, unique
-from tests.peers.peers import MIDDLE, OLD, JavaPeer
+from tests.peers.peers import CURRENT, MIDDLE, OLD, JavaPeer
+from tests.peers.processes import wait_until
 from tests.peers.shared_peers import have_here
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from rocketwire.wire.message.stored import StoredMessage
 
 QUEUES = 4
 
@@ -51,12 +44,12 @@ async def test_java_s_orderly_consumer_and_ours_share_a_group_in_order(
     cluster: DevCluster, java: JavaPeer, tmp_path: Path
 ) -> None:
     topic, group, file = unique("ledger"), unique("orderly"), tmp_path / "java.txt"
-    ours: list[tuple[int, int]] = []
+    listener = OrderlyListener()
 
-    async def handle(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
-        ours.extend((message.queue_id, message.queue_offset) for message in messages)
+    def list_ours() -> list[tuple[int, int]]:
+        return [(message.queue_id, message.queue_offset) for message in listener.messages]
 
-    def javas() -> list[tuple[int, int]]:
+    def list_javas() -> list[tuple[int, int]]:
         lines = file.read_text().splitlines() if file.exists() else []
         return [(int(queue), int(offset)) for _, queue, offset in map(str.split, lines)]
 
@@ -67,9 +60,7 @@ async def test_java_s_orderly_consumer_and_ours_share_a_group_in_order(
         await create_topic(client, topic, queues=QUEUES)
         words = ("note", cluster.address, topic, group, group, "orderly", str(file))
         await trio.to_thread.run_sync(partial(java.call, *words))
-        async with open_push_consumer(
-            client, group, {topic: "*"}, orderly_listener=handle, config=FIRST
-        ):
+        async with consume(client, group, topic, listener):
             sent = 0
 
             async def both_consume() -> bool:
@@ -77,16 +68,16 @@ async def test_java_s_orderly_consumer_and_ours_share_a_group_in_order(
                 for _ in range(4 * QUEUES):
                     await producer.send(Message(topic, b"x"), within=PATIENCE)
                     sent += 1
-                return bool(ours) and bool(javas())
+                return bool(listener.messages) and bool(list_javas())
 
             async def all_is_consumed() -> bool:
-                return len({*ours, *javas()}) == sent
+                return len({*list_ours(), *list_javas()}) == sent
 
             await eventually(both_consume)
             await eventually(all_is_consumed)
         await trio.to_thread.run_sync(java.call, "close", group)
 
-    for consumed in (ours, javas()):
+    for consumed in (list_ours(), list_javas()):
         for queue in range(QUEUES):
             offsets = [offset for number, offset in consumed if number == queue]
             assert offsets == sorted(offsets)
@@ -111,25 +102,38 @@ async def test_java_s_consumers_answer_our_requests(cluster: DevCluster, java: J
     assert reply.body == b"re: who?"
 
 
-async def test_transactions_of_java_end_as_it_says_or_as_its_check_says(
+async def test_transactions_of_java_end_by_it_or_by_its_check(
     cluster: DevCluster, java: JavaPeer
 ) -> None:
     topic, group = unique("transfers"), unique("tellers")
-    bodies: list[bytes] = []
-
-    async def handle(messages: Sequence[StoredMessage], _: object) -> None:
-        bodies.extend(message.body or b"" for message in messages)
+    listener = Listener()
 
     async def both_are_there() -> bool:
-        return len(bodies) == 2
+        return len(listener.messages) == 2
 
     async with open_client(patient(namesrv_addr=cluster.address)) as client:
         await create_topic(client, topic)
-        async with open_push_consumer(client, unique("g"), {topic: "*"}, handle, config=FIRST):
+        async with consume(client, unique("g"), topic, listener):
             for body in ("rollback", "checked", "commit"):
                 words = ("transact", cluster.address, topic, group, body)
                 await trio.to_thread.run_sync(partial(java.call, *words))
             await eventually(both_are_there)
         await trio.to_thread.run_sync(java.call, "close", group)
 
-    assert sorted(bodies) == [b"checked", b"commit"]
+    assert sorted(listener.bodies) == [b"checked", b"commit"]
+
+
+def test_two_java_consumers_share_the_queues_and_one_takes_over(
+    cluster: DevCluster, tmp_path: Path
+) -> None:
+    have_here(partial(java_cache.classes, CURRENT, "Peer.java"))
+    with JavaPeer(tmp_path) as java:
+        java.send(cluster.address, "shared", "producers", range(1))
+        for name in ("one", "two"):
+            java.join(cluster.address, "shared", "sharers", name)
+        queues = {("broker-a", number) for number in range(QUEUES)}
+        wait_until(lambda: len(java.queues("one")) == len(java.queues("two")) == 2, "halves")
+        assert java.queues("one") | java.queues("two") == queues
+
+        java.close("one")
+        wait_until(lambda: java.queues("two") == queues, "the second has all")

@@ -14,7 +14,7 @@ from rocketwire_broker.tables.topics import new_topic
 from tests.peers import cache as java_cache
 from tests.peers import raw_call
 from tests.peers.dev_cluster import DevBroker
-from tests.peers.peers import CURRENT, JavaPeer
+from tests.peers.peers import CURRENT, JavaPeer, number_keys
 from tests.peers.processes import LOOPBACK
 from tests.peers.proxy import GRPC_CLIENT, GrpcPeer, JavaProxy
 from tests.peers.shared_peers import have_here
@@ -47,13 +47,7 @@ TYPES = {
 
 
 class Place(NamedTuple):
-    """What the tests share.
-
-    Attributes:
-        proxy: the proxy.
-        client: a client of the gRPC protocol.
-        broker_port: port of the broker.
-    """
+    """The proxy, its client and its broker."""
 
     proxy: JavaProxy
     client: GrpcPeer
@@ -63,7 +57,7 @@ class Place(NamedTuple):
         """Let the client do something."""
         return self.client.call(verb, self.proxy.grpc_address, topic, *words, seconds=300)
 
-    def received(self, topic: str, count: int) -> list[int]:
+    def receive_keys(self, topic: str, count: int) -> list[int]:
         """Return the keys that a consumer of its own receives, in their order."""
         return list(map(int, self.call("receive", topic, f"{topic}-readers", count, MILLIS)))
 
@@ -92,8 +86,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
 async def create_topics(name_server: str, broker: str) -> None:
     """Create a topic for each type of messages, and a group that reads in order."""
     async with open_admin(name_server) as admin:
-        for topic, kind in TYPES.items():
-            attributes = {"+message.type": kind}
+        for topic, message_type in TYPES.items():
+            attributes = {"+message.type": message_type}
             config = new_topic(topic, 2)
             await admin.topics.create_or_update(
                 replace(config, attributes=attributes), broker=broker
@@ -109,7 +103,7 @@ async def create_topics(name_server: str, broker: str) -> None:
 def test_messages_are_sent_and_received(place: Place) -> None:
     place.call("send", "Normal", 0, 20)
 
-    assert sorted(set(place.received("Normal", 20))) == list(range(20))
+    assert sorted(set(place.receive_keys("Normal", 20))) == list(range(20))
 
 
 def test_a_push_consumer_gets_refused_messages_again(place: Place) -> None:
@@ -121,14 +115,14 @@ def test_a_push_consumer_gets_refused_messages_again(place: Place) -> None:
 
     assert sorted(attempts) == list(range(20))
     for number in (7, 17):
-        refused, again = attempts[number][:2]
-        assert 1 <= refused < again
+        first, second = attempts[number][:2]
+        assert 1 <= first < second
 
 
 def test_messages_with_a_time_of_delivery_come_then(place: Place) -> None:
     place.call("delay", "Later", 0, 4, 4_000)
 
-    assert sorted(set(place.received("Later", 4))) == list(range(4))
+    assert sorted(set(place.receive_keys("Later", 4))) == list(range(4))
     stored = b"".join(
         raw_call.ask(place.broker_port, 11, {**A_PULL, "queueId": queue}).body for queue in "01"
     )
@@ -137,17 +131,17 @@ def test_messages_with_a_time_of_delivery_come_then(place: Place) -> None:
 
 def test_messages_of_a_group_come_in_their_order(place: Place) -> None:
     place.call("fifo", "Ordered", 0, 20)
-    keys = place.received("Ordered", 20)
+    keys = place.receive_keys("Ordered", 20)
 
     for remainder in (0, 1):
         of_group = [key for key in dict.fromkeys(keys) if key % 2 == remainder]
         assert of_group == list(range(remainder, 20, 2))
 
 
-def test_transactions_end_as_they_were_told_or_as_the_check_says(place: Place) -> None:
+def test_transactions_end_by_the_application_or_a_check(place: Place) -> None:
     place.call("transactions", "HalfMessages", 0)
 
-    assert sorted(set(place.received("HalfMessages", 2))) == [0, 2]
+    assert sorted(set(place.receive_keys("HalfMessages", 2))) == [0, 2]
 
 
 def test_a_consumer_of_lite_topics_gets_their_messages_and_no_others(place: Place) -> None:
@@ -165,9 +159,6 @@ def test_a_consumer_of_lite_topics_gets_their_messages_and_no_others(place: Plac
 
 def test_remoting_clients_use_the_proxy_as_name_server(place: Place, tmp_path: Path) -> None:
     with JavaPeer(tmp_path) as java:
-        java.send(place.proxy.remoting_address, "Remote", "remoting-producers", range(20))
-        java.consume(place.proxy.remoting_address, "Remote", "remoting-readers")
-        keys = java.received("remoting-readers", 20)
-        java.close("remoting-readers")
+        keys = java.exchange(place.proxy.remoting_address, "Remote", 20)
 
-    assert set(keys) == {str(key) for key in range(20)}
+    assert keys == number_keys(20)

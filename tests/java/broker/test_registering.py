@@ -36,7 +36,7 @@ def test_restarted_name_servers_of_two_releases_know_the_broker_again(tmp_path: 
 
         for server in servers:
             server.kill()
-        create_topic(broker, "orders")  # nobody is there to be told
+        create_topic(broker, "orders")  # while no name server runs
         for server in servers:
             server.start()
         for server in servers:
@@ -59,7 +59,7 @@ def is_empty(port: int) -> bool:
 
 def create_topic(broker: DevBroker, topic: str) -> None:
     fields = {"topic": topic, "defaultTopic": "TBW102", "readQueueNums": "4", "writeQueueNums": "4"}
-    more = {"perm": "6", "topicFilterType": "SINGLE_TAG", "topicSysFlag": "0", "order": "false"}
+    settings = {"perm": "6", "topicFilterType": "SINGLE_TAG", "topicSysFlag": "0", "order": "false"}
     port = int(broker.address.rpartition(":")[2])
-    answer = raw_call.ask(port, 17, {**fields, **more})
+    answer = raw_call.ask(port, 17, {**fields, **settings})
     assert answer.header["code"] == 0

@@ -90,7 +90,7 @@ def assert_alike(answers: Answers, truth: Answers, release: str) -> None:
         assert not extra or ours.key in {"Aa", "BB"}, ours.key  # Java compares hash codes
 
 
-async def filled(broker: DevBroker) -> tuple[tuple[Sent, ...], Answers]:
+async def fill_and_ask(broker: DevBroker) -> tuple[tuple[Sent, ...], Answers]:
     """Fill a store, and return what our broker answered then."""
     async with session_at(broker) as session:
         sent = await fill(session)
@@ -136,24 +136,24 @@ def test_java_and_ours_go_on_with_the_folder_of_the_other(tmp_path: Path) -> Non
     broker = DevBroker(tmp_path / "ours", options={**OPTIONS, "storePathRootDir": "store"})
     store = tmp_path / "ours" / "store"
     with broker:
-        sent, truth = trio.run(filled, broker)
+        sent, truth = trio.run(fill_and_ask, broker)
         popped = pop_in_order(broker.address)
         assert pop_in_order(broker.address, popped[1:2]) == []
         broker.stop()
         broker.start()
-        sent, truth_later = trio.run(sent_more, session_at(broker), sent)
+        sent, truth_later = trio.run(send_and_ask, session_at(broker), sent)
         broker.kill()
     java = StoreCluster(tmp_path / "java", CURRENT, OPTIONS)
     copy_store(store, java.store)
 
     with java:
-        answers, sent_at_java, truth_of_java, popped = trio.run(served, java, sent, popped)
+        answers, sent_at_java, truth_of_java, popped = trio.run(ask_java, java, sent, popped)
         java.stop()
     old = ask_restarted(tmp_path / "old", OLD, store, sent, TOPICS, options=OPTIONS)
     options = {**OPTIONS, "storePathRootDir": str(java.store)}
-    with DevBroker(tmp_path / "again", options=options) as again:
-        ours = trio.run(asked, session_at(again), sent_at_java)
-        pop_on(again.address, popped)
+    with DevBroker(tmp_path / "again", options=options) as last:
+        ours = trio.run(ask, session_at(last), sent_at_java)
+        pop_on(last.address, popped)
 
     assert len(truth_later.by_id) > len(truth.by_id)
     assert_alike(answers, truth_later, CURRENT)
@@ -164,19 +164,19 @@ def test_java_and_ours_go_on_with_the_folder_of_the_other(tmp_path: Path) -> Non
     assert ours.consumer_offsets == truth_of_java.consumer_offsets
 
 
-async def served(
+async def ask_java(
     java: StoreCluster, sent: tuple[Sent, ...], popped: list[StoredMessage]
 ) -> tuple[Answers, tuple[Sent, ...], Answers, list[StoredMessage]]:
-    """What Java answers, and what it answers after more was popped and sent."""
+    """The answers of Java at first, and after further pops and messages."""
     async with java.session() as session:
         await session.wait_until_dispatched()
         answers = await ask_everything(session, sent, TOPICS)
     popped = await trio.to_thread.run_sync(pop_on, java.broker.address, popped)
-    everything, later = await sent_more(java.session(), sent)
+    everything, later = await send_and_ask(java.session(), sent)
     return answers, everything, later, popped
 
 
-async def sent_more(
+async def send_and_ask(
     opening: AbstractAsyncContextManager[Session], sent: tuple[Sent, ...]
 ) -> tuple[tuple[Sent, ...], Answers]:
     """Send some more, and return what the broker answered then."""
@@ -192,7 +192,7 @@ async def sent_more(
         return everything, await ask_everything(session, everything, TOPICS)
 
 
-async def asked(opening: AbstractAsyncContextManager[Session], sent: tuple[Sent, ...]) -> Answers:
-    """What a broker answers."""
+async def ask(opening: AbstractAsyncContextManager[Session], sent: tuple[Sent, ...]) -> Answers:
+    """The answers of a broker."""
     async with opening as session:
         return await ask_everything(session, sent, TOPICS)

@@ -40,21 +40,22 @@ FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRS
 
 
 def say(line: str) -> None:
-    """Tell whoever started this."""
+    """Print a line for the parent process."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
 @asynccontextmanager
-async def noting(
+async def note_deliveries(
     client: ClientInstance, topic: str, group: str, mode: str, file: Path
 ) -> AsyncGenerator[PushConsumer]:
-    """A consumer that writes down what it gets."""
+    """A consumer that writes its deliveries to a file."""
     with file.open("a") as lines:
 
         def note(messages: Sequence[StoredMessage]) -> None:
-            for one in messages:
-                print(time.time_ns() // 1_000_000, one.queue_id, one.queue_offset, file=lines)
+            for message in messages:
+                place = (message.queue_id, message.queue_offset)
+                print(time.time_ns() // 1_000_000, *place, file=lines)
             lines.flush()
 
         async def concurrently(messages: Sequence[StoredMessage], _: object) -> None:
@@ -77,13 +78,9 @@ async def noting(
 
 async def note(name_server: str, topic: str, *groups: str) -> None:
     """Consume for ever."""
-    async with (
-        open_client(patient(namesrv_addr=name_server)) as client,
-        AsyncExitStack() as all_,
-    ):
-        for at in range(0, len(groups), 3):
-            group, mode, file = groups[at : at + 3]
-            await all_.enter_async_context(noting(client, topic, group, mode, Path(file)))
+    async with open_client(patient(namesrv_addr=name_server)) as client, AsyncExitStack() as all_:
+        for group, mode, file in zip(groups[::3], groups[1::3], groups[2::3], strict=True):
+            await all_.enter_async_context(note_deliveries(client, topic, group, mode, Path(file)))
         say(client.client_id)
         await trio.sleep_forever()
 

@@ -1,4 +1,4 @@
-"""What clients of Java's and ours send through a tap, in a form that can be compared.
+"""The requests of Java's clients and of ours through a tap, in a form that can be compared.
 
 Of each request code the values of every field are compared, by the paths that ``fields`` makes.
 """
@@ -59,12 +59,12 @@ TRACED = {
 def fields(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
     """Every leaf of a value as its path and text; members of lists have no number."""
     if isinstance(value, dict):
-        for name, each in value.items():
+        for name, member in value.items():
             key = "{queue}" if str(name).startswith("{") else name
-            yield from fields(f"{prefix}.{key}", each)
+            yield from fields(f"{prefix}.{key}", member)
     elif isinstance(value, list) and value:
-        for each in value:
-            yield from fields(prefix, each)
+        for item in value:
+            yield from fields(prefix, item)
     else:
         yield prefix, "*" if VARIABLE.search(prefix) else json.dumps(value)
 
@@ -72,7 +72,7 @@ def fields(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
 def batch_messages(body: bytes) -> Iterator[dict[str, Any]]:
     """The messages of a batch: flag, body and properties."""
     while body:
-        flag, length = (int.from_bytes(body[at : at + 4], "big") for at in (12, 16))
+        flag, length = (int.from_bytes(body[n : n + 4], "big") for n in (12, 16))
         start = 20 + length + 2
         size = int.from_bytes(body[start - 2 : start], "big")
         yield {
@@ -85,18 +85,18 @@ def batch_messages(body: bytes) -> Iterator[dict[str, Any]]:
 
 def properties(text: str) -> dict[str, str]:
     pairs = (part.partition("\1") for part in text.split("\2") if part)
-    found = {name: value for name, _, value in pairs}
-    if re.search("[0-9A-F]{32,}", found.get("KEYS", "")):  # of a trace, in any order
-        found["KEYS"] = " ".join(sorted({*re.sub("[0-9A-F]{32,}", "ID", found["KEYS"]).split()}))
-    return found
+    table = {name: value for name, _, value in pairs}
+    if re.search("[0-9A-F]{32,}", table.get("KEYS", "")):  # of a trace, in any order
+        table["KEYS"] = " ".join(sorted({*re.sub("[0-9A-F]{32,}", "ID", table["KEYS"]).split()}))
+    return table
 
 
 def trace_records(body: str) -> dict[str, list[dict[str, str]]]:
-    found: dict[str, list[dict[str, str]]] = defaultdict(list)
+    records: dict[str, list[dict[str, str]]] = defaultdict(list)
     for record in body.split("\2")[:-1]:
-        kind, *values = record.split("\1")
-        found[kind].append(dict(zip(TRACED[kind].split(), values, strict=False)))
-    return found
+        name, *values = record.split("\1")
+        records[name].append(dict(zip(TRACED[name].split(), values, strict=False)))
+    return records
 
 
 def frame_fields(
@@ -105,63 +105,63 @@ def frame_fields(
     """The header of a frame, and the fields of header and body with topic and group by their kind."""
     length = int.from_bytes(data[5:8], "big")
     header, body = data[8 : 8 + length], data[8 + length :]
-    for name, kind in names.items():
-        header, body = (part.replace(name.encode(), kind.encode()) for part in (header, body))
-    whole = json.loads(header)
-    extra: dict[str, Any] = whole.get("extFields") or {}
+    for name, label in names.items():
+        header, body = (part.replace(name.encode(), label.encode()) for part in (header, body))
+    parsed = json.loads(header)
+    extra: dict[str, Any] = parsed.get("extFields") or {}
     texts = extra.get("i") or extra.get("properties")
     if texts is not None:
         extra = {**extra, "i" if "i" in extra else "properties": properties(texts)}
-    found = set(fields("header", {name: whole.get(name) for name in ("flag", "remark")}))
-    found |= set(fields("ext", extra))
+    values = set(fields("header", {name: parsed.get(name) for name in ("flag", "remark")}))
+    values |= set(fields("ext", extra))
     if body[:1] == b"{":
-        found |= set(fields("body", loads(body)))
+        values |= set(fields("body", loads(body)))
     elif extra.get("b", "").startswith(TRACE_TOPICS):
-        found |= set(fields("trace", trace_records(body.decode())))
-    elif whole["code"] == BATCH:
-        found |= set(fields("batch", list(batch_messages(body))))
+        values |= set(fields("trace", trace_records(body.decode())))
+    elif parsed["code"] == BATCH:
+        values |= set(fields("batch", list(batch_messages(body))))
     elif body:
-        found.add(("body", re.sub(rb"[0-9A-F]{32,}", b"ID", body).hex()[:400]))
-    return whole, found
+        values.add(("body", re.sub(rb"[0-9A-F]{32,}", b"ID", body).hex()[:400]))
+    return parsed, values
 
 
 def requests(frames: Sequence[TappedFrame], names: Mapping[str, str]) -> Requests:
     """The values of each path, by request code; ``answer CODE`` is what the client answered."""
-    asked: dict[tuple[int, int], int] = {}
-    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    codes: dict[tuple[int, int], int] = {}
+    values_of: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for frame in frames:
         header, values = frame_fields(frame.data, names)
         is_answer, place = header["flag"] & 1, (frame.connection, header["opaque"])
         if frame.direction == TO_CLIENT:
             if not is_answer:
-                asked[place] = header["code"]
+                codes[place] = header["code"]
             continue
-        name = f"answer {asked.get(place)}" if is_answer else str(header["code"])
+        name = f"answer {codes.get(place)}" if is_answer else str(header["code"])
         if is_answer:
             values.add(("header.code", str(header["code"])))
         for path, value in values:
-            found[name][path].add(value)
-    return found
+            values_of[name][path].add(value)
+    return values_of
 
 
-def differences(kind: str, java: Requests, ours: Requests) -> list[str]:
+def differences(label: str, java: Requests, ours: Requests) -> list[str]:
     """A line for each request that one client does not send, and for each field whose values differ."""
     lines: list[str] = []
     for code in sorted({*java, *ours}):
         if code not in java or code not in ours:
             side, request = ("Java", java[code]) if code in java else ("ours", ours[code])
             topics = sorted(request.get("ext.topic", ()))
-            lines.append(f"{kind}: {code}: only {side}" + (f" {topics}" if topics else ""))
+            lines.append(f"{label}: {code}: only {side}" + (f" {topics}" if topics else ""))
             continue
         for path in sorted({*java[code], *ours[code]}):
-            theirs, own = (sorted(side[code].get(path, ())) for side in (java, ours))
-            if theirs != own:
-                lines.append(f"{kind}: {code}: {path}: Java {theirs} ours {own}")
+            java_values, our_values = (sorted(side[code].get(path, ())) for side in (java, ours))
+            if java_values != our_values:
+                lines.append(f"{label}: {code}: {path}: Java {java_values} ours {our_values}")
     return lines
 
 
 class World:
-    """A name server and a broker of Java's behind taps."""
+    """A name server and a broker of Java's, with a tap before each."""
 
     def __init__(self, server: JavaNameServer, names: Tap, broker: Tap) -> None:
         self.server, self.names, self.broker = server, names, broker
@@ -174,22 +174,22 @@ class World:
     def make_topic(self, topic: str) -> None:
         """Create a topic of four queues, and wait for its route."""
         queues = {"readQueueNums": "4", "writeQueueNums": "4", "perm": "6", "topicSysFlag": "0"}
-        kind = {"defaultTopic": "TBW102", "topicFilterType": "SINGLE_TAG", "order": "false"}
-        self.ask(17, b"", topic=topic, **queues, **kind)
+        settings = {"defaultTopic": "TBW102", "topicFilterType": "SINGLE_TAG", "order": "false"}
+        self.ask(17, b"", topic=topic, **queues, **settings)
         address = f"{TAPPED}:{self.broker.port}"
         wait_until(lambda: raw_call.routes_to(self.server.port, topic, address), "the route")
 
     def mark(self) -> list[tuple[int, set[int]]]:
         """How many frames have gone by at each tap, and on which connections."""
-        return [(len(tap.frames), {one.connection for one in tap.frames}) for tap in self.taps]
+        return [(len(tap.frames), {frame.connection for frame in tap.frames}) for tap in self.taps]
 
     def since(self, mark: list[tuple[int, set[int]]]) -> list[TappedFrame]:
         """The frames since the mark on connections that are newer."""
         return [
             frame
-            for tap, (count, known) in zip(self.taps, mark, strict=True)
+            for tap, (count, connections) in zip(self.taps, mark, strict=True)
             for frame in tap.frames[count:]
-            if frame.connection not in known
+            if frame.connection not in connections
         ]
 
     async def wait_for(self, mark: list[tuple[int, set[int]]], *codes: int) -> None:
@@ -197,7 +197,7 @@ class World:
 
     async def wait_for_texts(self, mark: list[tuple[int, set[int]]], *texts: bytes) -> None:
         with trio.fail_after(120):
-            while not all(any(each in one.data for one in self.since(mark)) for each in texts):
+            while not all(any(text in frame.data for frame in self.since(mark)) for text in texts):
                 await trio.sleep(0.2)
 
     async def wait_for_trace(self, mark: list[tuple[int, set[int]]], *, is_sent: bool) -> None:
@@ -205,14 +205,14 @@ class World:
         with trio.fail_after(60):
             while is_sent and not any(
                 frame.data[-1:] == b"\2"
-                and any(each.encode() in frame.data for each in TRACE_TOPICS)
+                and any(topic.encode() in frame.data for topic in TRACE_TOPICS)
                 for frame in self.since(mark)
             ):
                 await trio.sleep(0.2)
         await trio.sleep(6)
 
     async def let_broker_ask(self, topic: str, group: str, client_id: str) -> None:
-        """Let an operator ask for what only the client knows."""
+        """Send the questions of an operator that only the client can answer."""
         answer = self.ask(10, b"direct", **send_fields(topic))
         message_id = cast("dict[str, str]", answer.header["extFields"])["msgId"]
         member = {"consumerGroup": group, "clientId": client_id}
@@ -252,15 +252,15 @@ def open_world(folder: Path, options: Mapping[str, object]) -> Generator[World]:
             yield World(server, names, before_broker)
 
 
-def check(found: Sequence[str]) -> None:
+def check(lines: Sequence[str]) -> None:
     """Every difference has a reason: one for its kind, or for its kind with that setting."""
     reasons = tomllib.loads(REASONS.read_text("utf-8"))["accepted"]
     unexplained = [
         line
-        for line in found
+        for line in lines
         if not any(
-            re.match(one["line"], text)
-            for one in reasons
+            re.match(reason["line"], text)
+            for reason in reasons
             for text in (line, re.sub(r"^([\w-]+) [\w+]+:", r"\1:", line))
         )
     ]

@@ -9,7 +9,7 @@ import trio
 
 from rocketwire.client import Message, open_client, open_producer
 from rocketwire.codes import RequestCode
-from tests.java.client.client_process import noting
+from tests.java.client.client_process import note_deliveries
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.messages import create_topic, eventually, unique
 from tests.peers.peers import JavaPeer
@@ -28,7 +28,7 @@ SHORT_LOCKS = ["-Drocketmq.broker.rebalance.lockMaxLiveTime=4000"]
 """A lock of a member that died is free after this, instead of a minute."""
 
 
-class Noted(NamedTuple):
+class Delivery(NamedTuple):
     """One delivery."""
 
     millis: int
@@ -47,18 +47,18 @@ class Group(NamedTuple):
     def file(self, member: str) -> Path:
         return self.folder / f"{self.mode}-{member}.txt"
 
-    def noted(self) -> list[Noted]:
+    def read_deliveries(self) -> list[Delivery]:
         """All deliveries, in the order of time."""
-        found: list[Noted] = []
+        deliveries: list[Delivery] = []
         for file in self.folder.glob(f"{self.mode}-*.txt"):
             for line in file.read_text().splitlines():
                 millis, queue_id, offset = map(int, line.split())
-                found.append(Noted(millis, queue_id, offset, file.stem))
-        return sorted(found)
+                deliveries.append(Delivery(millis, queue_id, offset, file.stem))
+        return sorted(deliveries)
 
 
 class World:
-    """A topic that is sent to all the time, and those who consume it."""
+    """A topic with a running producer, and the groups that consume it."""
 
     def __init__(
         self, client: ClientInstance, broker: str, topic: str, groups: tuple[Group, ...]
@@ -76,15 +76,15 @@ class World:
             self.sent.add((result.message_queue.queue_id, result.queue_offset))
             await trio.sleep(0.01)
 
-    async def _owned(self, group: str) -> list[list[int]]:
-        """The queues of each member, as it tells itself."""
+    async def _list_owned(self, group: str) -> list[list[int]]:
+        """The queues of each member, by its own answer."""
         owned: list[list[int]] = []
         for client_id in await self.client.brokers.consumer_ids(self.broker, group):
             fields = {"consumerGroup": group, "clientId": client_id}
-            told = await self.client.brokers.call(
+            info = await self.client.brokers.call(
                 self.broker, RequestCode.GET_CONSUMER_RUNNING_INFO, fields, within=PATIENCE
             )
-            queues = [q.queue_id for q in told.body.mq_table or () if q.topic == self.topic]
+            queues = [q.queue_id for q in info.body.mq_table or () if q.topic == self.topic]
             owned.append(queues)
         return owned
 
@@ -93,7 +93,7 @@ class World:
 
         async def is_shared() -> bool:
             for group in self.groups:
-                owned = await self._owned(group.name)
+                owned = await self._list_owned(group.name)
                 everything = sorted(queue for queues in owned for queue in queues)
                 if len(owned) != members or everything != list(range(QUEUES)) or not all(owned):
                     return False
@@ -106,34 +106,35 @@ class World:
 
         async def is_consumed() -> bool:
             return all(
-                {(one.queue_id, one.offset) for one in group.noted()} >= self.sent
+                {delivery[1:3] for delivery in group.read_deliveries()} >= self.sent
                 for group in self.groups
             )
 
         await eventually(is_consumed)
 
 
-def check_duplicates(noted: list[Noted]) -> None:
+def check_duplicates(deliveries: list[Delivery]) -> None:
     """A message reached a member twice only if its queue was moved away and back uncommitted."""
     newest: dict[int, str] = {}
     moves, times = Counter[int](), Counter[tuple[int, int, int]]()
-    for one in noted:
-        moves[one.queue_id] += newest.get(one.queue_id) != one.member
-        newest[one.queue_id] = one.member
-        times[one.queue_id, one.offset, moves[one.queue_id]] += 1
-    assert [one for one, count in times.items() if count > 1] == []
+    for _, queue_id, offset, member in deliveries:
+        moves[queue_id] += newest.get(queue_id) != member
+        newest[queue_id] = member
+        times[queue_id, offset, moves[queue_id]] += 1
+    assert [place for place, count in times.items() if count > 1] == []
 
 
-def check_order(noted: list[Noted]) -> None:
-    """In each queue nothing was new that stands before what was known already."""
+def check_order(deliveries: list[Delivery]) -> None:
+    """The new messages of each queue came in its order."""
     newest: dict[int, int] = {}
-    for one in noted:
-        if one.offset > newest.get(one.queue_id, -1):
-            assert one.offset == newest.get(one.queue_id, -1) + 1, one
-            newest[one.queue_id] = one.offset
+    for delivery in deliveries:
+        last = newest.get(delivery.queue_id, -1)
+        if delivery.offset > last:
+            assert delivery.offset == last + 1, delivery
+            newest[delivery.queue_id] = delivery.offset
 
 
-async def test_every_queue_has_one_owner_and_nothing_is_lost_when_members_join_leave_and_die(
+async def test_every_queue_has_one_owner_while_members_join_and_die(
     java_cluster: JavaCluster, java_peer: JavaPeer, tmp_path: Path
 ) -> None:
     broker = java_cluster.broker("broker-mixed", jvm=SHORT_LOCKS)
@@ -150,7 +151,9 @@ async def test_every_queue_has_one_owner_and_nothing_is_lost_when_members_join_l
     async with open_client(config) as operator, open_client(config) as client:
         topic = await create_topic(operator, unique("mixed"), queues=QUEUES, broker=broker.name)
         world = World(operator, broker.address, topic, groups)
-        ours = [word for one in groups for word in (one.name, one.mode, one.file("killed-ours"))]
+        ours = [
+            word for group in groups for word in (group.name, group.mode, group.file("killed-ours"))
+        ]
         dying_java = await in_thread(JavaPeer, tmp_path / "java")
         with (
             dying_java,
@@ -160,8 +163,8 @@ async def test_every_queue_has_one_owner_and_nothing_is_lost_when_members_join_l
         ):
             async with (
                 open_producer(operator, unique("p"), patient_producer()) as producer,
-                noting(client, topic, groups[0].name, MODES[0], groups[0].file("ours")),
-                noting(client, topic, groups[1].name, MODES[1], groups[1].file("ours")),
+                note_deliveries(client, topic, groups[0].name, MODES[0], groups[0].file("ours")),
+                note_deliveries(client, topic, groups[1].name, MODES[1], groups[1].file("ours")),
                 trio.open_nursery() as nursery,
             ):
                 nursery.start_soon(world.send, producer)
@@ -182,6 +185,6 @@ async def test_every_queue_has_one_owner_and_nothing_is_lost_when_members_join_l
                     await world.until_all_is_consumed()
 
     for group in groups:
-        check_duplicates(group.noted())
-    check_order(groups[1].noted())
+        check_duplicates(group.read_deliveries())
+    check_order(groups[1].read_deliveries())
     assert len(world.sent) > 100

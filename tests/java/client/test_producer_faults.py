@@ -16,7 +16,6 @@ from rocketwire.client import (
     create_reply,
     open_client,
     open_producer,
-    open_push_consumer,
     open_registration,
 )
 from rocketwire.client.registration import registration
@@ -28,7 +27,7 @@ from rocketwire.errors import (
     TopicRouteNotFoundError,
 )
 from rocketwire.messages.registration import TopicConfig
-from tests.java.client.client_process import FIRST
+from tests.java.client.consuming import Listener, consume
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.cluster import BROKER, ROOM
 from tests.peers.messages import create_topic, eventually, send, unique, until
@@ -39,7 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from pathlib import Path
 
+    from rocketwire.client import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
+    from tests.java.client.conftest import Mqadmin
     from tests.peers.cluster import JavaCluster
     from tests.peers.peers import JavaPeer
 
@@ -67,13 +68,12 @@ def strict(
 
 
 @pytest.mark.full
-async def test_p05_p24_a_broker_creates_no_topic_and_gives_nothing_back_if_it_shall_not(
+async def test_p05_p24_a_strict_broker_creates_no_topic_and_recalls_nothing(
     strict: tuple[JavaNameServer, JavaBroker],
 ) -> None:
     server, broker = strict
-    config = patient(namesrv_addr=server.address)
     async with (
-        open_client(config) as client,
+        open_client(patient(namesrv_addr=server.address)) as client,
         open_producer(client, "p", patient_producer()) as producer,
     ):
         with pytest.raises(TopicRouteNotFoundError):
@@ -85,42 +85,44 @@ async def test_p05_p24_a_broker_creates_no_topic_and_gives_nothing_back_if_it_sh
         with pytest.raises(BrokerError) as refused:
             await producer.recall(topic, timed.recall_handle or "", within=PATIENCE)
 
-    assert unknown.value.code == 17
-    assert refused.value.code == 16
+    assert unknown.value.code == ResponseCode.TOPIC_NOT_EXIST
+    assert refused.value.code == ResponseCode.NO_PERMISSION
 
 
 @pytest.mark.full
-async def test_a12_a_broker_that_is_busy_says_so_and_the_message_is_stored_all_the_same(
+async def test_a12_a_busy_broker_refuses_and_stores_later(
     strict: tuple[JavaNameServer, JavaBroker],
 ) -> None:
     server, broker = strict
-    busy: list[int] = []
-    often = patient_producer(retry_times_when_send_failed=500)
-    once = patient_producer(retry_times_when_send_failed=0)
+    codes: set[int] = set()
+    stored: list[bytes] = []
     async with (
         open_client(patient(namesrv_addr=server.address)) as client,
-        open_producer(client, "patient", often) as patient_one,
-        open_producer(client, "hasty", once) as hasty_one,
+        open_producer(
+            client, "patient", patient_producer(retry_times_when_send_failed=500)
+        ) as patient_one,
+        open_producer(
+            client, "hasty", patient_producer(retry_times_when_send_failed=0)
+        ) as hasty_one,
     ):
         topic = await create_topic(client, unique("a12"), address=broker.address)
-        stored: list[bytes] = []
 
-        async def hasty(body: bytes) -> None:
+        async def send_once(body: bytes) -> None:
             try:
                 await hasty_one.send(Message(topic, body), within=PATIENCE)
             except BrokerError as error:
-                busy.append(int(error.code))
+                codes.add(int(error.code))
 
-        async def steady(body: bytes) -> None:
+        async def send_often(body: bytes) -> None:
             await patient_one.send(Message(topic, body), within=PATIENCE)
             stored.append(body)
 
         async with trio.open_nursery() as nursery:
             for number in range(150):
-                nursery.start_soon(hasty, b"hasty %d" % number)
-                nursery.start_soon(steady, b"steady %d" % number)
+                nursery.start_soon(send_once, b"hasty %d" % number)
+                nursery.start_soon(send_often, b"steady %d" % number)
 
-    assert set(busy) == {2}
+    assert codes == {ResponseCode.SYSTEM_BUSY}
     assert len(stored) == 150
 
 
@@ -146,7 +148,7 @@ def full(
         options,
         name="broker-full",
         jvm=ROOM,
-        before=[
+        wrapper=[
             *mounting,
             "sh",
             "-c",
@@ -161,16 +163,13 @@ def full(
 
 
 @pytest.mark.full
-async def test_a13_a_full_disk_ends_a_send_after_as_many_tries_as_it_may_have(
-    full: JavaBroker | None, java_cluster: JavaCluster
+async def test_a13_a_full_disk_ends_a_send_after_all_its_tries(
+    full: JavaBroker | None, client: ClientInstance
 ) -> None:
     if full is None:
         pytest.skip("no file system can be mounted here")
     failures: list[SendFailedError] = []
-    async with (
-        open_client(patient(namesrv_addr=java_cluster.address)) as client,
-        open_producer(client, "p", patient_producer()) as producer,
-    ):
+    async with open_producer(client, "p", patient_producer()) as producer:
         topic = await create_topic(client, unique("a13"), broker=full.name, address=full.address)
 
         async def is_full() -> bool:
@@ -186,58 +185,51 @@ async def test_a13_a_full_disk_ends_a_send_after_as_many_tries_as_it_may_have(
 
     assert failures[0].brokers == (full.name,) * 3
     assert isinstance(failures[0].__cause__, BrokerError)
-    assert failures[0].__cause__.code == 14
+    assert failures[0].__cause__.code == ResponseCode.SERVICE_NOT_AVAILABLE
 
 
-async def test_p26_a_transaction_whose_producer_died_is_ended_by_another_of_its_group(
-    java_cluster: JavaCluster, java_peer: JavaPeer, tmp_path: Path
+async def test_p26_a_transaction_of_a_dead_producer_is_ended_by_another(
+    java_cluster: JavaCluster, client: ClientInstance, tmp_path: Path
 ) -> None:
-    group, asked, got = unique("p26"), list[bytes](), list[bytes]()
+    group, checked, listener = unique("p26"), list[bytes](), Listener()
 
     async def check(half: StoredMessage) -> LocalTransactionState:
-        asked.append(half.body or b"")
+        checked.append(half.body or b"")
         return LocalTransactionState.COMMIT_MESSAGE
 
-    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
-        got.extend(one.body or b"" for one in messages)
+    topic = await create_topic(client, unique("p26"))
+    words = ("half", java_cluster.address, topic, group, "held")
+    with OurProgram(tmp_path / "ours", "tests.java.client.client_process", *words) as dying:
+        assert await trio.to_thread.run_sync(dying.line) == "half"
+        dying.kill()
+    async with (
+        open_producer(client, group, patient_producer(), check=check) as producer,
+        consume(client, unique("g"), topic, listener),
+    ):
+        # the broker learns of the producer
+        await producer.send(Message(topic, b"plain"), within=PATIENCE)
+        await until(lambda: set(listener.bodies) == {b"plain", b"held"})
 
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await create_topic(client, unique("p26"))
-        words = ("half", java_cluster.address, topic, group, "held")
-        with OurProgram(tmp_path / "ours", "tests.java.client.client_process", *words) as dying:
-            assert await trio.to_thread.run_sync(dying.line) == "half"
-            dying.kill()
-        async with (
-            open_producer(client, group, patient_producer(), check=check) as producer,
-            open_push_consumer(client, unique("g"), {topic: "*"}, listen, config=FIRST),
-        ):
-            await producer.send(Message(topic, b"plain"), within=PATIENCE)  # tells its broker of it
-            await until(lambda: set(got) == {b"plain", b"held"})
-
-    assert asked[:1] == [b"held"]
+    assert checked[:1] == [b"held"]
 
 
 async def test_p27_requests_are_answered_from_python_to_java_and_back(
-    java_cluster: JavaCluster, java_peer: JavaPeer
+    java_cluster: JavaCluster, java_peer: JavaPeer, client: ClientInstance
 ) -> None:
-    address, here, there = java_cluster.address, unique("p27-here"), unique("p27-there")
-    in_thread = trio.to_thread.run_sync
-    async with (
-        open_client(patient(namesrv_addr=address)) as client,
-        open_producer(client, unique("p"), patient_producer()) as producer,
-    ):
+    address, in_thread = java_cluster.address, trio.to_thread.run_sync
+    async with open_producer(client, unique("p"), patient_producer()) as producer:
 
         async def answer(messages: Sequence[StoredMessage], _: object) -> None:
-            for one in messages:
-                await producer.send(create_reply(one, b"re: " + (one.body or b"")), within=PATIENCE)
+            for message in messages:
+                reply = create_reply(message, b"re: " + (message.body or b""))
+                await producer.send(reply, within=PATIENCE)
 
-        await create_topic(client, here)
-        await create_topic(client, there)
+        here, there = [await create_topic(client, unique(f"p27-{place}")) for place in (1, 2)]
         group = unique("java-replies")
         await in_thread(java_peer.call, "reply", address, there, group)
         reply = await producer.request(Message(there, b"who?"), within=PATIENCE)
-        async with open_push_consumer(client, unique("g"), {here: "*"}, answer, config=FIRST):
-            asked = await in_thread(
+        async with consume(client, unique("g"), here, answer):
+            replies = await in_thread(
                 java_peer.call, "request", address, here, unique("java-asks"), "what?", 60_000
             )
         await in_thread(java_peer.close, group)
@@ -245,88 +237,74 @@ async def test_p27_requests_are_answered_from_python_to_java_and_back(
             await producer.request(Message(here, b"anybody?"), within=0.5)
 
     assert reply.body == b"re: who?"
-    assert asked == ["re: what?"]
+    assert replies == ["re: what?"]
 
 
-async def test_p29_p30_c17_sends_go_where_they_may_and_messages_come_back_though_their_broker_died(
-    java_cluster: JavaCluster, java_peer: JavaPeer
+async def test_p29_p30_c17_messages_come_back_though_their_broker_died(
+    java_cluster: JavaCluster, client: ClientInstance, mqadmin: Mqadmin
 ) -> None:
     second = java_cluster.broker("broker-second")
-    config = patient(namesrv_addr=java_cluster.address)
-    begun, again = trio.Event(), trio.Event()
-    go_on = trio.Event()
+    has_begun, has_come_back, may_fail = trio.Event(), trio.Event(), trio.Event()
 
-    async def listen(messages: Sequence[StoredMessage], context: object) -> None:
+    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
         if messages[0].reconsume_times:
-            again.set()
+            has_come_back.set()
             return
-        begun.set()
-        await go_on.wait()
+        has_begun.set()
+        await may_fail.wait()
         raise ValueError("not now")
 
-    async with (
-        open_client(config) as client,
-        open_producer(client, unique("p"), patient_producer()) as producer,
-    ):
+    async with open_producer(client, unique("p"), patient_producer()) as producer:
         topic = unique("p29")
         for name, address in (("broker-a", None), (second.name, second.address)):
             await create_topic(client, topic, broker=name, address=address)
-        await client.refresh_route(topic)
 
-        async def brokers_of(count: int) -> set[str]:
-            results = [await producer.send(Message(topic, b"x")) for _ in range(count)]
-            return {one.message_queue.broker_name or "" for one in results}
+        async def send_to_brokers() -> set[str]:
+            results = [await producer.send(Message(topic, b"x")) for _ in range(8)]
+            return {result.message_queue.broker_name or "" for result in results}
 
-        assert await brokers_of(8) == {"broker-a", second.name}
-        await trio.to_thread.run_sync(
-            java_peer.admin, java_cluster.address, f"wipeWritePerm -b {second.name}"
-        )
-        await client.refresh_route(topic)
-        assert await brokers_of(8) == {"broker-a"}
-        await trio.to_thread.run_sync(
-            java_peer.admin, java_cluster.address, f"addWritePerm -b {second.name}"
-        )
-        await client.refresh_route(topic)
-        assert await brokers_of(8) == {"broker-a", second.name}
+        for command, expected in (
+            (None, {"broker-a", second.name}),
+            ("wipeWritePerm", {"broker-a"}),
+            ("addWritePerm", {"broker-a", second.name}),
+        ):
+            if command:
+                await mqadmin(f"{command} -b {second.name}")
+            await client.refresh_route(topic)
+            assert await send_to_brokers() == expected
 
-        only = await create_topic(client, unique("c17"), broker=second.name)
-        group = unique("g")
-        async with open_push_consumer(client, group, {only: "*"}, listen, config=FIRST):
+        only, group = await create_topic(client, unique("c17"), broker=second.name), unique("g")
+        async with consume(client, group, only, listen):
             await send(client, only, [b"to be retried"], broker=second.name)
-            await begun.wait()
+            await has_begun.wait()
             await client.refresh_route(f"%RETRY%{group}")
             second.kill()
-            assert await brokers_of(8) == {"broker-a"}  # three seconds for each
-            go_on.set()
+            assert await send_to_brokers() == {"broker-a"}  # three seconds for each
+            may_fail.set()
             with trio.fail_after(120):
-                await again.wait()
-
-
-def _anywhere(_: str) -> tuple[str, int]:
-    return "127.0.0.1", 1
+                await has_come_back.wait()
 
 
 @pytest.mark.full
-async def test_sends_go_to_another_broker_where_one_advertises_no_address(
-    java_cluster: JavaCluster, monkeypatch: pytest.MonkeyPatch
+async def test_sends_avoid_a_broker_that_advertises_no_address(
+    java_cluster: JavaCluster, client: ClientInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Java's name server tells whatever a broker says of itself."""
-    monkeypatch.setattr(registration, "split_address", _anywhere)
+    """Java's name server returns any address that a broker registers."""
+    monkeypatch.setattr(registration, "split_address", lambda _: ("127.0.0.1", 1))
     bad = BrokerIdentity(
         cluster_name="bad", broker_name=unique("bad"), broker_addr="nonsense", ha_server_addr="none"
     )
+    topic = await create_topic(client, unique("bad"))
+    topics = [TopicConfig(topic_name=name) for name in (topic, bad.broker_name)]
     config = patient(namesrv_addr=java_cluster.address)
-    async with open_client(config) as client:
-        topic = await create_topic(client, unique("bad"))
-        topics = [TopicConfig(topic_name=name) for name in (topic, bad.broker_name)]
-        async with (
-            open_registration(bad, topics, config) as registered,
-            open_producer(client, unique("p"), patient_producer()) as producer,
-        ):
-            assert registered.results
-            await client.refresh_route(topic)
-            queues = await producer.queues(topic)
-            sent = [await producer.send(Message(topic, b"x"), within=PATIENCE) for _ in queues]
+    async with (
+        open_registration(bad, topics, config) as registered,
+        open_producer(client, unique("p"), patient_producer()) as producer,
+    ):
+        assert registered.results
+        await client.refresh_route(topic)
+        queues = await producer.queues(topic)
+        results = [await producer.send(Message(topic, b"x"), within=PATIENCE) for _ in queues]
 
-    assert {one.broker_name for one in queues} == {"broker-a", bad.broker_name}
-    assert {one.message_queue.broker_name for one in sent} == {"broker-a"}
+    assert {queue.broker_name for queue in queues} == {"broker-a", bad.broker_name}
+    assert {result.message_queue.broker_name for result in results} == {"broker-a"}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[NameServer]:
-    """A name server that tells of new lowest broker ids and lets slaves stand in for a master."""
+    """A name server that announces new lowest broker ids and lets slaves replace a master."""
     options = {"notifyMinBrokerIdChanged": "true", "supportActingMaster": "true"}
     folder = tmp_path_factory.mktemp("registry")
     with name_server(str(request.param), folder, options) as running:
@@ -74,7 +74,9 @@ async def test_a_registered_broker_has_routes_until_it_leaves(
             assert list(broker.results) == [server.address]
             assert [await queues(client, name) for name in names] == [here] * 5
             route = await client.name_servers.route(names[0])
-            assert [one.broker_addrs for one in route.broker_datas or ()] == [{0: who.broker_addr}]
+            assert [data.broker_addrs for data in route.broker_datas or ()] == [
+                {0: who.broker_addr}
+            ]
 
             await broker.update_topics(topics(f"{who.broker_name}-later"))
             assert await queues(client, f"{who.broker_name}-later") == here

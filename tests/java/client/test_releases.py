@@ -10,34 +10,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 import trio
 
-from rocketwire.client import (
-    ConsumeConcurrentlyStatus,
-    LocalTransactionState,
-    Message,
-    open_client,
-    open_producer,
-    open_push_consumer,
-)
+from rocketwire.client import LocalTransactionState, Message, open_client, open_producer
 from rocketwire.codes import SerializeType
-from tests.java.client.client_process import FIRST
-from tests.java.client.pop_consumer_process import messages_acknowledged_together_are_gone
-from tests.java.namesrv.conftest import have_here
+from tests.java.client.batch_acknowledgements import check_batch_acknowledgements
+from tests.java.client.consuming import Listener, consume
 from tests.peers import cache as java_cache
 from tests.peers import raw_call
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, numbered, unique, until
 from tests.peers.peers import BINARY_HEADERS, CURRENT, MIDDLE, NEWER, OLD
+from tests.peers.shared_peers import have_here
 from tests.support.broker import BrokerAtHand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from rocketwire.client import (
-        ClientConfig,
-        ConsumeConcurrentlyContext,
-        SendResult,
-    )
+    from rocketwire.client import ClientConfig, SendResult
     from rocketwire.wire.message.stored import StoredMessage
     from tests.peers.peers import JavaPeer
 
@@ -54,13 +43,13 @@ class Place(NamedTuple):
     cluster: JavaCluster
     settings: dict[str, Any]
 
-    def config(self, **more: Any) -> ClientConfig:
+    def config(self, **settings: Any) -> ClientConfig:
         """Settings of a client."""
-        return patient(namesrv_addr=self.cluster.address, **self.settings, **more)
+        return patient(namesrv_addr=self.cluster.address, **self.settings, **settings)
 
 
-def trusting() -> ssl.SSLContext:
-    """Takes the certificate that Java makes up for tests."""
+def trust_anything() -> ssl.SSLContext:
+    """A context that accepts the certificate of Java's test mode."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
@@ -74,7 +63,7 @@ def place(
     version = CURRENT if name == TLS else name
     have_here(partial(java_cache.jars, version))
     jvm = [BINARY_HEADERS, "-Dtls.enable=true", "-Dtls.test.mode.enable=true"]
-    settings: dict[str, Any] = {"tls": trusting()} if name == TLS else {}
+    settings: dict[str, Any] = {"tls": trust_anything()} if name == TLS else {}
     with JavaCluster(
         tmp_path_factory.mktemp("place"), version=version, jvm=jvm if name == TLS else []
     ) as cluster:
@@ -90,118 +79,97 @@ def form(request: pytest.FixtureRequest, place: Place) -> SerializeType:
 
 
 @pytest.mark.smoke
-async def test_what_is_sent_is_consumed_and_what_was_not_handled_comes_back(
+async def test_messages_are_consumed_and_come_again_if_they_fail(
     place: Place, form: SerializeType
 ) -> None:
-    got: list[tuple[bytes, int]] = []
-
-    async def listen(
-        messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
-    ) -> ConsumeConcurrentlyStatus:
-        got.extend((one.body or b"", one.reconsume_times) for one in messages)
-        if messages[0].body == b"1" and not messages[0].reconsume_times:
-            context.delay_level_when_next_consume = 1
-            return ConsumeConcurrentlyStatus.RECONSUME_LATER
-        return ConsumeConcurrentlyStatus.CONSUME_SUCCESS
-
+    listener = Listener({b"1": 1})
     async with (
         open_client(place.config(serialize_type=form)) as client,
         open_producer(client, unique("p"), patient_producer()) as producer,
     ):
         topic = await create_topic(client, unique("release"))
-        async with open_push_consumer(client, unique("g"), {topic: "*"}, listen, config=FIRST):
+        async with consume(client, unique("g"), topic, listener):
             for body in numbered(4):
                 await producer.send(Message(topic, body), within=PATIENCE)
             batch = [Message(topic, body) for body in numbered(4, 4)]
             sent = await producer.send_batch(batch, within=PATIENCE)
-            await until(lambda: len(got) >= 9)
+            await until(lambda: len(listener.messages) >= 9)
 
-    assert sorted(got) == sorted([(body, 0) for body in numbered(8)] + [(b"1", 1)])
+    expected = [(body, 0) for body in numbered(8)] + [(b"1", 1)]
+    assert sorted(listener.attempts) == sorted(expected)
     assert len(sent.msg_id.split(",")) == 4
 
 
-async def test_transactions_end_as_they_were_told_or_as_the_check_says(place: Place) -> None:
-    got: list[bytes] = []
+async def test_transactions_end_by_the_application_or_a_check(place: Place) -> None:
+    listener = Listener()
 
-    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
-        got.extend(one.body or b"" for one in messages)
-
-    def said(
+    def return_state(
         state: LocalTransactionState, _message: Message, _result: SendResult
     ) -> LocalTransactionState:
         return state
 
     def check(half: StoredMessage) -> LocalTransactionState:
-        unknown = half.body == b"UNKNOW"  # on a busy machine it may be any of them
-        return LocalTransactionState.COMMIT_MESSAGE if unknown else LocalTransactionState.UNKNOW
+        is_unknown = half.body == b"UNKNOW"  # on a busy machine it may be any of them
+        return LocalTransactionState.COMMIT_MESSAGE if is_unknown else LocalTransactionState.UNKNOW
 
     async with (
         open_client(place.config()) as client,
         open_producer(client, unique("p"), patient_producer(), check=check) as producer,
     ):
         topic = await create_topic(client, unique("transactions"))
-        async with open_push_consumer(client, unique("g"), {topic: "*"}, listen, config=FIRST):
+        async with consume(client, unique("g"), topic, listener):
             for state in LocalTransactionState:
-                message = Message(topic, state.name.encode())
-                await producer.send_in_transaction(message, partial(said, state), within=PATIENCE)
-            await until(lambda: len(got) >= 2)
+                message, execute = Message(topic, state.name.encode()), partial(return_state, state)
+                await producer.send_in_transaction(message, execute, within=PATIENCE)
+            await until(lambda: len(listener.messages) >= 2)
 
-    assert sorted(got) == [b"COMMIT_MESSAGE", b"UNKNOW"]
+    assert sorted(listener.bodies) == [b"COMMIT_MESSAGE", b"UNKNOW"]
 
 
 async def test_queues_are_shared_with_a_member_of_java_s(place: Place, java_peer: JavaPeer) -> None:
     if place.name == TLS:
         pytest.skip("the Java program speaks plain")
-    group, name, got = unique("g"), unique("java"), set[bytes]()
-
-    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
-        got.update(one.body or b"" for one in messages)
-
+    listener, group, name = Listener(), unique("g"), unique("java")
+    in_thread = trio.to_thread.run_sync
     async with (
         open_client(place.config()) as client,
         open_producer(client, unique("p"), patient_producer()) as producer,
     ):
         topic = await create_topic(client, unique("shared"))
-        async with open_push_consumer(
-            client, group, {topic: "*"}, listen, config=FIRST
-        ) as consumer:
-            address = place.cluster.address
-            await trio.to_thread.run_sync(java_peer.join, address, topic, group, name)
+        async with consume(client, group, topic, listener) as consumer:
+            await in_thread(java_peer.join, place.cluster.address, topic, group, name)
 
             async def is_shared() -> bool:
-                theirs = {
-                    number for _, number in await trio.to_thread.run_sync(java_peer.queues, name)
-                }
+                theirs = {number for _, number in await in_thread(java_peer.queues, name)}
                 ours = {queue.queue_id for queue in consumer.assigned if queue.topic == topic}
                 return len(theirs) == len(ours) == 2 and theirs | ours == {0, 1, 2, 3}
 
             await eventually(is_shared)
             for body in numbered(8):
                 await producer.send(Message(topic, body, keys=(body.decode(),)), within=PATIENCE)
-            await until(lambda: len(got) >= 4)
-            java = await trio.to_thread.run_sync(java_peer.received, name, 4)
-            await trio.to_thread.run_sync(java_peer.close, name)
+            await until(lambda: len(set(listener.bodies)) >= 4)
+            keys = await in_thread(java_peer.received, name, 4)
+            await in_thread(java_peer.close, name)
 
-    assert sorted([*got, *(key.encode() for key in java)]) == numbered(8)
+    assert sorted([*set(listener.bodies), *(key.encode() for key in keys)]) == numbered(8)
 
 
-async def test_messages_acknowledged_together_are_gone_and_others_come_again(
+async def test_messages_acknowledged_together_are_gone(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if place.name == OLD:
         pytest.skip("4.9.4 knows no pop")
     async with open_client(place.config()) as client:
-        await messages_acknowledged_together_are_gone(client, monkeypatch)
+        await check_batch_acknowledgements(client, monkeypatch)
 
 
-@pytest.mark.parametrize("code", [5002, 5003])
-def test_our_broker_answers_lists_to_delete_as_java_does(place: Place, code: int) -> None:
+@pytest.mark.parametrize(("code", "key"), [(5002, "topicList"), (5003, "groupNameList")])
+def test_our_broker_answers_lists_to_delete_as_java_does(place: Place, code: int, key: str) -> None:
     if place.name != NEWER:
         pytest.skip("it has no such code")
-    kind = {5002: "topicList", 5003: "groupNameList"}[code]
     ours, port = BrokerAtHand().connect(), int(place.cluster.master.address.split(":")[1])
     lists: tuple[list[str], ...] = ([], ["gone"], ["gone", " "], ["TBW102"])
-    for body in (b"", *(json.dumps({kind: names}).encode() for names in lists)):
-        theirs = raw_call.ask(port, code, {}, body).header
-        own = ours.call(code, {}, body or None)
-        assert (own.code, own.remark) == (theirs["code"], theirs.get("remark"))
+    for body in (b"", *(json.dumps({key: names}).encode() for names in lists)):
+        java = raw_call.ask(port, code, {}, body).header
+        answer = ours.call(code, {}, body or None)
+        assert (answer.code, answer.remark) == (java["code"], java.get("remark"))

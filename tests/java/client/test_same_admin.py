@@ -176,7 +176,7 @@ ELSEWHERE = {
 
 
 class Cluster(NamedTuple):
-    """What the lines are about: ``words`` fill them, and ``kinds`` are what stands for a word."""
+    """The cluster of all lines: ``words`` fill their places, and ``kinds`` replaces words in requests."""
 
     world: World
     java: JavaPeer
@@ -230,11 +230,11 @@ def write_lists(folder: Path) -> None:
 
 
 async def record(cluster: Cluster, line: str, *, by_java: bool) -> Requests:
-    """Let one of the two run a line after what has to be there, and return its requests."""
+    """Let one of both programs run a line after its preparation, and return its requests."""
     world, words = cluster.world, cluster.words
     mqadmin = partial(cluster.java.admin, words["n"])
-    for before in filter(None, ADMIN[line].format(**words).split("; ")):
-        await trio.to_thread.run_sync(mqadmin, before)
+    for preparation in filter(None, ADMIN[line].format(**words).split("; ")):
+        await trio.to_thread.run_sync(mqadmin, preparation)
     await trio.sleep(0.2)
     mark, filled = world.mark(), line.format(**words)
     names = () if "-n " in filled else ("-n", words["n"])
@@ -245,7 +245,7 @@ async def record(cluster: Cluster, line: str, *, by_java: bool) -> Requests:
 
 
 @pytest.mark.parametrize("line", ADMIN)
-async def test_our_admin_sends_what_mqadmin_does(cluster: Cluster, line: str) -> None:
+async def test_our_admin_sends_the_same_as_mqadmin(cluster: Cluster, line: str) -> None:
     sides = [await record(cluster, line, by_java=by_java) for by_java in (True, False)]
     assert sides[0], "mqadmin sent nothing"
     check(differences(line.split()[0], *sides))
@@ -254,5 +254,5 @@ async def test_our_admin_sends_what_mqadmin_does(cluster: Cluster, line: str) ->
 def test_each_command_of_both_is_compared(cluster: Cluster) -> None:
     printed = cluster.java.admin(cluster.words["n"], " ").out
     theirs = set(re.findall(r"^ {3}(\w+) ", printed, re.MULTILINE))
-    both = theirs & {one.name for one in all_commands()}
+    both = theirs & {command.name for command in all_commands()}
     assert both == {line.split()[0] for line in ADMIN} | (ELSEWHERE.keys() & both)

@@ -1,6 +1,6 @@
-"""The requests of Java's client and of ours for the same work, and what both answer when a broker asks them.
+"""The requests of Java's client and of ours for the same work, and their answers to a broker.
 
-A tap passes on what goes between the clients and a broker of 5.5.0, and the name server.  A
+A tap stands between the clients and a broker of 5.5.0 and its name server.  A
 difference counts unless ``same_requests.toml`` has a reason for it.
 """
 
@@ -84,7 +84,7 @@ SETTINGS = {
     "namespace+tracetopic": "push send",
     "acl+namespace2+stream+trace+unit": "push pop lite send check request",
 }
-"""What differs from the defaults of both clients, and the kinds that are compared so."""
+"""A setting that is not the default, and the kinds of clients that are compared with it."""
 WIRE_PREFIX = "NS1%"
 OWN_TRACE = "OWN_TRACE"
 SECRET = b"secret"
@@ -106,7 +106,7 @@ def java(tmp_path_factory: pytest.TempPathFactory, world: World) -> Iterator[Jav
 
 
 def settings(setting: str, address: str) -> ClientConfig:
-    """What ``Requests.configure`` sets."""
+    """The settings of ``Requests.configure``."""
     words = setting.split("+")
     trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
@@ -131,63 +131,63 @@ def settings(setting: str, address: str) -> ClientConfig:
 
 
 async def open_ours(
-    stack: AsyncExitStack, kind: str, setting: str, address: str, topic: str, group: str
+    stack: AsyncExitStack, work: str, setting: str, address: str, topic: str, group: str
 ) -> None:
-    """Do what ``Requests.java`` does of that kind."""
+    """Do the work of this work as ``Requests.java`` does it."""
     config = settings(setting, address)
     tracing: dict[str, Any] = {
         "enable_trace": "trace" in setting or setting == "cloud",
         "trace_topic": OWN_TRACE if "tracetopic" in setting else None,
     }
-    subscription = {topic: ("a > 5", "SQL92") if kind.endswith("sql") else "*"}
-    fails = kind.endswith(("-later", "-dead"))
-    most = 0 if kind.endswith("-dead") else 16 if kind.startswith("pop") else -1
-    if kind.startswith("pop"):
+    subscription = {topic: ("a > 5", "SQL92") if work.endswith("sql") else "*"}
+    fails = work.endswith(("-later", "-dead"))
+    attempts = 0 if work.endswith("-dead") else 16 if work.startswith("pop") else -1
+    if work.startswith("pop"):
 
         async def pop(_message: object) -> bool:
             return not fails
 
-        pops = PopConsumerConfig(**tracing, max_reconsume_times=most or 0)
+        pops = PopConsumerConfig(**tracing, max_reconsume_times=attempts or 0)
         await stack.enter_async_context(
             open_pop_consumer(config, group, subscription, pop, config=pops)
         )
-    elif kind.startswith("lite"):
-        await open_lite(stack, kind, config, topic, group, tracing)
-    elif kind in (*CONSUMERS, *FAILING):
+    elif work.startswith("lite"):
+        await open_lite(stack, work, config, topic, group, tracing)
+    elif work in (*CONSUMERS, *FAILING):
 
         async def consume(_messages: object, _context: object) -> Any:
             later = ConsumeConcurrentlyStatus.RECONSUME_LATER
             suspend = ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
-            return (suspend if kind.startswith("orderly") else later) if fails else None
+            return (suspend if work.startswith("orderly") else later) if fails else None
 
-        model = MessageModel.BROADCASTING if kind == "broadcast" else MessageModel.CLUSTERING
+        model = MessageModel.BROADCASTING if work == "broadcast" else MessageModel.CLUSTERING
         push = PushConsumerConfig(
-            consume_from_where=FIRST, message_model=model, max_reconsume_times=most, **tracing
+            consume_from_where=FIRST, message_model=model, max_reconsume_times=attempts, **tracing
         )
-        name = "orderly_listener" if kind.startswith("orderly") else "listener"
+        name = "orderly_listener" if work.startswith("orderly") else "listener"
         listener: dict[str, Any] = {name: consume}
         await stack.enter_async_context(
             open_push_consumer(config, group, subscription, config=push, **listener)
         )
     else:
         client = await stack.enter_async_context(open_client(config))
-        open_sends = send_requests if kind == "request" else send_ours
-        await open_sends(stack, kind, client, topic, group, tracing)
+        open_sends = send_requests if work == "request" else send_ours
+        await open_sends(stack, work, client, topic, group, tracing)
 
 
 async def open_lite(
-    stack: AsyncExitStack, kind: str, config: ClientConfig, topic: str, group: str, tracing: Any
+    stack: AsyncExitStack, work: str, config: ClientConfig, topic: str, group: str, tracing: Any
 ) -> None:
     lites = LitePullConsumerConfig(consume_from_where=FIRST, **tracing)
     lite = await stack.enter_async_context(open_lite_pull_consumer(config, group, config=lites))
-    if kind == "lite-assign":
+    if work == "lite-assign":
         queues = await lite.fetch_message_queues(topic)
         lite.assign(queues)
         await lite.seek_to_begin(queues[0])
         await lite.seek_to_end(queues[0])
         await lite.offset_for_timestamp(queues[0], 1)
         await lite.committed(queues[0])
-    elif kind == "lite-sql":
+    elif work == "lite-sql":
         lite.subscribe(topic, "a > 5", expression_type="SQL92")
         return
     else:
@@ -224,7 +224,7 @@ make_message = partial(Message, body=b"body", tags="tag", keys="key", properties
 
 
 async def send_ours(
-    stack: AsyncExitStack, kind: str, client: Any, topic: str, group: str, tracing: Any
+    stack: AsyncExitStack, work: str, client: Any, topic: str, group: str, tracing: Any
 ) -> None:
     async def check(_message: object) -> LocalTransactionState:
         return LocalTransactionState.COMMIT_MESSAGE
@@ -233,20 +233,20 @@ async def send_ours(
         open_producer(client, group, config=patient_producer(**tracing), check=check)
     )
     message = make_message(topic)
-    if kind == "batch":
+    if work == "batch":
         await producer.send_batch([message, message])
-    elif kind == "oneway":
+    elif work == "oneway":
         await producer.send_oneway(message)
-    elif kind == "queue":
+    elif work == "queue":
         await producer.send_to(message, (await producer.queues(topic))[1])
-    elif kind == "hash":
+    elif work == "hash":
         await producer.send_ordered(message, "order 7")
-    elif kind == "recall":
+    elif work == "recall":
         sent = await producer.send(make_message(topic, delay_millis=60_000))
         await producer.recall(topic, sent.recall_handle or "")
-    elif kind in ("commit", "rollback", "check"):
+    elif work in ("commit", "rollback", "check"):
         state = {"commit": "COMMIT_MESSAGE", "rollback": "ROLLBACK_MESSAGE", "check": "UNKNOW"}[
-            kind
+            work
         ]
 
         async def execute(_message: object, _result: object) -> LocalTransactionState:
@@ -254,8 +254,8 @@ async def send_ours(
 
         await producer.send_in_transaction(message, execute)
     else:
-        body = bytes(5000) if kind == "compressed" else b"body"
-        level, delay = int(kind == "level"), 1000 if kind == "timer" else None
+        body = bytes(5000) if work == "compressed" else b"body"
+        level, delay = int(work == "level"), 1000 if work == "timer" else None
         await producer.send(make_message(topic, body=body, delay_level=level, delay_millis=delay))
 
 
@@ -270,45 +270,45 @@ AWAITED = {
     "pop-later": (CHANGE_INVISIBLE,),
     "pop-dead": (ACK,),
 }
-"""What is awaited of each kind of consumer, beside a heartbeat and a pull."""
+"""The requests of a work of consumer that are awaited instead of a heartbeat and a pull."""
 
 
-async def record(world: World, java: JavaPeer | None, kind: str, setting: str) -> Requests:
+async def record(world: World, java: JavaPeer | None, work: str, setting: str) -> Requests:
     """Let one of the clients, Java's or ours, do its work, and return its requests."""
-    topic, group = unique(f"topic-{kind}"), unique(f"group-{kind}")
+    topic, group = unique(f"topic-{work}"), unique(f"group-{work}")
     prefix = WIRE_PREFIX if "namespace" in setting.split("+") else ""
     wire_topic, wire_group = prefix + topic, prefix + group
     await trio.to_thread.run_sync(world.make_topic, wire_topic)
     if "tracetopic" in setting:
         await trio.to_thread.run_sync(world.make_topic, OWN_TRACE)
-    if kind.startswith("pop"):
+    if work.startswith("pop"):
         mode = {"topic": wire_topic, "consumerGroup": wire_group, "mode": "POP"}
         world.ask(401, json.dumps({**mode, "popShareQueueNum": 8}).encode())
     is_traced = "trace" in setting or setting == "cloud"
-    if kind in FAILING or (kind in CONSUMERS and is_traced):
-        held = {"UNIQ_KEY": UNIQUE, "KEYS": "key", "TAGS": "tag", "a": "6"}
-        text = "\2".join(f"{name}\1{value}" for name, value in held.items())
+    if work in FAILING or (work in CONSUMERS and is_traced):
+        properties = {"UNIQ_KEY": UNIQUE, "KEYS": "key", "TAGS": "tag", "a": "6"}
+        text = "\2".join(f"{name}\1{value}" for name, value in properties.items())
         world.ask(10, b"body", **{**send_fields(wire_topic), "properties": text})
     mark = world.mark()
     async with AsyncExitStack() as stack:
         if java is not None:
             stack.push_async_callback(trio.to_thread.run_sync, partial(java.call, "close"))
-            call = partial(java.call, kind, setting, world.names.address, topic, group)
+            call = partial(java.call, work, setting, world.names.address, topic, group)
             await trio.to_thread.run_sync(call)
         else:
-            await open_ours(stack, kind, setting, world.names.address, topic, group)
-        if kind in (*CONSUMERS, *FAILING, "check"):
-            await world.wait_for(mark, *AWAITED.get(kind.removesuffix("-sql"), (HEARTBEAT, PULL)))
+            await open_ours(stack, work, setting, world.names.address, topic, group)
+        if work in (*CONSUMERS, *FAILING, "check"):
+            await world.wait_for(mark, *AWAITED.get(work.removesuffix("-sql"), (HEARTBEAT, PULL)))
         if setting == "heartbeat2":
             await world.wait_for_texts(mark, b'"withoutSub":true')
-        if kind in CONSUMERS:
+        if work in CONSUMERS:
             await trio.sleep(3)
             unit = "@unit" if "unit" in setting else ""
-            stream = "@STREAM" if "stream" in setting or kind.startswith("lite") else ""
+            stream = "@STREAM" if "stream" in setting or work.startswith("lite") else ""
             client = f"127.0.0.1@requests{unit}{stream}"
             await world.let_broker_ask(wire_topic, wire_group, client)
         if is_traced:
-            await world.wait_for_trace(mark, is_sent=kind != "oneway")
+            await world.wait_for_trace(mark, is_sent=work != "oneway")
         await trio.sleep(2)
     await trio.sleep(0.5)
     frames = world.since(mark)
@@ -338,14 +338,14 @@ def check_signatures(frames: Sequence[TappedFrame]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "setting"),
+    ("work", "setting"),
     [
-        *((kind, "plain") for kind in (*CONSUMERS, *FAILING, *SENDS)),
-        *((kind, setting) for setting, kinds in SETTINGS.items() for kind in kinds.split()),
+        *((work, "plain") for work in (*CONSUMERS, *FAILING, *SENDS)),
+        *((work, setting) for setting, kinds in SETTINGS.items() for work in kinds.split()),
     ],
 )
-async def test_our_client_sends_and_answers_what_javas_does(
-    world: World, java: JavaPeer, kind: str, setting: str
+async def test_our_client_sends_and_answers_the_same_as_javas(
+    world: World, java: JavaPeer, work: str, setting: str
 ) -> None:
-    sides = [await record(world, side, kind, setting) for side in (java, None)]
-    check(differences(kind if setting == "plain" else f"{kind} {setting}", *sides))
+    sides = [await record(world, side, work, setting) for side in (java, None)]
+    check(differences(work if setting == "plain" else f"{work} {setting}", *sides))

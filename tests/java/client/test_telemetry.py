@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 import trio
 
-from rocketwire.client import (
-    Message,
-    PushConsumerConfig,
-    open_client,
-    open_producer,
-    open_push_consumer,
-)
-from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.client import Message, open_client, open_producer
+from tests.java.client.consuming import consume
 from tests.peers.client_settings import patient, patient_producer
 from tests.peers.messages import create_topic, unique
 from tests.peers.peers import JavaPeer
@@ -31,14 +25,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.full
 
 NO_PARENT = "0" * 16
-FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 
 
 class Span(NamedTuple):
     """A span of either language."""
 
     name: str
-    kind: str
+    role: str
     trace_id: str
     span_id: str
     parent_id: str
@@ -46,9 +39,9 @@ class Span(NamedTuple):
 
 
 def _java_span(lines: Sequence[str]) -> Span:
-    name, kind, trace_id, span_id, parent_id, *attributes = lines
+    name, role, trace_id, span_id, parent_id, *attributes = lines
     pairs = (line.partition("=") for line in attributes)
-    return Span(name, kind, trace_id, span_id, parent_id, {key: value for key, _, value in pairs})
+    return Span(name, role, trace_id, span_id, parent_id, {key: value for key, _, value in pairs})
 
 
 class JavaTelemetry(JavaPeer):
@@ -59,7 +52,7 @@ class JavaTelemetry(JavaPeer):
         self.call("send", name_servers, topic, unique("java"), body)
 
     def spans(self, count: int, seconds: float = 120.0) -> list[Span]:
-        """The spans that have ended, when there are so many or time is up."""
+        """The spans that have ended, when there are ``count`` or time is up."""
         words = self.call("spans", count, int(seconds * 1000), seconds=seconds + 30)
         return [_java_span(word.split("\n")) for word in words]
 
@@ -72,19 +65,19 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaTelemetry]:
 
 
 def _span(span: ReadableSpan) -> Span:
-    own, parent = span.get_span_context(), span.parent
-    assert own is not None
+    context, parent = span.get_span_context(), span.parent
+    assert context is not None
     return Span(
         span.name,
         span.kind.name,
-        f"{own.trace_id:032x}",
-        f"{own.span_id:016x}",
+        f"{context.trace_id:032x}",
+        f"{context.span_id:016x}",
         f"{parent.span_id:016x}" if parent else NO_PARENT,
         {name: str(value) for name, value in (span.attributes or {}).items()},
     )
 
 
-async def test_a_trace_goes_from_a_java_producer_through_python_to_a_java_consumer(
+async def test_a_trace_goes_from_java_through_python_to_java(
     java_cluster: JavaCluster, java: JavaTelemetry
 ) -> None:
     telemetry = Telemetry(environment={"OTEL_SEMCONV_STABILITY_OPT_IN": "messaging/dup"})
@@ -104,7 +97,7 @@ async def test_a_trace_goes_from_a_java_producer_through_python_to_a_java_consum
             java.call, "consume", java_cluster.address, bills, unique("j")
         )
         await trio.to_thread.run_sync(java.order, java_cluster.address, orders, "1 pizza")
-        async with open_push_consumer(client, unique("g"), {orders: "*"}, handler, config=FIRST):
+        async with consume(client, unique("g"), orders, handler):
             await handled.wait()
         theirs = await trio.to_thread.run_sync(java.spans, 3)
         await trio.to_thread.run_sync(java.call, "close")
@@ -118,7 +111,7 @@ async def test_a_trace_goes_from_a_java_producer_through_python_to_a_java_consum
         (f"{bills} process", "CONSUMER"),
     ]
     spans = [by_name[name] for name, _ in path]
-    assert [span.kind for span in spans] == [kind for _, kind in path]
+    assert [span.role for span in spans] == [role for _, role in path]
     assert {span.trace_id for span in spans} == {spans[0].trace_id}
     parents = [NO_PARENT, *(span.span_id for span in spans)]
     assert [span.parent_id for span in spans] == parents[:-1]

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
-from rocketwire.client import Message, open_client, open_producer
-from rocketwire.codes import RequestCode
-from rocketwire.messages.topics import CreateTopicRequestHeader
-from tests.peers.client_settings import PATIENCE, patient, patient_producer
-from tests.peers.messages import create_topic, eventually, send, unique, until
+from rocketwire.client import Message, open_producer
+from tests.peers.client_settings import PATIENCE, patient_producer
+from tests.peers.messages import create_topic, send, unique, until
 from tests.support.collecting import collect_bodies
 from tests.support.fakes.consumer_fakes import FLAVOURS, list_logged
 
@@ -37,13 +35,12 @@ async def fill_topic(
 @pytest.mark.full
 @pytest.mark.parametrize("flavour", FLAVOURS)
 async def test_all_messages_come_that_inflate_to_more_than_one_answer_may_hold(
-    java_cluster: JavaCluster, java_peer: JavaPeer, flavour: str
+    java_cluster: JavaCluster, java_peer: JavaPeer, client: ClientInstance, flavour: str
 ) -> None:
     bodies: list[bytes] = []
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await fill_topic(client, java_cluster, java_peer, LARGE, MANY)
-        async with collect_bodies(flavour, client, topic, bodies, unique("g")):
-            await until(lambda: len(bodies) >= MANY)
+    topic = await fill_topic(client, java_cluster, java_peer, LARGE, MANY)
+    async with collect_bodies(flavour, client, topic, bodies, unique("g")):
+        await until(lambda: len(bodies) >= MANY)
 
     expected = [bytes([b"a"[0] + number % 26]) * LARGE for number in range(MANY)]
     assert sorted(bodies) == sorted(expected)
@@ -53,18 +50,21 @@ async def test_all_messages_come_that_inflate_to_more_than_one_answer_may_hold(
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
 async def test_a_body_is_read_up_to_the_setting_and_skipped_beyond_it(
-    java_cluster: JavaCluster, java_peer: JavaPeer, caplog: pytest.LogCaptureFixture, flavour: str
+    java_cluster: JavaCluster,
+    java_peer: JavaPeer,
+    client: ClientInstance,
+    caplog: pytest.LogCaptureFixture,
+    flavour: str,
 ) -> None:
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await fill_topic(client, java_cluster, java_peer, LARGE, 1)
-        await send(client, topic, [b"small"], queue_id=0)
-        both, small = list[bytes](), list[bytes]()
-        async with collect_bodies(flavour, client, topic, both, unique("g"), max_body_size=LARGE):
-            await until(lambda: {*map(len, both)} >= {5, LARGE})
-        async with collect_bodies(
-            flavour, client, topic, small, unique("g"), max_body_size=LARGE - 1
-        ) as consumer:
-            await until(lambda: bool(small) and consumer.unreadable_messages >= 1)
+    topic = await fill_topic(client, java_cluster, java_peer, LARGE, 1)
+    await send(client, topic, [b"small"], queue_id=0)
+    both, small = list[bytes](), list[bytes]()
+    async with collect_bodies(flavour, client, topic, both, unique("g"), max_body_size=LARGE):
+        await until(lambda: {*map(len, both)} >= {5, LARGE})
+    async with collect_bodies(
+        flavour, client, topic, small, unique("g"), max_body_size=LARGE - 1
+    ) as consumer:
+        await until(lambda: bool(small) and consumer.unreadable_messages >= 1)
 
     # a slow machine may deliver a message twice
     assert {*map(len, both)} == {5, LARGE}
@@ -74,14 +74,13 @@ async def test_a_body_is_read_up_to_the_setting_and_skipped_beyond_it(
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
 async def test_batches_that_a_queue_keeps_whole_come_as_messages(
-    java_cluster: JavaCluster, flavour: str
+    client: ClientInstance, flavour: str
 ) -> None:
     bodies: list[bytes] = []
-    async with (
-        open_client(patient(namesrv_addr=java_cluster.address)) as client,
-        open_producer(client, unique("p"), patient_producer()) as producer,
-    ):
-        topic = await create_batch_topic(client)
+    topic = await create_topic(
+        client, unique("batches"), queues=1, attributes="+queue.type=BatchCQ"
+    )
+    async with open_producer(client, unique("p"), patient_producer()) as producer:
         expected = [b"%02d" % number for number in range(15)]
         for first in range(0, 15, 3):
             batch = [Message(topic, body) for body in expected[first : first + 3]]
@@ -91,44 +90,16 @@ async def test_batches_that_a_queue_keeps_whole_come_as_messages(
     assert sorted(bodies) == expected
 
 
-async def create_batch_topic(client: ClientInstance) -> str:
-    """Create a topic of one queue that keeps batches whole."""
-    topic = unique("batches")
-    await client.refresh_route("TBW102")
-    header = CreateTopicRequestHeader(
-        topic=topic,
-        default_topic="TBW102",
-        read_queue_nums=1,
-        write_queue_nums=1,
-        perm=6,
-        topic_filter_type="SINGLE_TAG",
-        topic_sys_flag=0,
-        order=False,
-        attributes="+queue.type=BatchCQ",
-    )
-    address = await client.master("broker-a")
-    code = RequestCode.UPDATE_AND_CREATE_TOPIC
-    await client.brokers.call(address, code, header, within=PATIENCE)
-
-    async def is_known() -> bool:
-        return bool((await client.name_servers.route(topic)).queue_datas)
-
-    await eventually(is_known)
-    return topic
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("level", [1, 5, 19, 20, 21, 22])
 async def test_zstd_of_every_level_that_javas_producers_write_is_read(
-    java_cluster: JavaCluster, java_peer: JavaPeer, level: int
+    java_cluster: JavaCluster, java_peer: JavaPeer, client: ClientInstance, level: int
 ) -> None:
     bodies: list[bytes] = []
     size = 4 * 1024 * 1024 - 1024
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
-        topic = await fill_topic(
-            client, java_cluster, java_peer, size, 2, compression="ZSTD", level=level
-        )
-        async with collect_bodies("concurrent", client, topic, bodies, unique("g")):
-            await until(lambda: len(bodies) >= 2)
+    compression = {"compression": "ZSTD", "level": level}
+    topic = await fill_topic(client, java_cluster, java_peer, size, 2, **compression)
+    async with collect_bodies("concurrent", client, topic, bodies, unique("g")):
+        await until(lambda: len(bodies) >= 2)
 
     assert sorted(bodies) == [b"a" * size, b"b" * size]

@@ -1,4 +1,4 @@
-"""One text for threads, asyncio, uvloop and trio: the clients behind one face with coroutine methods."""
+"""One text for threads, asyncio, uvloop and trio: all clients as one face with coroutine methods."""
 
 from __future__ import annotations
 
@@ -70,43 +70,43 @@ class Face:
 
         return call
 
-    async def open(self, kind: str, client: Any, *arguments: Any, **named: Any) -> Any:
+    async def open(self, client_type: str, client: Any, *arguments: Any, **named: Any) -> Any:
         """Open a producer, consumer or client; ``client`` may be one of this face."""
         if self.is_blocking:
             inner = client.client if isinstance(client, InThread) else client
-            opener = getattr(sync, f"open_{kind}")
+            opener = getattr(sync, f"open_{client_type}")
             loop = asyncio.get_running_loop()
             opened = await loop.run_in_executor(
                 self._pool, lambda: opener(inner, *arguments, **named)
             )
             return InThread(opened, self._pool)
-        return _Opened(await getattr(aio, f"open_{kind}")(client, *arguments, **named))
+        return _Opened(await getattr(aio, f"open_{client_type}")(client, *arguments, **named))
 
     async def sleep(self, seconds: float) -> None:
         """Sleep in the loop of the dialect."""
         await asyncio.sleep(seconds)
 
     async def take(self, consumer: Any, count: int) -> list[Any]:
-        """Iterate over a consumer until there are so many deliveries, and acknowledge all."""
+        """Iterate over a consumer until there are ``count`` deliveries, and acknowledge all."""
 
         def take() -> list[Any]:
-            found: list[Any] = []
+            result: list[Any] = []
             for delivery in consumer.client:
-                found.append(delivery.message)
-                if len(found) == count:
+                result.append(delivery.message)
+                if len(result) == count:
                     delivery.ack()
                     break
-            return found
+            return result
 
         if self.is_blocking:
             return await asyncio.get_running_loop().run_in_executor(self._pool, take)
-        found: list[Any] = []
+        result: list[Any] = []
         async for delivery in consumer.client:
-            found.append(delivery.message)
-            if len(found) == count:
+            result.append(delivery.message)
+            if len(result) == count:
                 delivery.ack()
                 break
-        return found
+        return result
 
 
 class _Opened:
@@ -136,22 +136,22 @@ CONFIGS: dict[str, type[Any]] = {
 class TrioFace(Face):
     """The clients themselves, which take settings in a config."""
 
-    async def open(self, kind: str, client: Any, *arguments: Any, **named: Any) -> Any:
+    async def open(self, client_type: str, client: Any, *arguments: Any, **named: Any) -> Any:
         """Open a producer, consumer or client."""
-        if kind in CONFIGS:
-            config_class = CONFIGS[kind]
+        if client_type in CONFIGS:
+            config_class = CONFIGS[client_type]
             settings = {name: named.pop(name) for name in [*named] if hasattr(config_class, name)}
             named["config"] = config_class(**settings)
-        return self._open(kind, client, *arguments, **named)
+        return self._open(client_type, client, *arguments, **named)
 
     async def sleep(self, seconds: float) -> None:
         """Sleep in trio's loop."""
         await trio.sleep(seconds)
 
     @asynccontextmanager
-    async def _open(self, kind: str, *arguments: Any, **named: Any) -> AsyncGenerator[Any]:
-        home = client_admin if kind == "admin" else client
-        async with getattr(home, f"open_{kind}")(*arguments, **named) as opened:
+    async def _open(self, client_type: str, *arguments: Any, **named: Any) -> AsyncGenerator[Any]:
+        home = client_admin if client_type == "admin" else client
+        async with getattr(home, f"open_{client_type}")(*arguments, **named) as opened:
             yield _Opened(opened)
 
     def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -182,7 +182,7 @@ async def until(condition: Callable[[], Awaitable[bool] | bool], seconds: float 
     """Ask again and again until something holds."""
     async with asyncio.timeout(seconds):
         while True:
-            found = condition()
-            if await found if inspect.isawaitable(found) else found:
+            result = condition()
+            if await result if inspect.isawaitable(result) else result:
                 return
             await asyncio.sleep(0.05)

@@ -21,7 +21,7 @@ def say(line: str) -> None:
     os.write(1, f"{line}\n".encode())
 
 
-def connected_sockets() -> int:
+def count_sockets() -> int:
     """Number of connected TCP sockets of this process."""
     count = 0
     for name in os.listdir("/proc/self/fd"):
@@ -44,15 +44,15 @@ def use(producer: Producer, who: str, topic: str) -> None:
         say(f"{who}: {result.status.name}")
 
 
-def main(name_server: str, topic: str, *rest: str) -> None:
+def main(name_server: str, topic: str, *options: str) -> None:
     """Open the producer, send, fork, send again in both."""
-    named: dict[str, Any] = {"reopen_after_fork": True} if "reopen" in rest else {}
+    named: dict[str, Any] = {"reopen_after_fork": True} if "reopen" in options else {}
     producer = open_producer(name_server, "forking", **named)
     for _ in range(12):  # connections of its own too
         producer.send(Message(topic, b"before"), within=60)
     pid = os.fork()
     if not pid:
-        say(f"sockets: {connected_sockets()}")
+        say(f"sockets: {count_sockets()}")
         use(producer, "child", topic)
         producer.close()
         os._exit(0)

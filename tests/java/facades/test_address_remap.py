@@ -1,4 +1,4 @@
-"""A broker that registers an address where nothing listens, as in Kubernetes and behind NAT."""
+"""A broker that registers an address where nothing listens, as in Kubernetes and with NAT."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def check_commands(
     produced = run_admin("produce", "-t", topic, "-o", "json", *servers, given=b"hello\n")
     assert produced.status == 0, produced
     (sent,) = produced.lines
-    found = run_admin("queryMsgById", "-t", topic, "-i", sent["msgId"], "-o", "json", *servers)
-    assert found.status == 0, found
+    query = run_admin("queryMsgById", "-t", topic, "-i", sent["msgId"], "-o", "json", *servers)
+    assert query.status == 0, query
     doctor = run_admin("doctor", "-t", topic, "-o", "json", *servers)
     (row,) = (row for row in doctor.rows if row["kind"] == "broker" and row["name"] == "broker-a")
 

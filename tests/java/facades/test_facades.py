@@ -60,7 +60,7 @@ async def world(face: Face, cluster: JavaCluster) -> AsyncGenerator[tuple[Any, A
         yield client.client, producer
 
 
-async def received(face: Face, client: Any, topic: str, count: int) -> list[bytes]:
+async def receive_bodies(face: Face, client: Any, topic: str, count: int) -> list[bytes]:
     """Consume messages of a topic with a new group."""
     async with await face.open(
         "push_consumer", client, unique("readers"), {topic: "*"}, consume_from_where=FIRST
@@ -85,7 +85,7 @@ def test_messages_of_all_kinds_are_stored(java_cluster: JavaCluster, dialect: st
             await producer.send_batches([Message(topic, b"7"), Message(topic, b"8")])
             await producer.send_many([Message(topic, body) for body in bodies(20, 9)])
             await producer.send(Message(topic, b"29", delay_level=1))
-            assert sorted(await received(face, client, topic, 30)) == sorted(bodies(30))
+            assert sorted(await receive_bodies(face, client, topic, 30)) == sorted(bodies(30))
             with pytest.raises(IllegalMessageError):
                 await producer.send(Message(topic, b""))
 
@@ -164,6 +164,8 @@ def test_everything_goes_over_tls(java_cluster: JavaCluster, dialect: str) -> No
             for body in bodies(20):  # more than the first ones, after which others go directly
                 await producer.send(Message(topic, body), within=PATIENCE)
             await producer.send_many([Message(topic, body) for body in bodies(20, 20)])
-            assert sorted(await received(face, client.client, topic, 40)) == sorted(bodies(40))
+            assert sorted(await receive_bodies(face, client.client, topic, 40)) == sorted(
+                bodies(40)
+            )
 
     run(dialect, scenario)

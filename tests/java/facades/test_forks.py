@@ -28,19 +28,19 @@ pytestmark = [pytest.mark.java, pytest.mark.process]
 ROOT = Path(__file__).parents[3]
 
 
-def fork(cluster: JavaCluster, *rest: str) -> list[str]:
-    """What the processes of ``forking`` print."""
+def fork(cluster: JavaCluster, *options: str) -> list[str]:
+    """The output of the processes of ``forking``."""
     command = [sys.executable, "-m", "tests.java.facades.forking", cluster.address]
-    done = subprocess.run(
-        [*command, new_topic(cluster), *rest],
+    ended = subprocess.run(
+        [*command, new_topic(cluster), *options],
         cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.splitlines()
 
 
 def test_a_forked_client_raises_a_typed_error_and_shares_no_socket(
@@ -49,9 +49,7 @@ def test_a_forked_client_raises_a_typed_error_and_shares_no_socket(
     assert fork(java_cluster) == ["sockets: 0", "child: ClientForkedError", "parent: SEND_OK"]
 
 
-def test_a_forked_client_opens_itself_again_if_its_settings_say_so(
-    java_cluster: JavaCluster,
-) -> None:
+def test_a_forked_client_opens_itself_again_if_configured(java_cluster: JavaCluster) -> None:
     assert fork(java_cluster, "reopen") == ["sockets: 0", "child: SEND_OK", "parent: SEND_OK"]
 
 
@@ -88,17 +86,17 @@ def test_gunicorn_sends_from_its_workers_with_a_preloaded_producer(
     command += ["--bind", f"127.0.0.1:{port}", "tests.java.facades.prefork_app:application"]
     environment = {"NAMESRV_ADDR": java_cluster.address, "FACADE_TOPIC": new_topic(java_cluster)}
     log = tmp_path / "gunicorn.log"
-    found: set[str] = set()
+    answers: set[str] = set()
     with server(command, environment, log):
         end = time.monotonic() + PATIENCE
-        while len(found) < 2 and time.monotonic() < end:
+        while len(answers) < 2 and time.monotonic() < end:
             with (
                 suppress(OSError),
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/x", timeout=30) as answer,
             ):
-                found.add(answer.read().decode())
-    assert len(found) == 2, log.read_text()
-    assert {text.split()[0] for text in found} == {"SEND_OK"}
+                answers.add(answer.read().decode())
+    assert len(answers) == 2, log.read_text()
+    assert {text.split()[0] for text in answers} == {"SEND_OK"}
 
 
 def test_celery_sends_from_its_prefork_workers(java_cluster: JavaCluster, tmp_path: Path) -> None:
@@ -119,7 +117,7 @@ def test_celery_sends_from_its_prefork_workers(java_cluster: JavaCluster, tmp_pa
     )
     log = tmp_path / "celery.log"
     with server(command, environment, log):
-        done = subprocess.run(
+        ended = subprocess.run(
             [sys.executable, "-c", ask],
             cwd=ROOT,
             env=os.environ | environment,
@@ -128,4 +126,4 @@ def test_celery_sends_from_its_prefork_workers(java_cluster: JavaCluster, tmp_pa
             timeout=PATIENCE + 60,
             check=False,
         )
-    assert done.stdout.strip() == str(["SEND_OK"] * 4), done.stderr + log.read_text()
+    assert ended.stdout.strip() == str(["SEND_OK"] * 4), ended.stderr + log.read_text()

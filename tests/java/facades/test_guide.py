@@ -80,12 +80,12 @@ def test_examples_run_in_each_dialect(java_cluster: JavaCluster, dialect: str) -
     assert run(lambda: names["produce"](address, topic)).is_ok
     expected = {b"one", b"two", b"later", b"paid", b"placed"}
     readers = ("consume", "read", *(["poll"] if dialect == "threads" else []))
-    for count, each in enumerate(readers, len(expected) + 1):
-        own = unique("guide")
+    for count, reader in enumerate(readers, len(expected) + 1):
+        group_name = unique("guide")
         with sync.open_producer(address, unique("guide")) as producer:
             producer.send(sync.Message(topic, b"more"))
-        found = run(partial(names[each], address, topic, own, count))
-        assert set(found) >= expected
+        messages = run(partial(names[reader], address, topic, group_name, count))
+        assert set(messages) >= expected
         expected |= {b"more"}
 
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("dialect", ALL)
 def test_a_producer_that_sends_nothing_is_asked(java_cluster: JavaCluster, dialect: str) -> None:
     topic, group = new_topic(java_cluster), unique("transfers")
-    asked: list[bytes | None] = []
+    checked: list[bytes | None] = []
 
     def check(message: Any) -> LocalTransactionState:
-        asked.append(message.body)
+        checked.append(message.body)
         return LocalTransactionState.COMMIT_MESSAGE
 
     async def scenario(face: Face) -> None:
@@ -36,8 +36,8 @@ def test_a_producer_that_sends_nothing_is_asked(java_cluster: JavaCluster, diale
             "producer", patient(namesrv_addr=java_cluster.address), group, check=check
         ):
             deadline = time.monotonic() + 25  # checks are a second apart, heartbeats 30 s
-            while not asked and time.monotonic() < deadline:
+            while not checked and time.monotonic() < deadline:
                 await face.sleep(0.1)
-        assert asked == [b"left open"]
+        assert checked == [b"left open"]
 
     run(dialect, scenario)

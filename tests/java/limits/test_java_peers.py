@@ -37,30 +37,30 @@ VALUES = {
 
 @pytest.mark.parametrize("kind", ["java", "ours"])
 def test_values_of_commas_brackets_and_escapes_are_stored_and_told(
-    tmp_path: Path, kind: str
+    tmp_path: Path, product: str
 ) -> None:
     have_here()
-    with name_server(kind, tmp_path) as server:
+    with name_server(product, tmp_path) as server:
         for key, value in VALUES.items():
             place = {"namespace": "n", "key": key}
             put = ask(server.port, RequestCode.PUT_KV_CONFIG, {**place, "value": value})
-            told = ask(server.port, RequestCode.GET_KV_CONFIG, place)
+            answer = ask(server.port, RequestCode.GET_KV_CONFIG, place)
 
-            assert put.header["code"] == told.header["code"] == 0
-            assert told.header["extFields"] == {"value": value}
+            assert put.header["code"] == answer.header["code"] == 0
+            assert answer.header["extFields"] == {"value": value}
 
 
 @pytest.mark.parametrize("kind", ["java", "ours"])
 def test_mqadmin_stores_the_order_of_queues_of_ten_thousand_brokers(
-    tmp_path: Path, java_peer: JavaPeer, kind: str
+    tmp_path: Path, java_peer: JavaPeer, product: str
 ) -> None:
     value = ",".join(f"broker-{number}:8" for number in range(10_000))
-    with name_server(kind, tmp_path) as server:
+    with name_server(product, tmp_path) as server:
         out, err = java_peer.admin(server.address, f"updateKvConfig -s n -k k -v {value}")
-        told = ask(server.port, RequestCode.GET_KV_CONFIG, {"namespace": "n", "key": "k"})
+        answer = ask(server.port, RequestCode.GET_KV_CONFIG, {"namespace": "n", "key": "k"})
 
     assert "success" in out, err
-    assert told.header["extFields"] == {"value": value}
+    assert answer.header["extFields"] == {"value": value}
 
 
 async def test_stats_of_a_topic_and_a_group_of_thirty_thousand_queues_are_read(

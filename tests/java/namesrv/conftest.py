@@ -1,4 +1,4 @@
-"""Peers that the interop tests share: starting a JVM costs seconds of a core, so as few as can be are started."""
+"""Peers that the interop tests share, because the start of a JVM costs seconds of a core."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tests.peers import cache as java_cache
 from tests.peers import class_archive
 from tests.peers.peers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
-from tests.peers.shared_peers import have_here as have_here
+from tests.peers.shared_peers import have_here
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server
 
 if TYPE_CHECKING:

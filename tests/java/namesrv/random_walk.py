@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TOPICS = (*(f"T{number}" for number in range(6)), "rmq_sys_SYNC_BROKER_MEMBER_b1")
 TIMESTAMP = 1700000000000
 ADMIN = "admin"
-"""The connection over which requests come that are no broker's."""
+"""The connection of requests that no broker sends."""
 
 
 class Broker(NamedTuple):
@@ -62,7 +62,7 @@ class Walk:
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
-        kinds: list[tuple[int, Callable[[Broker], Step]]] = [
+        choices: list[tuple[int, Callable[[Broker], Step]]] = [
             (40, self._register),
             (8, self._unregister),
             (4, self._close),
@@ -73,13 +73,13 @@ class Walk:
             (3, self._beat),
             (8, self._configure),
         ]
-        self._weights = [weight for weight, _ in kinds]
-        self._kinds = [kind for _, kind in kinds]
+        self._weights = [weight for weight, _ in choices]
+        self._draws = [draw for _, draw in choices]
 
     def step(self) -> Step:
         """The next one."""
-        (kind,) = self._chance.choices(self._kinds, self._weights)
-        return kind(self._chance.choice(BROKERS))
+        (draw,) = self._chance.choices(self._draws, self._weights)
+        return draw(self._chance.choice(BROKERS))
 
     def _topic(self, name: str) -> dict[str, object]:
         pick = self._chance.choice
@@ -206,7 +206,7 @@ class Walker:
             stream.close()
         return None
 
-    def shown(self) -> list[raw_call.Answer]:
+    def read_all(self) -> list[raw_call.Answer]:
         """All that it knows."""
         return [self.ask("reader", frame) for frame in reads()]
 

@@ -128,20 +128,20 @@ def call_all(
     for name, code, way, version, body, fields in chosen:
         if only and name not in only:
             continue
-        before = len(tap.frames)
+        count = len(tap.frames)
         words = [tap.address, str(code), way, version, body]
         answer = caller.line("\t".join(words + [f"{k}={v}" for k, v in (fields or {}).items()]))
         if answer.startswith("failed"):
             raise ValueError(f"{name}: {answer}")
-        wanted = 1 if way == "oneway" else 2
-        wait_until(partial(has_seen, tap, before + wanted), name, 5)
-        frames = [frame.data for frame in tap.frames[before:]]
+        number = 1 if way == "oneway" else 2
+        wait_until(partial(has_seen, tap, count + number), name, 5)
+        frames = [frame.data for frame in tap.frames[count:]]
         recorder.keep(
             name,
             (CALLER, NAME_SERVER),
             "one request",
             frames[0],
-            frames[1] if wanted == 2 else None,
+            frames[1] if number == 2 else None,
         )
 
 
@@ -226,8 +226,8 @@ def record_acting_master(scratch: Path, recorder: Recorder) -> None:
             stack.enter_context(broker)
         master.wait_registered(server.port)
         slave.wait_registered(server.port, 90)
-        seen = len(slaves.frames)
-        wait_until(lambda: len(slaves.frames) > seen + 6, "the slave's heartbeats")
+        count = len(slaves.frames)
+        wait_until(lambda: len(slaves.frames) > count + 6, "the slave's heartbeats")
         master.stop(8)
         wait_until(lambda: any(b'"code":905' in frame.data for frame in at_slave.frames), "905", 30)
         recorder.keep_kinds(masters, (BROKER, NAME_SERVER), "master with acting master, 904")
@@ -239,14 +239,16 @@ def record_odd_registrations(scratch: Path, recorder: Recorder) -> None:
     """Deflated registrations of 5.5.0, which its own name server refuses; single topics by 217; static topics; order topics."""
     with ExitStack() as stack:
         server = stack.enter_context(JavaNameServer(scratch / "namesrv"))
-        deflated, plain, tools = (stack.enter_context(tapped(server.port)) for _ in range(3))
+        deflated, single_topics, tools = (
+            stack.enter_context(tapped(server.port)) for _ in range(3)
+        )
         options = {"compressedRegister": "true"}
         deflating = JavaBroker(scratch / "deflating", [deflated.address], options, name="broker-b")
         with deflating:
             wait_until(lambda: len(deflated.frames) >= 2, "a refused registration")
             deflating.stop()
         single = {"enableSingleTopicRegister": "true"}
-        broker = stack.enter_context(JavaBroker(scratch / "plain", [plain.address], single))
+        broker = stack.enter_context(JavaBroker(scratch / "plain", [single_topics.address], single))
         broker.wait_registered(server.port)
         peer = stack.enter_context(JavaPeer(scratch / "peer"))
         for line in (
@@ -258,7 +260,7 @@ def record_odd_registrations(scratch: Path, recorder: Recorder) -> None:
             peer.admin(tools.address, line)
         broker.stop()
         recorder.keep_kinds(deflated, (BROKER, NAME_SERVER), "compressedRegister=true")
-        recorder.keep_kinds(plain, (BROKER, NAME_SERVER), "enableSingleTopicRegister=true")
+        recorder.keep_kinds(single_topics, (BROKER, NAME_SERVER), "enableSingleTopicRegister=true")
         recorder.keep_kinds(tools, (ADMIN, NAME_SERVER), "mqadmin with static topics")
 
 
@@ -311,9 +313,9 @@ def replace(folder: str, entries: list[manifest.Entry]) -> None:
         if not str(entry["file"]).startswith(f"frames/{folder}/")
     ]
     current["frame"] = kept + entries
-    others = [entry for entry in current.get("expectations", []) if entry["file"] != expected]
+    remaining = [entry for entry in current.get("expectations", []) if entry["file"] != expected]
     current["expectations"] = [
-        *others,
+        *remaining,
         {
             "file": expected,
             "sha256": "",

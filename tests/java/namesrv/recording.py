@@ -1,4 +1,4 @@
-"""Turning what a tap saw into golden packets: pairing, naming, choosing, and writing files with their manifest entries."""
+"""Golden packets from the frames of a tap: pairing, naming, choosing, and writing files with their manifest entries."""
 
 from __future__ import annotations
 
@@ -71,13 +71,7 @@ class Packet:
 
 @dataclass(slots=True)
 class Recorder:
-    """Gathers the packets of one scenario.
-
-    Attributes:
-        folder: below ``frames/``, and the first part of each id.
-        product: the sender, for ``origin``.
-        frames: Java's own reader, which decodes a frame.
-    """
+    """Gathers the packets of one scenario."""
 
     folder: str
     product: str
@@ -96,18 +90,13 @@ class Recorder:
     ) -> None:
         """Keep one exchange under a name of its own.
 
-        Args:
-            name: file name without its end.
-            ends: the asking and the answering product.
-            how: what was done to make it happen.
-            request: the whole frame.
-            response: None for a oneway.
+        ``ends`` are the asking and the answering product; ``how`` says how to make it happen again.
         """
         code = cast("int", self.facts(request)["code"])
-        asked, answered = ends
-        pairs = [(request, f"{name}.request", f"{asked} -> {answered}", False)]
+        asking, answering = ends
+        pairs = [(request, f"{name}.request", f"{asking} -> {answering}", False)]
         if response is not None:
-            pairs.append((response, f"{name}.response", f"{answered} -> {asked}", True))
+            pairs.append((response, f"{name}.response", f"{answering} -> {asking}", True))
         for data, file, direction, is_response in pairs:
             if GIVES_AWAY.search(data):
                 raise ValueError(f"{file} gives the machine away: {data!r}")
@@ -123,17 +112,17 @@ class Recorder:
 
     def keep_kinds(self, tap: Tap, ends: tuple[str, str], how: str) -> None:
         """Keep the first exchange of every kind that went through a tap: by codes, form of body and presence of parts."""
-        seen: set[tuple[object, ...]] = set()
+        keys: set[tuple[object, ...]] = set()
         names = {packet.name for packet in self.packets}
         for by_client, sent, answer in exchanges(tap.frames):
             request = self.facts(sent)
             response = None if answer is None else self.facts(answer)
-            if not _is_wanted(request, sent, answer):
+            if not _is_recorded(request, sent, answer):
                 continue
-            kind = _kind(request, response)
-            if kind in seen:
+            key = _key(request, response)
+            if key in keys:
                 continue
-            seen.add(kind)
+            keys.add(key)
             name = _name(request, response, sent, names)
             names.add(f"{name}.request")
             self.keep(name, ends if by_client else (ends[1], ends[0]), how, sent, answer)
@@ -180,7 +169,7 @@ class Recorder:
 
 
 def reencodes(data: bytes) -> bool | str:
-    """Say whether our encoder, which writes as 5.5.0 does, is expected to give these bytes again."""
+    """Whether our encoder, which writes as 5.5.0 does, is expected to give these bytes again."""
     if data[4] == 0 and ESCAPED_BY_FASTJSON_1.search(data):
         return "fastjson 1 (up to 5.3) escapes U+007F to U+009F, U+2028 and U+2029; 5.5.0 writes them as they are"
     return True
@@ -204,9 +193,9 @@ def exchanges(frames: list[TappedFrame]) -> list[Exchange]:
     for _, connection, direction, data in frames:
         flag, opaque = _flag_and_opaque(data)
         if flag & 1:
-            at = waiting.pop((connection, direction, opaque), None)
-            if at is not None:
-                pairs[at] = pairs[at]._replace(response=data)
+            place = waiting.pop((connection, direction, opaque), None)
+            if place is not None:
+                pairs[place] = pairs[place]._replace(response=data)
             continue
         by_client = direction == TO_SERVER
         if not flag & 2:
@@ -224,12 +213,12 @@ def _flag_and_opaque(data: bytes) -> tuple[int, int]:
     return header["flag"], header["opaque"]
 
 
-def _is_wanted(request: dict[str, object], sent: bytes, answer: bytes | None) -> bool:
+def _is_recorded(request: dict[str, object], sent: bytes, answer: bytes | None) -> bool:
     small = len(sent) <= LARGEST and (answer is None or len(answer) <= LARGEST)
     return request["code"] not in LEFT_OUT and small
 
 
-def _kind(request: dict[str, object], response: dict[str, object] | None) -> tuple[object, ...]:
+def _key(request: dict[str, object], response: dict[str, object] | None) -> tuple[object, ...]:
     ext_fields = cast("dict[str, str] | None", request["ext_fields"]) or {}
     answered = None if response is None else (response["code"], bool(response["body_length"]))
     return (

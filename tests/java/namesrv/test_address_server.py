@@ -24,7 +24,7 @@ SETTINGS = {"fetchNamesrvAddrByAddressServer": "true", "registerNameServerPeriod
 
 @pytest.mark.full
 @pytest.mark.parametrize("release", [CURRENT, OLD])
-def test_a_broker_and_its_clients_go_to_the_name_servers_of_the_lists(
+def test_brokers_and_clients_read_their_name_servers_from_a_list(
     release: str, java: None, tmp_path: Path
 ) -> None:
     for program in ("Broker.java", "Peer.java"):
@@ -36,9 +36,9 @@ def test_a_broker_and_its_clients_go_to_the_name_servers_of_the_lists(
         OurNameServer(
             tmp_path / name,
             {"rocketwire.addressServerFile": lists},
-            jvm=[f"-Drocketwire.observePort={observed}"],
+            jvm=[f"-Drocketwire.observePort={observe_port}"],
         )
-        for name, observed in (("first", port), ("second", other_port))
+        for name, observe_port in (("first", port), ("second", other_port))
     )
     lists.write_text(f"nsaddr={first.address}\n")
     broker = JavaBroker(

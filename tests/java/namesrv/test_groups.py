@@ -15,7 +15,7 @@ import pytest
 
 from tests.peers import raw_call
 from tests.peers.controller import JavaController
-from tests.peers.peers import MIDDLE, JavaBroker
+from tests.peers.peers import MIDDLE, JavaBroker, number_keys, sort_keys
 from tests.peers.processes import PeerFailedError, wait_until
 from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
 
@@ -40,7 +40,7 @@ class View(NamedTuple):
     writable: bool
 
 
-def view(port: int) -> View | None:
+def read_view(port: int) -> View | None:
     """Ask for the route as clients do; None where there is none."""
     answer = raw_call.ask(port, raw_call.GET_ROUTEINFO_BY_TOPIC, {"topic": TOPIC})
     if answer.header["code"] != 0:
@@ -50,11 +50,11 @@ def view(port: int) -> View | None:
     return View(group["brokerAddrs"], bool(queues["perm"] & WRITE))
 
 
-def log_end(peer: JavaPeer, server: str, broker: JavaBroker) -> str | None:
-    """Where the broker's log ends, by mqadmin."""
+def read_log_end(peer: JavaPeer, server: str, broker: JavaBroker) -> str | None:
+    """The end of a broker's log, by mqadmin."""
     status = peer.admin(server, f"brokerStatus -b {broker.address}").out
-    found = re.search(r"commitLogMaxOffset\s*: (\d+)", status)
-    return found[1] if found else None
+    offset = re.search(r"commitLogMaxOffset\s*: (\d+)", status)
+    return offset[1] if offset else None
 
 
 def names(file: Path, topic: str) -> bool:
@@ -79,37 +79,37 @@ def test_a_slave_acts_for_its_killed_master_and_gives_way_to_it(
     slaves_topics = tmp_path / "slave" / "store" / "config" / "topics.json"
 
     def shows(expected: View) -> bool:
-        return view(server.port) == expected
+        return read_view(server.port) == expected
 
     with server, start_all(master, slave):
         for broker in (master, slave):
             broker.wait_registered(server.port)
         peer.admin(server.address, f"updateTopic -b {master.address} -t {TOPIC} -r 2 -w 2")
-        whole = View({"0": master.address, "1": slave.address}, writable=True)
-        wait_until(partial(shows, whole), "the route of both")
+        complete = View({"0": master.address, "1": slave.address}, writable=True)
+        wait_until(partial(shows, complete), "the route of both")
         peer.send(server.address, TOPIC, "group-producers", range(20))
         wait_until(partial(names, slaves_topics, TOPIC), "the slave knows the topic")
-        ends = log_end(peer, server.address, master)
-        wait_until(lambda: log_end(peer, server.address, slave) == ends, "replication")
+        ends = read_log_end(peer, server.address, master)
+        wait_until(lambda: read_log_end(peer, server.address, slave) == ends, "replication")
 
         master.kill()
         acting = View({"0": slave.address}, writable=False)
         wait_until(partial(shows, acting), "the slave acts as master")
         peer.consume(server.address, TOPIC, "group-consumers")
-        from_slave = sorted(set(peer.received("group-consumers", 20)), key=int)
+        from_slave = sort_keys(peer.received("group-consumers", 20))
         with pytest.raises(PeerFailedError):
             peer.send(server.address, TOPIC, "late-producers", range(1))
 
         master.start()
-        wait_until(partial(shows, whole), "the master is back")
+        wait_until(partial(shows, complete), "the master is back")
         peer.send(server.address, TOPIC, "new-producers", range(20, 40))
-        everything = sorted(set(peer.received("group-consumers", 40)), key=int)
+        from_both = sort_keys(peer.received("group-consumers", 40))
         for clients in ("group-producers", "late-producers", "new-producers", "group-consumers"):
             peer.close(clients)
 
     assert ends is not None
-    assert from_slave == list(map(str, range(20)))
-    assert everything == list(map(str, range(40)))
+    assert from_slave == number_keys(20)
+    assert from_both == number_keys(40)
 
 
 def test_a_slave_that_a_controller_elects_is_the_master_of_the_route(
@@ -126,27 +126,27 @@ def test_a_slave_that_a_controller_elects_is_the_master_of_the_route(
         brokers = [JavaBroker(tmp_path / name, [server.address], options) for name in "ab"]
 
         def shows_one_of_two() -> bool:
-            route = view(server.port)
+            route = read_view(server.port)
             return route is not None and len(route.members) == 2 and "0" in route.members
 
-        def shows_the_other_alone() -> bool:
-            return view(server.port) == View({"0": other.address}, writable=True)
+        def shows_the_slave_alone() -> bool:
+            return read_view(server.port) == View({"0": slave.address}, writable=True)
 
         with start_all(*brokers):
             for broker in brokers:
                 broker.wait_registered(server.port)
             peer.admin(server.address, f"updateTopic -c DefaultCluster -t {TOPIC} -r 2 -w 2")
             wait_until(shows_one_of_two, "the route of master and slave")
-            route = view(server.port)
+            route = read_view(server.port)
             assert route is not None
             (master,) = (broker for broker in brokers if broker.address == route.members["0"])
-            (other,) = (broker for broker in brokers if broker is not master)
+            (slave,) = (broker for broker in brokers if broker is not master)
             peer.send(server.address, TOPIC, "elected-producers", range(20))
-            ends = log_end(peer, server.address, master)
-            wait_until(lambda: log_end(peer, server.address, other) == ends, "replication")
+            ends = read_log_end(peer, server.address, master)
+            wait_until(lambda: read_log_end(peer, server.address, slave) == ends, "replication")
 
             master.kill()
-            wait_until(shows_the_other_alone, "the other one is elected")
+            wait_until(shows_the_slave_alone, "the slave is elected")
             # a new one: the first still knows the old route for up to a second
             peer.send(server.address, TOPIC, "elected-producers-2", range(20, 40))
             peer.consume(server.address, TOPIC, "elected-consumers")
@@ -154,4 +154,4 @@ def test_a_slave_that_a_controller_elects_is_the_master_of_the_route(
             for clients in ("elected-producers", "elected-producers-2", "elected-consumers"):
                 peer.close(clients)
 
-    assert sorted(set(keys), key=int) == list(map(str, range(40)))
+    assert sort_keys(keys) == number_keys(40)

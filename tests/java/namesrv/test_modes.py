@@ -45,7 +45,7 @@ def test_ours_responds_in_each_mode_as_java_does(java: None, tmp_path: Path, mod
         return [raw_call.ask(port, code, fields) for code, fields in questions]
 
     java_server, our_server = (
-        name_server(kind, tmp_path / kind, options) for kind in ("java", "ours")
+        name_server(product, tmp_path / product, options) for product in ("java", "ours")
     )
     with start_all(java_server, our_server):
         assert ask_all(our_server.port) == ask_all(java_server.port)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests.peers.mqadmin_output import comparable
-from tests.peers.peers import RELEASES, JavaBroker
+from tests.peers.peers import RELEASES, JavaBroker, number_keys
 from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ SCRIPT = (
 
 
 class Tables(NamedTuple):
-    """The output of the script with each name server, one text for each line of it; and the frames that ours got after it."""
+    """The output of the script with each name server, one text for each line of it; and the keys of messages after it."""
 
     java: list[str]
     ours: list[str]
@@ -72,8 +72,8 @@ def both(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[
     # ours must permit it; Java's prints the line as unknown
     options = {"rocketwire.allowConfigUpdate": "true"}
     servers = [
-        name_server(kind, tmp_path_factory.mktemp(folder), options)
-        for kind, folder in (("java", "java"), (DEFAULT_KIND, "ours"))
+        name_server(product, tmp_path_factory.mktemp(folder), options)
+        for product, folder in (("java", "java"), (DEFAULT_KIND, "ours"))
     ]
     with start_all(*servers):
         yield servers
@@ -98,7 +98,7 @@ def tables(
         for server, broker in zip(both, brokers, strict=True):
             broker.wait_registered(server.port)
         javas, ours = map(partial(run_script, peer, shown), both, brokers)
-        return Tables(javas, ours, shown, send_and_receive(peer, both[1].address, "TopicA"))
+        return Tables(javas, ours, shown, peer.exchange(both[1].address, "TopicA", 20))
 
 
 def run_script(peer: JavaPeer, version: str, server: NameServer, broker: JavaBroker) -> list[str]:
@@ -107,24 +107,14 @@ def run_script(peer: JavaPeer, version: str, server: NameServer, broker: JavaBro
     return [comparable(output, NAMESRV=server.address, BROKER=broker.address) for output in outputs]
 
 
-def send_and_receive(peer: JavaPeer, name_server: str, topic: str) -> list[str]:
-    """Send 20 messages; returns the different keys that a consumer got."""
-    peer.send(name_server, topic, "script-producers", range(20))
-    peer.consume(name_server, topic, "script-consumers")
-    keys = peer.received("script-consumers", 20)
-    peer.close("script-producers")
-    peer.close("script-consumers")
-    return sorted(set(keys), key=int)
-
-
 @pytest.mark.parametrize(
     "number", range(len(SCRIPT)), ids=lambda number: f"{number}: {SCRIPT[number]}"
 )
-def test_mqadmin_prints_what_it_prints_with_java(number: int, tables: Tables) -> None:
+def test_mqadmin_prints_the_same_as_with_java(number: int, tables: Tables) -> None:
     assert tables.java[number] == tables.ours[number]
 
 
-def test_the_tables_say_what_the_script_did(tables: Tables) -> None:
+def test_the_tables_show_the_effects_of_the_script(tables: Tables) -> None:
     printed = dict(zip(SCRIPT, tables.ours, strict=True))  # the last of repeated lines
 
     row = rf"^DefaultCluster broker-a 0 BROKER {tables.version} "
@@ -136,4 +126,4 @@ def test_the_tables_say_what_the_script_did(tables: Tables) -> None:
 
 
 def test_messages_go_through_the_broker_after_the_script(tables: Tables) -> None:
-    assert list(map(str, range(20))) == tables.keys
+    assert tables.keys == number_keys(20)

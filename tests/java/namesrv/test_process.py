@@ -33,7 +33,7 @@ class Ended(NamedTuple):
 
 def run(command: list[str], folder: Path) -> Ended:
     home = {"HOME": ".", "ROCKETMQ_HOME": ".", "PYTHONPATH": f"{ROOT}:{ROOT / 'namesrv'}"}
-    done = subprocess.run(
+    ended = subprocess.run(
         command,
         cwd=folder,
         env={**os.environ, **home},
@@ -43,8 +43,10 @@ def run(command: list[str], folder: Path) -> Ended:
         timeout=SECONDS,
     )
     chatter = (" |-", "\tat ")
-    lines = [line for line in done.stdout.splitlines() if not any(each in line for each in chatter)]
-    return Ended(done.returncode, lines, done.stderr)
+    lines = [
+        line for line in ended.stdout.splitlines() if not any(mark in line for mark in chatter)
+    ]
+    return Ended(ended.returncode, lines, ended.stderr)
 
 
 def run_both(arguments: list[str], folder: Path) -> tuple[Ended, Ended]:
@@ -74,14 +76,14 @@ def test_all_settings_are_printed_as_java_prints_them(tmp_path: Path) -> None:
     theirs, ours = run_both(["-c", "a.properties", "-p"], tmp_path)
 
     javas = items(theirs.out)
-    printed, more = items(ours.out)[: len(javas)], items(ours.out)[len(javas) :]
+    printed, additions = items(ours.out)[: len(javas)], items(ours.out)[len(javas) :]
     assert (ours.status, printed) == (theirs.status, javas)
     assert "enableTopicList=false" in printed
-    assert more
-    assert all(line.startswith("rocketwire.") for line in more)
+    assert additions
+    assert all(line.startswith("rocketwire.") for line in additions)
 
 
-def test_the_help_is_javas_and_more_behind_it(tmp_path: Path) -> None:
+def test_the_help_begins_with_javas(tmp_path: Path) -> None:
     theirs, ours = run_both(["-hp"], tmp_path)
 
     assert (ours.status, ours.out[: len(theirs.out)]) == (theirs.status, theirs.out)
@@ -108,7 +110,7 @@ def test_the_kv_file_of_one_is_read_by_the_other_and_written_the_same(
             assert raw_call.ask(server.port, 100, fields).header["code"] == 0
     written = file.read_bytes()
     with name_server(second, tmp_path / "second", options) as server:
-        found = {
+        values = {
             (namespace, key): raw_call.ask(
                 server.port, 101, {"namespace": namespace, "key": key}
             ).header["extFields"]
@@ -116,5 +118,5 @@ def test_the_kv_file_of_one_is_read_by_the_other_and_written_the_same(
         }
         raw_call.ask(server.port, 102, {"namespace": "none", "key": "none"})  # saves in any case
 
-    assert found == {item: {"value": value} for item, value in ITEMS.items()}
+    assert values == {item: {"value": value} for item, value in ITEMS.items()}
     assert file.read_bytes() == written

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.java.namesrv.conftest import have_here
 from tests.peers import cache as java_cache
 from tests.peers import raw_call
-from tests.peers.peers import CURRENT
+from tests.peers.peers import CURRENT, number_keys, sort_keys
 from tests.peers.processes import wait_until
 from tests.peers.proxy import GRPC_CLIENT, GrpcPeer, JavaProxy
+from tests.peers.shared_peers import have_here
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from tests.peers.peers import JavaPeer
 
 pytestmark = pytest.mark.full
-
-
-ALL_KEYS = list(map(str, range(20)))
 
 
 @pytest.fixture(scope="module")
@@ -37,41 +34,35 @@ def proxy(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield running
 
 
-def make_topic(topic: str, cluster: Cluster, peer: JavaPeer) -> None:
-    """Have a new topic at the broker; a proxy remembers for a while that there is none, so it is not asked before."""
+def create_topic(topic: str, cluster: Cluster, peer: JavaPeer) -> None:
+    """Create a topic and wait for its route, before a proxy remembers that there is none."""
     server, broker = cluster.server, cluster.broker
     peer.admin(server.address, f"updateTopic -c DefaultCluster -t {topic} -r 2 -w 2")
     wait_until(lambda: raw_call.routes_to(server.port, topic, broker.address), "its route")
 
 
-def test_clients_of_the_grpc_protocol_send_and_receive_through_a_proxy(
+def test_grpc_clients_send_and_receive_through_a_proxy(
     cluster: Cluster, peer: JavaPeer, proxy: JavaProxy, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    make_topic("ByGrpc", cluster, peer)
+    create_topic("ByGrpc", cluster, peer)
 
     with GrpcPeer(tmp_path_factory.mktemp("grpc")) as client:
         client.call("send", proxy.grpc_address, "ByGrpc", 0, 20, seconds=300)
         words = (proxy.grpc_address, "ByGrpc", "grpc-consumers", 20, 180_000)
         keys = client.call("receive", *words, seconds=300)
 
-    assert sorted(set(keys), key=int) == ALL_KEYS
+    assert sort_keys(keys) == number_keys(20)
 
 
-def test_clients_of_the_remoting_protocol_take_a_proxy_for_their_name_server(
+def test_remoting_clients_use_a_proxy_as_their_name_server(
     cluster: Cluster, peer: JavaPeer, proxy: JavaProxy
 ) -> None:
-    make_topic("ByRemoting", cluster, peer)
+    create_topic("ByRemoting", cluster, peer)
 
-    peer.send(proxy.remoting_address, "ByRemoting", "proxied-producers", range(20))
-    peer.consume(proxy.remoting_address, "ByRemoting", "proxied-consumers")
-    keys = peer.received("proxied-consumers", 20)
-    peer.close("proxied-producers")
-    peer.close("proxied-consumers")
-
-    assert sorted(set(keys), key=int) == ALL_KEYS
+    assert peer.exchange(proxy.remoting_address, "ByRemoting", 20) == number_keys(20)
 
 
-def test_the_topic_by_which_proxies_keep_in_touch_is_created(
+def test_the_topic_of_heartbeats_between_proxies_is_created(
     cluster: Cluster, proxy: JavaProxy
 ) -> None:
     port, broker = cluster.server.port, cluster.broker.address

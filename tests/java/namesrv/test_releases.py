@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.peers import raw_call
-from tests.peers.peers import BINARY_HEADERS, RELEASES, JavaBroker, JavaPeer
+from tests.peers.peers import BINARY_HEADERS, RELEASES, JavaBroker, JavaPeer, number_keys, sort_keys
 from tests.peers.processes import wait_until
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
 
@@ -28,7 +28,7 @@ EACH = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed:
+class Cluster:
     """Name servers by driver, and ``java``; brokers by release."""
 
     servers: Mapping[str, NameServer]
@@ -44,7 +44,7 @@ class Mixed:
 
 def topics_of(release: str) -> list[str]:
     """Topics at the broker of that release: one of its own and one of all brokers, for the clients of each driver."""
-    return [f"{kind}-{driver}" for driver in DRIVERS for kind in (name_of(release), EVERYWHERE)]
+    return [f"{topic}-{driver}" for driver in DRIVERS for topic in (name_of(release), EVERYWHERE)]
 
 
 def name_of(release: str) -> str:
@@ -52,15 +52,15 @@ def name_of(release: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def mixed(
+def site(
     peers: Mapping[str, JavaPeer], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Mixed]:
+) -> Iterator[Cluster]:
     """One broker of each release, with topics made by the mqadmin of its release."""
     folder = tmp_path_factory.mktemp("mixed")
-    kinds = dict.fromkeys(DRIVERS, DEFAULT_KIND) | {"java": "java"}
+    products = dict.fromkeys(DRIVERS, DEFAULT_KIND) | {"java": "java"}
     servers = {
-        name: name_server(kind, folder / name, {"rocketwire.driver": name})
-        for name, kind in kinds.items()
+        name: name_server(product, folder / name, {"rocketwire.driver": name})
+        for name, product in products.items()
     }
     addresses = [server.address for server in servers.values()]
     often = {"registerNameServerPeriod": 10_000}
@@ -71,7 +71,7 @@ def mixed(
         for release in RELEASES
     }
     with start_all(*servers.values()), start_all(*brokers.values()):
-        cluster = Mixed(servers, brokers)
+        cluster = Cluster(servers, brokers)
         for release, broker in brokers.items():
             for server in servers.values():
                 broker.wait_registered(server.port)
@@ -88,48 +88,48 @@ def mixed(
 def exchange(clients: Mapping[str, JavaPeer], address: str, topic: str) -> dict[str, list[str]]:
     """Let every client send to the topic, and then every one read it; returns the different keys that each received."""
     for number, producer in enumerate(clients.values()):
-        keys = range(number * EACH, (number + 1) * EACH)
-        producer.send(address, topic, f"{topic}-producers", keys)
+        numbers = range(number * EACH, (number + 1) * EACH)
+        producer.send(address, topic, f"{topic}-producers", numbers)
         producer.close(f"{topic}-producers")
     groups = {release: f"{topic}-{name_of(release)}" for release in clients}
     for release, consumer in clients.items():
         consumer.consume(address, topic, groups[release])
     received: dict[str, list[str]] = {}
     for release, consumer in clients.items():
-        keys_of = set(consumer.received(groups[release], len(clients) * EACH))
-        received[release] = sorted(keys_of, key=int)
+        keys = consumer.received(groups[release], len(clients) * EACH)
+        received[release] = sort_keys(keys)
         consumer.close(groups[release])
     return received
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [*(pytest.param(name_of(each), marks=pytest.mark.full) for each in RELEASES), EVERYWHERE],
+    "topic",
+    [*(pytest.param(name_of(release), marks=pytest.mark.full) for release in RELEASES), EVERYWHERE],
 )
 @pytest.mark.parametrize(
-    "driver", [DRIVERS[0], *(pytest.param(each, marks=pytest.mark.full) for each in DRIVERS[1:])]
+    "driver",
+    [DRIVERS[0], *(pytest.param(driver, marks=pytest.mark.full) for driver in DRIVERS[1:])],
 )
-def test_consumers_of_each_release_receive_from_producers_of_each(
-    driver: str, kind: str, mixed: Mixed, peers: Mapping[str, JavaPeer]
+def test_clients_of_all_releases_exchange_messages(
+    driver: str, topic: str, site: Cluster, peers: Mapping[str, JavaPeer]
 ) -> None:
-    address = mixed.servers[driver].address
+    address = site.servers[driver].address
 
-    received = exchange(peers, address, f"{kind}-{driver}")
+    received = exchange(peers, address, f"{topic}-{driver}")
 
-    everything = list(map(str, range(len(RELEASES) * EACH)))
-    assert received == dict.fromkeys(RELEASES, everything)
+    assert received == dict.fromkeys(RELEASES, number_keys(len(RELEASES) * EACH))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("release", RELEASES)
-def test_clients_of_each_release_with_binary_headers_are_served_by_brokers_of_each(
-    release: str, mixed: Mixed, tmp_path_factory: pytest.TempPathFactory
+def test_clients_of_each_release_may_have_binary_headers(
+    release: str, site: Cluster, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    address = mixed.servers[DRIVERS[0]].address
+    address = site.servers[DRIVERS[0]].address
     folder = tmp_path_factory.mktemp("binary")
     with JavaPeer(folder, version=release, jvm=[BINARY_HEADERS]) as binary:
         table = binary.admin(address, "clusterList").out
         received = exchange({release: binary}, address, f"Binary-{name_of(release)}")
 
-    assert all(broker.address in table for broker in mixed.brokers.values())
-    assert received == {release: list(map(str, range(EACH)))}
+    assert all(broker.address in table for broker in site.brokers.values())
+    assert received == {release: number_keys(EACH)}

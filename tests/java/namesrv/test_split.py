@@ -20,39 +20,37 @@ TOPICS = [f"Split{number:04}" for number in range(1000)]
 SIZE = 20
 
 
-def a_topic(name: str, queues: int = 4) -> dict[str, object]:
+def build_topic(name: str, queues: int = 4) -> dict[str, object]:
     numbers = {"readQueueNums": queues, "writeQueueNums": queues, "perm": 6, "topicSysFlag": 0}
     return {"topicName": name, "topicFilterType": "SINGLE_TAG", "order": False, **numbers}
 
 
-def give_topics(folder: Path) -> None:
-    """Put topics where the broker of that folder keeps them."""
+def write_topics(folder: Path) -> None:
+    """Write the topics of the broker of that folder."""
     config = folder / "store" / "config"
     config.mkdir(parents=True)
     version = {"counter": 5, "timestamp": 1700000000000}
-    table = {name: a_topic(name) for name in TOPICS}
+    table = {name: build_topic(name) for name in TOPICS}
     (config / "topics.json").write_text(
         json.dumps({"dataVersion": version, "topicConfigTable": table})
     )
 
 
-def how_many(port: int) -> int:
+def count_topics(port: int) -> int:
     """Topics of ours that the name server lists."""
     body = raw_call.ask(port, 206).body
     return len(set(TOPICS).intersection(json.loads(body)["topicList"]))
 
 
-def test_the_topics_of_a_broker_that_splits_its_registration_appear_together(
-    java: None, tmp_path: Path
-) -> None:
+def test_topics_of_a_split_registration_appear_together(java: None, tmp_path: Path) -> None:
     options = {"rocketwire.splitRegistrationSize": SIZE}
-    seen: list[int] = []
+    counts: list[int] = []
 
     def topics_are_there() -> bool:
-        seen.append(how_many(server.port))
-        return seen[-1] > 0
+        counts.append(count_topics(server.port))
+        return counts[-1] > 0
 
-    give_topics(tmp_path / "broker")
+    write_topics(tmp_path / "broker")
     with name_server("ours", tmp_path / "namesrv", options) as server, tapped(server.port) as tap:
         split = {"enableSplitRegistration": "true", "splitRegistrationSize": SIZE}
         broker = JavaBroker(tmp_path / "broker", [tap.address], split)
@@ -72,7 +70,7 @@ def test_the_topics_of_a_broker_that_splits_its_registration_appear_together(
         if frame.direction == TO_SERVER and b'"code":103' in frame.data
     ]
     answers = [frame for frame in tap.frames if frame.direction == TO_CLIENT]
-    assert len(parts) > len(TOPICS) / SIZE  # or it did not split at all
+    assert len(parts) > len(TOPICS) / SIZE
     assert all(b'"code":0' in frame.data for frame in answers[: len(parts)])
-    assert set(seen) == {0, len(TOPICS)}
+    assert set(counts) == {0, len(TOPICS)}
     assert route["brokerDatas"][0]["brokerAddrs"] == {"0": broker.address}

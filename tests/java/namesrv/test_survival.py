@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.java.namesrv.conftest import Cluster
 from tests.peers import raw_call
 from tests.peers.peers import JavaBroker
 from tests.peers.processes import wait_until
-from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server
+from tests.support.name_servers import DEFAULT_KIND, name_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
 
 FORGOTTEN_SECONDS = 60.0
 """Half of what a name server waits for a broker whose connection is still there."""
-
-
-class Cluster(NamedTuple):
-    """A name server and a broker that has registered with it."""
-
-    server: NameServer
-    broker: JavaBroker
 
 
 @pytest.fixture(scope="module")
@@ -41,24 +35,24 @@ def mortal(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clu
         yield Cluster(server, broker)
 
 
-def routed(cluster: Cluster, topic: str = "TBW102") -> bool:
+def is_routed(cluster: Cluster, topic: str = "TBW102") -> bool:
     return raw_call.routes_to(cluster.server.port, topic, cluster.broker.address)
 
 
-def test_a_killed_broker_leaves_the_route_at_once_and_a_restarted_one_is_back(
-    mortal: Cluster, peer: JavaPeer
-) -> None:
+def test_a_killed_broker_leaves_the_route_and_comes_back(mortal: Cluster, peer: JavaPeer) -> None:
     address = mortal.server.address
     peer.admin(address, "updateTopic -c DefaultCluster -t OfMortals -r 4 -w 4")
     peer.consume(address, "OfMortals", "mortal-consumers")
     peer.send(address, "OfMortals", "mortal-producers", range(10))
 
     mortal.broker.kill()
-    wait_until(lambda: not routed(mortal), "the killed broker leaves the route", FORGOTTEN_SECONDS)
+    wait_until(
+        lambda: not is_routed(mortal), "the killed broker leaves the route", FORGOTTEN_SECONDS
+    )
     missing = "OfMortals" not in peer.admin(address, "topicList").out
     mortal.broker.start()
     mortal.broker.wait_registered(mortal.server.port)
-    wait_until(lambda: routed(mortal, "OfMortals"), "the topic is routed again")
+    wait_until(lambda: is_routed(mortal, "OfMortals"), "the topic is routed again")
     peer.send(address, "OfMortals", "mortal-producers", range(10, 20))
     keys = set(peer.received("mortal-consumers", 20))
     peer.close("mortal-producers")
@@ -68,12 +62,10 @@ def test_a_killed_broker_leaves_the_route_at_once_and_a_restarted_one_is_back(
     assert keys == set(map(str, range(20)))
 
 
-def test_a_broker_and_its_clients_carry_on_when_the_name_server_is_killed_and_started_again(
-    mortal: Cluster, peer: JavaPeer
-) -> None:
+def test_clients_survive_a_restart_of_the_name_server(mortal: Cluster, peer: JavaPeer) -> None:
     address = mortal.server.address
     peer.admin(address, "updateTopic -c DefaultCluster -t Lasting -r 4 -w 4")
-    wait_until(lambda: routed(mortal, "Lasting"), "the topic is routed")
+    wait_until(lambda: is_routed(mortal, "Lasting"), "the topic is routed")
     peer.consume(address, "Lasting", "lasting-consumers")
     peer.send(address, "Lasting", "lasting-producers", range(10))
 
@@ -82,7 +74,7 @@ def test_a_broker_and_its_clients_carry_on_when_the_name_server_is_killed_and_st
     mortal.server.start()
     peer.send(address, "Lasting", "lasting-producers", range(20, 30))
     mortal.broker.wait_registered(mortal.server.port)
-    wait_until(lambda: routed(mortal, "Lasting"), "the topic is routed again")
+    wait_until(lambda: is_routed(mortal, "Lasting"), "the topic is routed again")
     peer.send(address, "Lasting", "new-producers", range(30, 40))
     peer.send(address, "Lasting", "lasting-producers", range(40, 50))
     keys = peer.received("lasting-consumers", 50)
@@ -93,17 +85,15 @@ def test_a_broker_and_its_clients_carry_on_when_the_name_server_is_killed_and_st
 
 
 @pytest.mark.full
-def test_a_broker_that_ends_in_order_unregisters_before_its_connection_closes(
-    mortal: Cluster,
-) -> None:
+def test_a_broker_that_ends_unregisters_first(mortal: Cluster) -> None:
     log_before = mortal.server.log
     listed = partial(raw_call.knows_broker, mortal.server.port, mortal.broker.address)
     mortal.broker.ask_to_end()  # it takes 17 s, and unregisters at once
     wait_until(lambda: not listed(), "the broker unregisters", FORGOTTEN_SECONDS)
-    said = mortal.server.log[len(log_before) :]
+    log = mortal.server.log[len(log_before) :]
     mortal.broker.kill()
     mortal.broker.start()
     mortal.broker.wait_registered(mortal.server.port)
 
     if DEFAULT_KIND == "ours":
-        assert "unregisterBroker, remove from brokerLiveTable OK" in said
+        assert "unregisterBroker, remove from brokerLiveTable OK" in log

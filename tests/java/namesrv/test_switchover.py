@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.peers import raw_call
-from tests.peers.peers import CURRENT, OLD, JavaBroker, Load
+from tests.peers.peers import CURRENT, OLD, JavaBroker, Load, number_keys
 from tests.peers.processes import PeerFailedError, wait_until
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
 
@@ -97,7 +97,7 @@ def has_all(peer: JavaPeer, group: str, keys: frozenset[str]) -> bool:
 
 
 class Story:
-    """The brokers and clients that live through it, and the account of it."""
+    """The brokers and clients of the run, and its account."""
 
     def __init__(self, folder: Path, server: NameServer, peers: Mapping[str, JavaPeer]) -> None:
         self.account = Account()
@@ -145,17 +145,12 @@ class Story:
         self.account.order[phase] = order_configuration(port)
         topic = f"New-{phase.replace(' ', '-')}"
         for release, peer in self.peers.items():
-            (broker,) = (one for one in self.brokers if one.name.endswith(release))
-            own = f"{topic}-{release.replace('.', '')}"
-            peer.admin(address, f"updateTopic -b {broker.address} -t {own} -r 2 -w 2")
-            routed = partial(raw_call.routes_to, port, own, broker.address)
-            wait_until(routed, f"{own} is routed")
-            peer.send(address, own, f"{own}-producers", range(20))
-            peer.consume(address, own, f"{own}-consumers")
-            keys = set(peer.received(f"{own}-consumers", 20))
-            self.account.arrived[phase, release] = sorted(keys, key=int)
-            peer.close(f"{own}-consumers")
-            peer.close(f"{own}-producers")
+            (broker,) = (broker for broker in self.brokers if broker.name.endswith(release))
+            new = f"{topic}-{release.replace('.', '')}"
+            peer.admin(address, f"updateTopic -b {broker.address} -t {new} -r 2 -w 2")
+            routed = partial(raw_call.routes_to, port, new, broker.address)
+            wait_until(routed, f"{new} is routed")
+            self.account.arrived[phase, release] = peer.exchange(address, new, 20)
             peer.loaded(producers(release), MORE)
 
     def hand_over(self, to: NameServer) -> None:
@@ -187,7 +182,7 @@ class Story:
 
 @pytest.fixture(scope="module")
 def account(peers: Mapping[str, JavaPeer], tmp_path_factory: pytest.TempPathFactory) -> Account:
-    """Tell the story."""
+    """Run the story."""
     home = tmp_path_factory.mktemp("switchover") / "namesrv"
     options = {"orderMessageEnable": "true", "scanNotActiveBrokerInterval": "4000"}
     javas = name_server("java", home, options)
@@ -235,7 +230,7 @@ def test_no_producer_notices(release: str, account: Account) -> None:
 def test_new_topics_and_new_clients_work_with_each_name_server(
     phase: str, release: str, account: Account
 ) -> None:
-    assert account.arrived[phase, release] == list(map(str, range(20)))
+    assert account.arrived[phase, release] == number_keys(20)
 
 
 def test_the_kv_table_goes_with_the_work(account: Account) -> None:
@@ -248,7 +243,7 @@ def test_orders_of_queues_are_kept(account: Account) -> None:
     assert account.order == dict.fromkeys(PHASES, "broker-5.5.0:2;broker-4.9.4:2")
 
 
-def test_the_kv_file_has_the_same_bytes_whoever_writes_it(account: Account) -> None:
+def test_the_kv_file_has_the_same_bytes_from_both(account: Account) -> None:
     assert account.kv_files["ours"] == account.kv_files["java again"]
 
 

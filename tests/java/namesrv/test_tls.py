@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaPeer
+from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaPeer, number_keys
 from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ def test_a_broker_and_its_clients_live_on_tls_alone(
     ):
         table = clients.cluster_table(server.address, release.replace(".", "_"))
         clients.admin(server.address, "updateTopic -c DefaultCluster -t Secret -r 4 -w 4")
-        clients.send(server.address, "Secret", f"{mode}-producers", range(100))
-        clients.consume(server.address, "Secret", f"{mode}-consumers")
-        keys = clients.received(f"{mode}-consumers", 100)
+        keys = clients.exchange(server.address, "Secret", 100)
 
     assert broker.address in table
-    assert set(map(str, range(100))) == set(keys)
+    assert keys == number_keys(100)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.peers import raw_call
-from tests.peers.peers import OLD, JavaBroker, JavaPeer
+from tests.peers.peers import OLD, JavaBroker, JavaPeer, number_keys, sort_keys
 from tests.peers.processes import PeerFailedError, wait_until
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
 
@@ -26,28 +26,14 @@ def server(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nam
         yield running
 
 
-def send_and_receive(
-    peer: JavaPeer, name_servers: str, topic: str, broker: JavaBroker, port: int
-) -> list[str]:
-    """Create a topic at the broker, send it 50 messages, return the different keys that come back, sorted as numbers.
-
-    A producer whose connection breaks sends again, and the one of 5.5.0 breaks its first connection when its headers are
-    binary, whatever the name server.
-    """
-    peer.admin(name_servers, f"updateTopic -b {broker.address} -t {topic} -r 2 -w 2")
-    wait_until(lambda: raw_call.routes_to(port, topic, broker.address), f"route of {topic}")
-    peer.send(name_servers, topic, f"{topic}-producers", range(50))
-    peer.consume(name_servers, topic, f"{topic}-consumers")
-    keys = peer.received(f"{topic}-consumers", 50)
-    peer.close(f"{topic}-producers")
-    peer.close(f"{topic}-consumers")
-    return sorted(set(keys), key=int)
+def exchange(peer: JavaPeer, server: NameServer, topic: str, broker: JavaBroker) -> list[str]:
+    """Create a topic at the broker, and send and read 50 messages."""
+    peer.admin(server.address, f"updateTopic -b {broker.address} -t {topic} -r 2 -w 2")
+    wait_until(lambda: raw_call.routes_to(server.port, topic, broker.address), f"route of {topic}")
+    return peer.exchange(server.address, topic, 50)
 
 
-ALL_KEYS = list(map(str, range(50)))
-
-
-def test_a_broker_of_4_9_4_registers_compressed_and_serves_old_and_new_clients(
+def test_a_broker_of_4_9_4_registers_compressed(
     server: NameServer, peer: JavaPeer, tmp_path: Path
 ) -> None:
     options = {"compressedRegister": "true", "brokerClusterName": "OldCluster"}
@@ -57,16 +43,15 @@ def test_a_broker_of_4_9_4_registers_compressed_and_serves_old_and_new_clients(
     with broker, JavaPeer(tmp_path / "peer", version=OLD) as old_peer:
         broker.wait_registered(server.port)
         table = old_peer.cluster_table(server.address, "V4_9_4")
-        by_old = send_and_receive(old_peer, server.address, "OfOld", broker, server.port)
-        by_new = send_and_receive(peer, server.address, "OfNew", broker, server.port)
+        by_old = exchange(old_peer, server, "OfOld", broker)
+        by_new = exchange(peer, server, "OfNew", broker)
 
     assert f"broker-old              0     {broker.address}        V4_9_4" in table
-    assert by_old == ALL_KEYS
-    assert by_new == ALL_KEYS
+    assert by_old == by_new == number_keys(50)
 
 
 @pytest.mark.skipif(DEFAULT_KIND == "java", reason="Java's name server refuses it")
-def test_a_broker_of_5_5_0_that_deflates_and_says_it_does_not_registers_with_us_alone(
+def test_a_deflated_registration_without_its_mark_is_accepted(
     server: NameServer, peer: JavaPeer, tmp_path: Path
 ) -> None:
     options = {"compressedRegister": "true", "brokerClusterName": "DeflatingCluster"}
@@ -75,16 +60,14 @@ def test_a_broker_of_5_5_0_that_deflates_and_says_it_does_not_registers_with_us_
         broker = JavaBroker(tmp_path / "broker", both, options, name="broker-deflating")
         with broker:
             broker.wait_registered(server.port)
-            keys = send_and_receive(peer, server.address, "Deflating", broker, server.port)
+            keys = exchange(peer, server, "Deflating", broker)
             with pytest.raises(PeerFailedError, match="not within"):
                 broker.wait_registered(javas.port, seconds=1)
 
-    assert keys == ALL_KEYS
+    assert keys == number_keys(50)
 
 
-def test_two_name_servers_know_master_and_slave_and_one_of_them_is_enough(
-    peer: JavaPeer, tmp_path: Path
-) -> None:
+def test_one_of_two_name_servers_is_enough(peer: JavaPeer, tmp_path: Path) -> None:
     first = name_server(DEFAULT_KIND, tmp_path / "first")
     second = name_server(DEFAULT_KIND, tmp_path / "second")
     addresses = [first.address, second.address]
@@ -95,7 +78,7 @@ def test_two_name_servers_know_master_and_slave_and_one_of_them_is_enough(
         for broker in (master, slave):
             for port in (first.port, second.port):
                 broker.wait_registered(port)
-        groups = [cluster_members(port) for port in (first.port, second.port)]
+        groups = [read_members(port) for port in (first.port, second.port)]
         peer.admin(both, "updateTopic -c DefaultCluster -t Doubly -r 2 -w 2")
         peer.consume(both, "Doubly", "doubly-consumers")
         peer.send(both, "Doubly", "doubly-producers", range(25))
@@ -108,7 +91,7 @@ def test_two_name_servers_know_master_and_slave_and_one_of_them_is_enough(
         peer.close("doubly-producers")
 
     assert groups == [{"0": master.address, "1": slave.address}] * 2
-    assert sorted(set(keys), key=int) == ALL_KEYS
+    assert sort_keys(keys) == number_keys(50)
 
 
 def can_send(peer: JavaPeer, name_servers: str, topic: str, group: str) -> bool:
@@ -120,7 +103,7 @@ def can_send(peer: JavaPeer, name_servers: str, topic: str, group: str) -> bool:
     return True
 
 
-def cluster_members(port: int) -> dict[str, str]:
+def read_members(port: int) -> dict[str, str]:
     """Return id -> address of the brokers of TBW102's route; asked with a version that gets strict JSON."""
     body = raw_call.ask(port, raw_call.GET_ROUTEINFO_BY_TOPIC, {"topic": "TBW102"}).body
     (data,) = json.loads(body)["brokerDatas"]

@@ -33,11 +33,13 @@ LATE_SECONDS = 60.0
         ),
     ],
 )
-def test_both_say_the_same_after_every_step(
+def test_both_answer_the_same_after_every_step(
     seed: int, options: Mapping[str, object], java: None, tmp_path: Path
 ) -> None:
     settings = {**options, "kvConfigPath": "kvConfig.json", "rocketwire.splitRegistrationSize": 0}
-    servers = {kind: name_server(kind, tmp_path / kind, settings) for kind in ("java", "ours")}
+    servers = {
+        product: name_server(product, tmp_path / product, settings) for product in ("java", "ours")
+    }
     walk = Walk(random.Random(seed))
     with (
         start_all(*servers.values()),
@@ -48,11 +50,13 @@ def test_both_say_the_same_after_every_step(
             step = walk.step()
             assert our_walker.walk(step) == java_walker.walk(step), (number, step)
             try:
-                wait_until(lambda: our_walker.shown() == java_walker.shown(), "same", LATE_SECONDS)
+                wait_until(
+                    lambda: our_walker.read_all() == java_walker.read_all(), "same", LATE_SECONDS
+                )
             except PeerFailedError:
-                pairs = zip(our_walker.shown(), java_walker.shown(), strict=True)
+                pairs = zip(our_walker.read_all(), java_walker.read_all(), strict=True)
                 different = [pair for pair in pairs if pair[0] != pair[1]]
                 assert different == [], (number, step)
 
-    files = [(tmp_path / kind / "kvConfig.json").read_bytes() for kind in servers]
+    files = [(tmp_path / product / "kvConfig.json").read_bytes() for product in servers]
     assert files[0] == files[1]

@@ -26,8 +26,8 @@ def oracle_of() -> Iterator[Callable[[str], Oracle]]:
         return running[version]
 
     yield oracle
-    for one in running.values():
-        one.close()
+    for child in running.values():
+        child.close()
 
 
 @pytest.fixture(scope="session")

@@ -52,9 +52,9 @@ def enter(sheets: Sequence[Sheet]) -> None:
     """Put the sheets into the manifest as it is now, in place of earlier ones of the same files."""
     current = manifest.load()
     files = {sheet.file for sheet in sheets}
-    for kind in ("vectors", "refusals"):
-        kept = [entry for entry in current.get(kind, []) if entry["file"] not in files]
-        current[kind] = kept + [sheet.entry() for sheet in sheets if sheet.kind == kind]
+    for sheet_type in ("vectors", "refusals"):
+        kept = [entry for entry in current.get(sheet_type, []) if entry["file"] not in files]
+        current[sheet_type] = kept + [sheet.entry() for sheet in sheets if sheet.kind == sheet_type]
     manifest.save(current)
 
 

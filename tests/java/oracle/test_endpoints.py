@@ -33,11 +33,11 @@ def is_usable(addresses: str) -> bool:
 
 def test_a_thousand_endpoints_mean_the_same_as_in_java() -> None:
     texts = endpoints(1000)
-    found = answers([{"op": "endpoint", "text": text} for text in texts])
+    replies = answers([{"op": "endpoint", "text": text} for text in texts])
 
     unlike: list[object] = []
     namespaces, addresses = set[str](), 0
-    for text, answer in zip(texts, found, strict=True):
+    for text, answer in zip(texts, replies, strict=True):
         config = ClientConfig(namesrv_addr=text)
         if "error" in answer:  # Java's client cannot be opened: a slash follows the instance
             assert answer["error"] == "StringIndexOutOfBoundsException"

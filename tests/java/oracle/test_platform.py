@@ -85,19 +85,19 @@ def test_random_updates_are_read_as_java_reads_them(oracle: Oracle) -> None:
 @pytest.mark.parametrize("owner", CLASSES, ids=lambda owner: owner.value)
 def test_settings_take_the_values_that_they_take_in_java(oracle: Oracle, owner: Owner) -> None:
     """Every setting with every kind of text, and the text in which 319 shows all of them."""
-    plain = Config(listen_port=0)
-    names = [name for name, _ in plain.items(owner)]
+    defaults = Config(listen_port=0)
+    names = [name for name, _ in defaults.items(owner)]
     for word in WORDS:
         # with what is refused, Java's server does not start either
         taken = [name for name in names if not any(p.refusal(word) for p in BY_KEY.get(name, ()))]
         data = "".join(f"{name}={word}\n" for name in taken).encode()
-        config = plain.update(load_properties(data))
+        config = defaults.update(load_properties(data))
         if owner is Owner.NAMESRV:  # not by an update, but from a file all the same
             config = Config.load(load_properties(data), home="h")
         shown = {name: text for name, text in config.items(owner) if text is not None}
-        found = oracle.find("settings", hex=data.hex(), **{"class": CLASSES[owner]})["text"]
+        java_text = oracle.find("settings", hex=data.hex(), **{"class": CLASSES[owner]})["text"]
 
-        assert without_paths(flat_text(shown)) == without_paths(found), word
+        assert without_paths(flat_text(shown)) == without_paths(java_text), word
 
 
 def without_paths(text: str) -> list[str]:
@@ -113,7 +113,7 @@ def test_a_cipher_suite_that_both_know_has_the_same_number(oracle: Oracle) -> No
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.set_ciphers("ALL:@SECLEVEL=0")
     listed: list[Any] = list(context.get_ciphers())
-    numbers = {each["name"]: each["id"] & 0xFFFF for each in listed}
+    numbers = {entry["name"]: entry["id"] & 0xFFFF for entry in listed}
     javas: dict[str, int] = oracle.find("ciphers")["ids"]
     pairs = {name: (openssl_name(name), number) for name, number in javas.items()}
 
@@ -128,7 +128,7 @@ def test_a_cipher_suite_that_both_know_has_the_same_number(oracle: Oracle) -> No
 def not_here(name: str) -> bool:
     """Suites that OpenSSL 3 lacks: fixed Diffie-Hellman, 3DES, RC4, DES, no encryption at all; and Java's mark for renegotiation."""
     gone = ("TLS_ECDH_", "_NULL_", "_anon_", "3DES", "_DES", "RC4", "EMPTY_RENEGOTIATION", "_KRB5_")
-    return any(each in name for each in gone)
+    return any(entry in name for entry in gone)
 
 
 def test_javas_default_cipher_suites_are_nearly_all_here(oracle: Oracle) -> None:

@@ -41,7 +41,7 @@ def keep_the_clock(_root: Path) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("release", [CURRENT, OLD])
 @pytest.mark.parametrize("clock", [keep_the_clock, set_back_the_clock])
-def test_what_a_broker_leaves_behind_a_cut_are_ghosts(
+def test_bytes_after_a_cut_of_a_broker_are_ghosts(
     clock: object, release: str, tmp_path: Path
 ) -> None:
     source = unpack(release, "plain", tmp_path / "source")
@@ -80,7 +80,7 @@ def test_what_a_broker_leaves_behind_a_cut_are_ghosts(
     }
 
     assert {states[offset] for offset in new} == {State.LIVE}
-    behind = {offset: state for offset, state in states.items() if offset > new[-1]}
-    assert behind
-    assert behind.keys() <= old
-    assert set(behind.values()) == {State.GHOST}
+    ghosts = {offset: state for offset, state in states.items() if offset > new[-1]}
+    assert ghosts
+    assert ghosts.keys() <= old
+    assert set(ghosts.values()) == {State.GHOST}

@@ -75,7 +75,7 @@ def inexact_times(queues: Sequence[Queue]) -> Iterator[str]:
                 yield f"{queue.topic}/{queue.queue_id}: {offset} for {time}"
 
 
-def test_a_broker_serves_a_store_rebuilt_without_queues_and_index_as_before(
+def test_a_broker_serves_a_store_rebuilt_without_queues_and_index(
     source: BrokerStore, tmp_path: Path
 ) -> None:
     truth = source.truth
@@ -121,15 +121,15 @@ def test_a_broker_serves_all_messages_outside_of_damage(
     truth = source.truth
     damaged = copy_store(source.root, tmp_path / "damaged")
     damage(damaged)
-    before, after = (
+    intact, files = (
         {path.name: path.read_bytes() for path in (root / "commitlog").iterdir()}
         for root in (source.root, damaged)
     )
     lost = {
         message.physical_offset
         for message in truth.pulled
-        if part(before, message.physical_offset, message.size)
-        != part(after, message.physical_offset, message.size)
+        if part(intact, message.physical_offset, message.size)
+        != part(files, message.physical_offset, message.size)
     }
     assert lost
     still_served = lost if damage is strange_heads else set[int]()
@@ -157,9 +157,9 @@ def test_a_broker_serves_all_messages_outside_of_damage(
         (lookup.topic, lookup.key, lookup.index): lookup.physical_offsets
         for lookup in truth.lookups
     }
-    for one in answers.lookups:
-        offsets = keys[one.topic, one.key, one.index]
-        answered = tuple(place for place in one.physical_offsets if place not in still_served)
+    for lookup in answers.lookups:
+        offsets = keys[lookup.topic, lookup.key, lookup.index]
+        answered = tuple(place for place in lookup.physical_offsets if place not in still_served)
         assert answered == tuple(place for place in offsets if place not in lost)
 
 

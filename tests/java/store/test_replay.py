@@ -117,12 +117,12 @@ def assert_same(answers: Mapping[tuple[str, int], Queue], source: BrokerStore) -
 
 
 @pytest.mark.full
-def test_messages_are_sent_that_consumers_saw_and_held_back_no_more(
+def test_messages_that_consumers_saw_are_sent_at_once(
     current: StoreCluster, tmp_path: Path
 ) -> None:
     """Delivered after delays, committed, or in a batch that stayed one; each is sent at once."""
-    for kind in ("features", "timers", "inner"):
-        source = unpack(CURRENT, kind, tmp_path / kind)
+    for name in ("features", "timers", "inner"):
+        source = unpack(CURRENT, name, tmp_path / name)
         deleted = source.truth.deleted_topics
         topics = {
             topic: queues for topic, queues in topics_of(source).items() if topic not in deleted
@@ -133,7 +133,7 @@ def test_messages_are_sent_that_consumers_saw_and_held_back_no_more(
         replay(current, *chosen, source.root)
 
         answers = queues_of(current, topics)
-        if kind != "inner":
+        if name != "inner":
             assert_same(answers, source)
             continue
         for (topic, queue_id), answer in answers.items():
@@ -142,7 +142,7 @@ def test_messages_are_sent_that_consumers_saw_and_held_back_no_more(
                 for message in source.truth.sent
                 if (message.topic, message.queue_id) == (topic, queue_id)
             ]
-            sent.sort(key=lambda one: one.queue_offset)
+            sent.sort(key=lambda message: message.queue_offset)
             assert [
                 (
                     message.properties["KEYS"],

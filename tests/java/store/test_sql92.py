@@ -80,32 +80,32 @@ def operand(chance: Random) -> str:
 
 def simple(chance: Random) -> str:
     """A condition without others in it."""
-    left, negation = operand(chance), chance.choice(("", "not ", "NOT "))
-    kind = chance.randrange(10)
-    if kind < 5:
-        return f"{left} {chance.choice(OPERATORS)} {operand(chance)}"
-    if kind == 5:
-        return f"{left} is {negation}null"
-    if kind == 6:
+    term, negation = operand(chance), chance.choice(("", "not ", "NOT "))
+    choice = chance.randrange(10)
+    if choice < 5:
+        return f"{term} {chance.choice(OPERATORS)} {operand(chance)}"
+    if choice == 5:
+        return f"{term} is {negation}null"
+    if choice == 6:
         texts = [chance.choice(TEXTS) for _ in range(chance.randint(0, 6))]
-        return f"{left} {negation}in ({', '.join(texts or ['3'])})"
-    if kind == 7:
-        return f"{left} {negation}between {operand(chance)} and {chance.choice(NUMBERS)}"
-    if kind == 8:
-        return f"{left} {negation}{chance.choice(WORDS)} {chance.choice(TEXTS)}"
-    return left
+        return f"{term} {negation}in ({', '.join(texts or ['3'])})"
+    if choice == 7:
+        return f"{term} {negation}between {operand(chance)} and {chance.choice(NUMBERS)}"
+    if choice == 8:
+        return f"{term} {negation}{chance.choice(WORDS)} {chance.choice(TEXTS)}"
+    return term
 
 
 def condition(chance: Random, depth: int) -> str:
-    kind = chance.randrange(10)
-    if depth <= 0 or kind < 4:
+    choice = chance.randrange(10)
+    if depth <= 0 or choice < 4:
         return simple(chance)
     inner = condition(chance, depth - 1)
-    if kind < 7:
+    if choice < 7:
         return f"{inner} {chance.choice(('and', 'or', 'AND'))} {condition(chance, depth - 1)}"
-    if kind == 7:
+    if choice == 7:
         return f"not {inner}"
-    if kind == 8:
+    if choice == 8:
         return f"({inner})"
     return f"({inner}) {chance.choice(('=', '<>', '>', 'is null', ''))} ({simple(chance)})"
 
@@ -138,7 +138,7 @@ def line(text: str, messages: list[dict[str, str]]) -> str:
 
 
 def passes(text: str, messages: list[dict[str, str]]) -> str:
-    """Which messages pass, as ``T`` or ``-``; or ``refused``."""
+    """The messages that pass, as ``T`` or ``-``; or ``refused``."""
     try:
         matches = compile_expression(text)
     except IllegalExpressionError:
@@ -159,7 +159,7 @@ def test_random_expressions_are_accepted_and_match_as_in_java(release: str, tmp_
         command = java(release, "Filters", classes=classes(release, "Filters.java"))
     except JavaUnavailableError as missing:
         pytest.skip(str(missing))
-    done = subprocess.run(
+    ended = subprocess.run(
         command,
         input="".join(line(*question) for question in questions).encode(),
         capture_output=True,
@@ -167,7 +167,7 @@ def test_random_expressions_are_accepted_and_match_as_in_java(release: str, tmp_
         check=True,
     )
 
-    answers = done.stdout.decode().splitlines()
+    answers = ended.stdout.decode().splitlines()
     differences = [
         (question, answer)
         for question, answer in zip(questions, answers, strict=True)

@@ -23,12 +23,7 @@ _PER_EXCHANGE: Final = 1.94
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A capture.
-
-    Attributes:
-        packets: in the order of time.
-        truth: one entry for each frame whose header they hold.
-    """
+    """Packets in the order of time, and the truth about each frame whose header they hold."""
 
     packets: list[Packet]
     truth: list[Truth]
@@ -40,13 +35,7 @@ class Capture:
 
 
 def capture(profile: Profile, seed: int, *, unit: int = 1000) -> Capture:
-    """Generate a capture.
-
-    Args:
-        profile: the kind of traffic.
-        seed: the same seed gives the same capture.
-        unit: resolution of the file's times in nanoseconds.
-    """
+    """Generate the capture of a seed, with times in units of nanoseconds."""
     chance = random.Random(seed)
     world = World(chance)
     packets: list[Packet] = []

@@ -1,8 +1,6 @@
-"""Dialogues of clients, brokers and name servers: frames with their times, before a network carries
-them.
+"""Dialogues of clients, brokers and name servers: frames with their times, before a network carries them.
 
-Names of extension fields come from Java's header classes (``SendMessageRequestHeaderV2`` and so
-on).
+Names of extension fields come from Java's header classes, for example ``SendMessageRequestHeaderV2``.
 """
 
 from __future__ import annotations
@@ -43,20 +41,7 @@ EPOCH_NS: Final = 1_760_000_000_000_000_000
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A frame that one side sends.
-
-    Attributes:
-        client: whether the client sends it.
-        time_ns: when, since the start of the capture; negative before it.
-        data: all of it.
-        header_length: bytes of its header.
-        header: its header.
-        library: that wrote it.
-        topic: as the extension fields name it.
-        group: the consumer or producer group.
-        queue_id: the queue id.
-        request: the request that a response answers.
-    """
+    """A frame that the client or the server sends; times count from the start of the capture."""
 
     client: bool
     time_ns: int
@@ -72,13 +57,7 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Text:
-    """Bytes of another protocol that one side sends.
-
-    Attributes:
-        client: whether the client sends it.
-        time_ns: when, since the start of the capture.
-        data: the bytes.
-    """
+    """Bytes of another protocol."""
 
     client: bool
     time_ns: int
@@ -87,55 +66,19 @@ class Text:
 
 @dataclass(slots=True)
 class Dialogue:
-    """The messages of a connection.
-
-    Attributes:
-        client: address and port.
-        server: address and port.
-        sent: frames and other bytes, in the order of time.
-        begins_before: whether the connection began before the capture.
-        opening: bytes in front of all that the client sends (a PROXY header).
-    """
+    """The messages of a connection, in the order of time; ``opening`` is a PROXY header of the client."""
 
     client: tuple[str, int]
     server: tuple[str, int]
     sent: list[Frame | Text] = field(default_factory=list["Frame | Text"])
-    begins_before: bool = False
     opening: bytes = b""
 
 
 _WORDS: Final = [
-    "order",
-    "payment",
-    "refund",
-    "stock",
-    "invoice",
-    "shipment",
-    "customer",
-    "basket",
-    "audit",
-    "ledger",
-    "price",
-    "coupon",
-    "search",
-    "click",
-    "session",
-    "device",
-    "login",
-    "profile",
-    "notice",
-    "mail",
-    "report",
-    "metric",
-    "trace",
-    "alarm",
-    "task",
-    "job",
-    "batch",
-    "sync",
-    "index",
-    "cache",
-]
+    "order", "payment", "refund", "stock", "invoice", "shipment", "customer", "basket", "audit", "ledger",
+    "price", "coupon", "search", "click", "session", "device", "login", "profile", "notice", "mail",
+    "report", "metric", "trace", "alarm", "task", "job", "batch", "sync", "index", "cache",
+]  # fmt: skip
 _REMARK_BUSY: Final = (
     "[TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, "
     "period in queue: {}ms, size of queue: {}"
@@ -144,11 +87,7 @@ _FAQ: Final = "\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for fur
 
 
 class World:
-    """Topics, groups and bodies that all connections of a capture share.
-
-    Args:
-        chance: source of all randomness.
-    """
+    """Topics, groups and bodies that all connections of a capture share."""
 
     def __init__(self, chance: random.Random) -> None:
         self.topics = [self._name(chance, "%RETRY%", 0.04) for _ in range(320)]
@@ -205,14 +144,7 @@ def _texts(state: tuple[Any, ...]) -> tuple[bytes, tuple[Any, ...]]:
 
 
 class Speaker:
-    """One client process and one connection of it.
-
-    Args:
-        chance: source of all randomness.
-        world: what all connections share.
-        profile: what the traffic is like.
-        client: address of the client.
-    """
+    """A client process with one connection."""
 
     def __init__(self, chance: random.Random, world: World, profile: Profile, client: str) -> None:
         self._chance = chance
@@ -246,17 +178,9 @@ class Speaker:
         self._sent: list[Frame | Text] = []
 
     def speak(self, dialogue: Dialogue, exchanges: int, start: int, end: int) -> None:
-        """Fill a dialogue.
-
-        Args:
-            dialogue: to fill.
-            exchanges: requests, about.
-            start: of the time in which they are sent.
-            end: of it.
-        """
+        """Fill a dialogue with a number of exchanges, approximately, between two times."""
         role = self._chance.choices(
-            (self._produce, self._consume, self._pop, self._administrate),
-            self._profile.roles,
+            (self._produce, self._consume, self._pop, self._administrate), self._profile.roles
         )[0]
         if role == self._pop and (self._binary or not self._is_new):
             role = self._consume
@@ -436,16 +360,10 @@ class Speaker:
             "TRACE_ON": "true",
         }
         return self._exchange(
-            now,
-            code,
-            fields,
-            request_body=body,
-            answer=answer,
-            answer_queue=queue,
-            **options,
+            now, code, fields, request_body=body, answer=answer, answer_queue=queue, **options
         )
 
-    def _stored(self, topic: int, queue: int, now: int) -> bytes:
+    def _store_message(self, topic: int, queue: int, now: int) -> bytes:
         """A message as the commit log holds it."""
         body = self._world.body(self._chance, self._size())
         name = self._world.topics[topic].encode()
@@ -490,16 +408,8 @@ class Speaker:
                 later=wait_ns, **options,
             )  # fmt: skip
         count = 1 + int(self._random() ** 2 * self._profile.batch)
-        body = b"".join([self._stored(topic, queue, now) for _ in range(count)])
-        return self._exchange(
-            now,
-            11,
-            fields,
-            answer=answer,
-            remark="FOUND",
-            body=body,
-            **options,
-        )
+        body = b"".join([self._store_message(topic, queue, now) for _ in range(count)])
+        return self._exchange(now, 11, fields, answer=answer, remark="FOUND", body=body, **options)
 
     def _pop_once(self, now: int, topic: int) -> int:
         name = self._world.topics[topic]
@@ -516,7 +426,7 @@ class Speaker:
             "startOffsetInfo": f"0 {queue} {offset}", "msgOffsetInfo": f"0 {queue} {offset}",
         }  # fmt: skip
         count = 1 + int(self._random() ** 2 * self._profile.batch)
-        body = b"".join([self._stored(topic, queue, now) for _ in range(count)])
+        body = b"".join([self._store_message(topic, queue, now) for _ in range(count)])
         now = self._exchange(
             now, 200050, fields, answer=answer, body=body, topic=name, group=self._group,
             queue_id=-1,
@@ -549,9 +459,7 @@ class Speaker:
         options: dict[str, Any] = {"topic": name, "group": self._group, "queue_id": queue}
         if self._random() < 0.2:
             remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
-            self._exchange(
-                now, 14, fields, status=22, remark=remark, **options,
-            )  # fmt: skip
+            self._exchange(now, 14, fields, status=22, remark=remark, **options)
         else:
             answer = {"offset": str(self._world.offsets[topic])}
             self._exchange(now, 14, fields, answer=answer, **options)
@@ -564,14 +472,8 @@ class Speaker:
             self._frame(now, header, client=False, group=self._group)
             return
         fields |= {"clientId": self._client_id, "jstackEnable": "false"}
-        self._exchange(
-            now,
-            307,
-            fields,
-            client=False,
-            group=self._group,
-            body=self._world.body(self._chance, 900),
-        )
+        body = self._world.body(self._chance, 900)
+        self._exchange(now, 307, fields, client=False, group=self._group, body=body)
 
     def _heartbeat(self, now: int) -> None:
         body = {
@@ -696,8 +598,7 @@ def http(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> Non
 
 
 def replication(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> None:
-    """A slave broker that reads the commit log of its master: offsets of 8 bytes, blocks of the
-    log with 12 bytes in front."""
+    """A slave reads the commit log of its master: offsets of 8 bytes, blocks with 12 bytes in front."""
     now = start
     offset = chance.randrange(1 << 42)
     sent: list[Frame | Text] = [Text(True, now, struct.pack(">q", offset))]

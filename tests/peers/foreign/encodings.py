@@ -1,14 +1,11 @@
 """Frames as the client libraries of RocketMQ encode them.
 
-Each library has its own JSON writer, so the same fields become different bytes: the order of
-keys, blanks, a line feed at the end, the way control characters are escaped, whether an absent
-remark is left out, ``null`` or empty.
+Each library has its own JSON writer, so the same fields become different bytes: the order of keys, blanks, a line feed
+at the end, the escapes of control characters, and an absent remark that is left out, ``null`` or empty.
 
-Sources: recorded frames of Java 4.9.4, 5.3.3 and 5.5.0 (``tests/fixtures``);
-``JsonCpp::FastWriter`` of the C++ client, which sorts the keys and ends in a line feed;
-``encoding/json`` of the Go client, which keeps the order of its struct, sorts maps, and escapes
-``<``, ``>`` and ``&``; ``json.dumps`` of Python clients, which writes spaces after ``,`` and
-``:``.
+Sources: recorded frames of Java 4.9.4, 5.3.3 and 5.5.0 (``tests/fixtures``); ``JsonCpp::FastWriter`` of the C++ client,
+which sorts the keys and ends in a line feed; ``encoding/json`` of the Go client, which keeps the order of its struct,
+sorts maps, and escapes ``<``, ``>`` and ``&``; ``json.dumps`` of Python clients, which writes spaces after ``,`` and ``:``.
 """
 
 from __future__ import annotations
@@ -21,22 +18,14 @@ from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 RESPONSE, ONEWAY = 1, 2
 """Bits of the flag."""
 
 
 class Header(NamedTuple):
-    """A header.
-
-    Attributes:
-        code: of the request or of the response.
-        flag: ``RESPONSE``, ``ONEWAY`` or 0.
-        opaque: number of the request on its connection.
-        fields: extension fields in the order in which the peer sets them.
-        remark: text of an error.
-    """
+    """A header; its fields are in the order in which the peer sets them."""
 
     code: int
     flag: int
@@ -47,14 +36,9 @@ class Header(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A client library.
+    """A client library; ``number`` is that of the language in ROCKETMQ headers.
 
-    Attributes:
-        name: of the library.
-        language: text of the header field.
-        number: of the language in ROCKETMQ headers.
-        version: number of the header field.
-        write: text of a JSON header; None if the library writes ROCKETMQ headers.
+    ``write`` returns a JSON header; it is None if the library writes ROCKETMQ headers.
     """
 
     name: str
@@ -69,8 +53,7 @@ class Library:
         return "ROCKETMQ" if self.write is None else "JSON"
 
     def remark(self, header: Header) -> str | None:
-        """The remark as a decoder reads it: the Go client writes an empty one where there is
-        none."""
+        """The remark as a decoder reads it: the Go client writes an empty one if there is none."""
         return header.remark if self.write is not _go else header.remark or ""
 
     def header(self, header: Header) -> bytes:
@@ -102,31 +85,30 @@ def _java_order(keys: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(keys, key=lambda key: _hash(key) & size - 1))
 
 
+def _pairs(fields: Mapping[str, str], order: Iterable[str]) -> str:
+    pairs = ",".join([f'"{key}":{encode_basestring(fields[key])}' for key in order])
+    return f'"extFields":{{{pairs}}}'
+
+
 def _java(library: Library, header: Header) -> bytes:
+    fields = header.fields
+    pairs = None if fields is None else _pairs(fields, _java_order(tuple(fields)))
+    return _sorted_json(library, header, pairs)
+
+
+def _cpp(library: Library, header: Header) -> bytes:
+    fields = header.fields
+    return _sorted_json(library, header, _pairs(fields, sorted(fields)) if fields else None) + b"\n"
+
+
+def _sorted_json(library: Library, header: Header, pairs: str | None) -> bytes:
     parts = [f'{{"code":{header.code}']
-    if header.fields is not None:
-        fields = header.fields
-        pairs = ",".join(
-            [f'"{key}":{encode_basestring(fields[key])}' for key in _java_order(tuple(fields))]
-        )
-        parts.append(f'"extFields":{{{pairs}}}')
+    if pairs is not None:
+        parts.append(pairs)
     parts.append(f'"flag":{header.flag},"language":"{library.language}","opaque":{header.opaque}')
     if header.remark is not None:
         parts.append(f'"remark":{encode_basestring(header.remark)}')
     parts.append(f'"serializeTypeCurrentRPC":"JSON","version":{library.version}}}')
-    return ",".join(parts).encode()
-
-
-def _cpp(library: Library, header: Header) -> bytes:
-    parts = [f'{{"code":{header.code}']
-    if header.fields:
-        fields = header.fields
-        pairs = ",".join([f'"{key}":{encode_basestring(fields[key])}' for key in sorted(fields)])
-        parts.append(f'"extFields":{{{pairs}}}')
-    parts.append(f'"flag":{header.flag},"language":"{library.language}","opaque":{header.opaque}')
-    if header.remark is not None:
-        parts.append(f'"remark":{encode_basestring(header.remark)}')
-    parts.append(f'"serializeTypeCurrentRPC":"JSON","version":{library.version}}}\n')
     return ",".join(parts).encode()
 
 
@@ -140,9 +122,7 @@ def _go(library: Library, header: Header) -> bytes:
         f'"remark":{encode_basestring(header.remark or "")}'
     )
     if header.fields:
-        fields = header.fields
-        pairs = ",".join([f'"{key}":{encode_basestring(fields[key])}' for key in sorted(fields)])
-        text += f',"extFields":{{{pairs}}}'
+        text += f",{_pairs(header.fields, sorted(header.fields))}"
     return (text.translate(_GO_ESCAPES) + "}").encode()
 
 

@@ -26,18 +26,16 @@ _MINIMUM: Final = 60
 _SYN_OPTIONS: Final = bytes.fromhex("020405b4 0402 080a0000000100000000 01 030307")
 
 
+_End = tuple[str, int]
+_Head = tuple[bytes, bytes, bytes, bytes, int, bool]
+
+
 @dataclass(slots=True)
 class Writer:
-    """Writes packets into a file.
+    """Writes packets into a file, with microseconds unless it shall have nanoseconds.
 
-    Attributes:
-        file: to write to.
-        nanoseconds: resolution of the times; microseconds otherwise.
-        order: ``<`` or ``>``.
-        link: link type.
-        payload: bytes of each packet's payload that are kept; 0 for all.
-        pcapng: whether the file is one; packets from odd ports are then of a second interface,
-            which is Ethernet.
+    ``payload`` is the number of bytes that are kept of each packet; 0 for all.
+    In a pcapng file, packets from odd ports belong to a second interface, which is Ethernet.
     """
 
     file: BinaryIO
@@ -46,13 +44,8 @@ class Writer:
     link: int = ETHERNET
     payload: int = 0
     pcapng: bool = False
-    _heads: dict[
-        tuple[tuple[str, int], tuple[str, int]], tuple[bytes, bytes, bytes, bytes, int, bool]
-    ] = field(
-        default_factory=dict[
-            "tuple[tuple[str, int], tuple[str, int]]",
-            "tuple[bytes, bytes, bytes, bytes, int, bool]",
-        ]
+    _heads: dict[tuple[_End, _End], _Head] = field(
+        default_factory=dict["tuple[_End, _End]", "_Head"]
     )
 
     def write(self, packets: Iterable[Packet]) -> None:
@@ -95,31 +88,23 @@ class Writer:
             number, high, low = packet.source[1] % 2, time >> 32, time & 0xFFFFFFFF
             return struct.pack(self.order + "7I", 6, size, number, high, low, kept, wire)
         seconds, nanoseconds = divmod(packet.time_ns, 1_000_000_000)
-        return struct.pack(
-            self.order + "IIII",
-            seconds,
-            nanoseconds if self.nanoseconds else nanoseconds // 1000,
-            kept,
-            wire,
-        )
+        fraction = nanoseconds if self.nanoseconds else nanoseconds // 1000
+        return struct.pack(self.order + "IIII", seconds, fraction, kept, wire)
 
     def _link(self, source: tuple[str, int]) -> int:
         return ETHERNET if self.pcapng and source[1] % 2 else self.link
 
     def _frame(self, packet: Packet) -> bytes:
         ends = packet.source, packet.target
-        head = self._heads.get(ends)
-        if head is None:
-            head = self._heads[ends] = self._of_ends(*ends)
-        link, ends_header, tcp_header, ports, base, four = head
+        if ends not in self._heads:
+            self._heads[ends] = self._of_ends(*ends)
+        link, ends_header, tcp_header, ports, base, four = self._heads[ends]
         if packet.flags & SYN:
             options, words = _SYN_OPTIONS, 10
         elif packet.timestamps:
             stamp = packet.time_ns // 1_000_000 & 0xFFFFFFFF
-            options, words = (
-                struct.pack(">IIII", 0x0101080A, stamp, stamp - 1 & 0xFFFFFFFF, 0)[:12],
-                8,
-            )
+            options = struct.pack(">III", 0x0101080A, stamp, stamp - 1 & 0xFFFFFFFF)
+            words = 8
         else:
             options, words = b"", 5
         tcp = struct.pack(
@@ -131,58 +116,33 @@ class Writer:
             total = (total & 0xFFFF) + (total >> 16)
             middle = struct.pack(">H", length + 20)
             check = struct.pack(">H", ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF)
-            frame = b"".join(
-                (
-                    link,
-                    ends_header,
-                    middle,
-                    b"\0\0\x40\0\x40\x06",
-                    check,
-                    tcp_header,
-                    ports,
-                    tcp,
-                    options,
-                    packet.data,
-                )
-            )
+            middle += b"\0\0\x40\0\x40\x06" + check
         else:
-            frame = b"".join(
-                (
-                    link,
-                    ends_header,
-                    struct.pack(">H", length),
-                    b"\x06\x40",
-                    tcp_header,
-                    ports,
-                    tcp,
-                    options,
-                    packet.data,
-                )
-            )
+            middle = struct.pack(">H", length) + b"\x06\x40"
+        head = link + ends_header + middle + tcp_header + ports + tcp
+        frame = head + options + packet.data
         if len(frame) < _MINIMUM and self._link(packet.source) == ETHERNET:
             frame += bytes(_MINIMUM - len(frame))
         return frame
 
-    def _of_ends(
-        self, source: tuple[str, int], target: tuple[str, int]
-    ) -> tuple[bytes, bytes, bytes, bytes, int, bool]:
+    def _of_ends(self, source: _End, target: _End) -> _Head:
         """The common bytes of all packets between two ends."""
         addresses = ipaddress.ip_address(source[0]).packed, ipaddress.ip_address(target[0]).packed
         four = len(addresses[0]) == 4
         ether_type = 0x0800 if four else 0x86DD
-        kind = self._link(source)
-        if kind == ETHERNET:
+        link_type = self._link(source)
+        if link_type == ETHERNET:
             link = b"\x02\0" + addresses[1][-4:] + b"\x02\0" + addresses[0][-4:]
             if max(source[1], target[1]) % 11 == 0:
                 outer = struct.pack(">HH", 0x88A8, 5) if min(source[1], target[1]) % 2 else b""
                 link += outer + struct.pack(">HH", 0x8100, 7)
             link += struct.pack(">H", ether_type)
-        elif kind == SLL:
+        elif link_type == SLL:
             link = struct.pack(">HHH8sH", 0, 1, 6, b"\x02\0" + addresses[0][-4:], ether_type)
-        elif kind == SLL2:
+        elif link_type == SLL2:
             host = b"\x02\0" + addresses[0][-4:]
             link = struct.pack(">HHIHBB8s", ether_type, 0, 1, 1, 0, 6, host)
-        elif kind == NULL:
+        elif link_type == NULL:
             link = struct.pack("<I", 2 if four else 30)
         else:
             link = b""
@@ -194,9 +154,9 @@ class Writer:
         return link, b"\x45\0", tcp_header, ports, sum(words), True
 
 
-def save(path: Path, packets: Iterable[Packet], **kind: Any) -> Path:
+def save(path: Path, packets: Iterable[Packet], **options: Any) -> Path:
     """Write a capture, with nanoseconds unless its kind has other units."""
     with path.open("wb") as file:
-        kind.setdefault("nanoseconds", True)
-        Writer(file, **kind).write(packets)
+        options.setdefault("nanoseconds", True)
+        Writer(file, **options).write(packets)
     return path

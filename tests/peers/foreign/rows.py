@@ -19,12 +19,7 @@ NONE: Final = (Counter[Any](), Counter[Any]())
 
 
 def content(rows: Iterable[Mapping[str, Any]], *, but: Iterable[str] = ()) -> Content:
-    """Count rows by the columns that the truth has.
-
-    Args:
-        rows: of the decoder.
-        but: columns to leave out.
-    """
+    """Count rows of the decoder by the columns that the truth has."""
     columns = [name for name in COLUMNS if name not in set(but)]
     return Counter(tuple(row[name] for name in columns) for row in rows)
 
@@ -32,16 +27,7 @@ def content(rows: Iterable[Mapping[str, Any]], *, but: Iterable[str] = ()) -> Co
 def differences(
     truth: Iterable[Truth], rows: Iterable[Mapping[str, Any]], *, but: Iterable[str] = ()
 ) -> tuple[Content, Content]:
-    """Compare rows with the truth.
-
-    Args:
-        truth: one entry for each frame.
-        rows: of the decoder.
-        but: columns to leave out.
-
-    Returns:
-        The frames without a row, and the rows without a frame. Both are empty if all is right.
-    """
+    """Return the frames without a row of the decoder, and the rows without a frame."""
     columns = [name for name in COLUMNS if name not in set(but)]
     missing: Content = Counter()
     remaining = content(rows, but=but)

@@ -1,5 +1,4 @@
-"""Carries a dialogue over TCP to the capturing host, and determines what the capture shows of each
-frame.
+"""Carries a dialogue over TCP to the capturing host, and determines which bytes of each frame are captured.
 
 Source: RFC 9293 (sequence and acknowledgement numbers, SYN, FIN, RST, retransmission with other
 borders), RFC 1122 4.2.3.6 (keep-alives, some with a byte of garbage), and generic receive offload:
@@ -30,18 +29,7 @@ this much later."""
 
 
 class Packet(NamedTuple):
-    """A captured TCP segment.
-
-    Attributes:
-        time_ns: when it was captured, nanoseconds since 1970.
-        source: address and port of the sender.
-        target: of the receiver.
-        sequence: number of its first byte.
-        acknowledged: number of the byte that its sender waits for.
-        flags: of TCP.
-        data: payload.
-        timestamps: whether its header has the timestamps option.
-    """
+    """A captured TCP segment; its time is in nanoseconds since 1970."""
 
     time_ns: int
     source: tuple[str, int]
@@ -130,14 +118,7 @@ class _Segment(NamedTuple):
 
 
 class Connection:
-    """A dialogue over TCP.
-
-    Args:
-        dialogue: the messages.
-        profile: the kind of network.
-        chance: source of all randomness.
-        way: the captured part.
-    """
+    """A dialogue over TCP."""
 
     def __init__(
         self, dialogue: Dialogue, profile: Profile, chance: random.Random, way: Course
@@ -167,7 +148,7 @@ class Connection:
         begin = sent[0].time_ns - 700 * US if sent else self._way.begun_ns
         if self._way.answered != "yes":
             self._call_in_vain(begin)
-            return self._captured()
+            return self._list_packets()
         self._shake_hands(begin)
         end = begin
         waiting: list[bytes] = [self._dialogue.opening] if self._dialogue.opening else []
@@ -189,7 +170,7 @@ class Connection:
             end = self._send(side, data, max(message.time_ns, end))
             waiting = []
         self._end(end + 400 * MS)
-        return self._captured()
+        return self._list_packets()
 
     # ---- segments
 
@@ -287,7 +268,7 @@ class Connection:
 
     # ---- what the capture holds
 
-    def _captured(self) -> list[Packet]:
+    def _list_packets(self) -> list[Packet]:
         """Packets with the acknowledgements that their senders can give."""
         end = int(self._profile.seconds * SECOND)
         received = {True: 0, False: 0}
@@ -322,11 +303,7 @@ class Connection:
         return packets
 
     def truth(self, unit: int = 1) -> list[Truth]:
-        """The frames whose header was captured.
-
-        Args:
-            unit: resolution of the file's times in nanoseconds.
-        """
+        """The frames whose header was captured, with times in units of nanoseconds."""
         captures: dict[int, _Capture] = {}
         frames: list[tuple[Frame, _Side, _Capture]] = []
         for side in (self._client, self._server):

@@ -1,4 +1,4 @@
-"""Lists of addresses on both drivers: behind a load balancer the address of the client counts."""
+"""Lists of addresses on both drivers: through a load balancer the address of the client counts."""
 
 from __future__ import annotations
 

@@ -30,11 +30,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OurNameSer
 def refuse(place: tuple[OurNameServer, Path], text: str | bytes) -> object:
     """Sends an update that must be refused; returns the remark."""
     server, folder = place
-    before, settings = server_process.files(folder), server_process.show_config(server.port)
+    files, settings = server_process.files(folder), server_process.show_config(server.port)
     answer = update(server.port, text)
 
     assert answer.header["code"] == NO_PERMISSION
-    assert server_process.files(folder) == before
+    assert server_process.files(folder) == files
     assert server_process.show_config(server.port) == settings
     return answer.header.get("remark")
 
@@ -82,17 +82,17 @@ def test_T_inject_a_value_has_no_control_characters(
     assert remark == "Can not update config: productEnvName is no such text."
 
 
-def test_T_inject_a_restart_reads_back_what_was_set_and_nothing_else(tmp_path: Path) -> None:
+def test_T_inject_a_restart_reads_only_accepted_values(tmp_path: Path) -> None:
     with server_process.server(tmp_path, "auto", rocketwire__allowConfigUpdate="true") as server:
         hidden = "a b=c\\u00e9#d!e\\:f\\=g\\\\"
         answer = update(server.port, f"productEnvName={hidden}\nwaitSecondsForService=46")
         assert answer.header["code"] == 0
-        before = server_process.show_config(server.port)
+        files = server_process.show_config(server.port)
         for text in ("x=\\nlistenPort=1", "x=1\nrocketwire.driver=portable"):
             update(server.port, text)
 
     with server:
-        assert server_process.show_config(server.port) == before
-    assert before["productEnvName"] == "a b=cé#d!e:f=g\\"
+        assert server_process.show_config(server.port) == files
+    assert files["productEnvName"] == "a b=cé#d!e:f=g\\"
     assert "updateConfig called by 127.0.0.1:" in server.log
     assert "waitSecondsForService: 45 -> 46" in server.log

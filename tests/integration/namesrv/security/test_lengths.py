@@ -77,9 +77,9 @@ async def test_a_count_of_topics_that_is_not_true_takes_no_memory() -> None:
 
     fields = identity("b", address="a:1", compressed="true")
     claims = [
-        struct.pack(">i", length) + rest
+        struct.pack(">i", length) + tail
         for length in (2**31 - 1, -1, 2**24)
-        for rest in (b"{}", b"\0\0\0\2{}" + struct.pack(">i", 2**31 - 1))
+        for tail in (b"{}", b"\0\0\0\2{}" + struct.pack(">i", 2**31 - 1))
     ] + [b"\0\0\0\2{}" + struct.pack(">ii", count, 2**31 - 1) for count in (1, 2**31 - 1, -1)]
     with trio.fail_after(60):
         async with running(settings()) as site:

@@ -65,9 +65,9 @@ def spread(port: int, name: str) -> None:
 
 def series(server_log: str) -> set[str]:
     """Names and labels of all metrics."""
-    found = re.search(r"http://127\.0\.0\.1:(\d+)|127\.0\.0\.1:(\d+)/? .*operators", server_log)
-    assert found is not None, server_log
-    port = found[1] or found[2]
+    match = re.search(r"http://127\.0\.0\.1:(\d+)|127\.0\.0\.1:(\d+)/? .*operators", server_log)
+    assert match is not None, server_log
+    port = match[1] or match[2]
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as page:
         text: str = page.read().decode()
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
@@ -76,7 +76,7 @@ def series(server_log: str) -> set[str]:
 
 def quiet(all_series: set[str]) -> set[str]:
     """Those whose labels are not values of the protocol or of this server."""
-    return {re.sub(r'"[A-Za-z0-9_+.]*"', '"*"', each) for each in all_series}
+    return {re.sub(r'"[A-Za-z0-9_+.]*"', '"*"', label) for label in all_series}
 
 
 @pytest.mark.process
@@ -85,20 +85,20 @@ def test_T_names_leave_no_trace_but_in_answers(tmp_path: Path, driver: str) -> N
     server = server_process.server(tmp_path, driver, rocketwire__allowConfigUpdate="true")
     with server:
         spread(server.port, "plain")
-        before, names = server_process.files(tmp_path), quiet(series(server.log))
+        files_before, names = server_process.files(tmp_path), quiet(series(server.log))
         for name in NAMES:
             spread(server.port, name)
-        after = server_process.files(tmp_path)
+        files_after = server_process.files(tmp_path)
         labels = quiet(series(server.log))
         stored = json.loads((tmp_path / "namesrv" / "kvConfig.json").read_bytes())
 
-    assert after.keys() == before.keys()
+    assert files_after.keys() == files_before.keys()
     assert not (tmp_path.parent / "x").exists()
     written = {name.encode("utf-8", "replace").decode() for name in NAMES}
     assert set(stored["configTable"]) <= {"plain", *written}
-    odd = [line for line in server.log.splitlines() if not LINE.match(line)]
-    assert [line for line in odd if not line.startswith(BOOT)] == []
+    unusual = [line for line in server.log.splitlines() if not LINE.match(line)]
+    assert [line for line in unusual if not line.startswith(BOOT)] == []
     assert not [line for line in server.log.splitlines() if line.startswith("2026-01-31")]
-    new = {each.partition("{")[0] for each in labels - names}
+    new = {label.partition("{")[0] for label in labels - names}
     assert new <= {"rocketmq_namesrv_limit_hits_total"}  # a name was too long
-    assert all(re.fullmatch(r'\w+(\{(\w+="[\w.+*]*",?)*\})?', each) for each in labels)
+    assert all(re.fullmatch(r'\w+(\{(\w+="[\w.+*]*",?)*\})?', label) for label in labels)

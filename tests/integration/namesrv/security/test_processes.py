@@ -9,7 +9,9 @@ from pathlib import Path
 import rocketwire
 import rocketwire_namesrv
 
-PACKAGES = tuple(Path(each.__path__[0]) for each in (rocketwire, rocketwire_namesrv))
+PACKAGES = tuple(
+    Path(package_module.__path__[0]) for package_module in (rocketwire, rocketwire_namesrv)
+)
 STARTERS = {"subprocess", "multiprocessing", "pty", "commands", "ctypes", "cffi", "runpy", "code"}
 CALLS = {
     *("system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "startfile"),
@@ -32,7 +34,7 @@ def parse_sources() -> dict[str, list[ast.AST]]:
 
 
 def test_T_33246_nothing_that_starts_a_process_is_imported() -> None:
-    found = {
+    uses = {
         (path, name.partition(".")[0])
         for path, nodes in parse_sources().items()
         for node in nodes
@@ -44,7 +46,7 @@ def test_T_33246_nothing_that_starts_a_process_is_imported() -> None:
         )
     }
 
-    assert {(path, name) for path, name in found if name in STARTERS} == {(ALLOCATOR, "ctypes")}
+    assert {(path, name) for path, name in uses if name in STARTERS} == {(ALLOCATOR, "ctypes")}
 
 
 def test_T_33246_of_the_c_library_nothing_but_the_allocator_is_called() -> None:
@@ -65,10 +67,10 @@ def test_T_33246_nothing_that_starts_a_process_or_runs_a_text_is_called() -> Non
         for node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name)
     }
-    found = {
+    uses = {
         (path, name)
         for path, name in functions
         if name in CALLS or name.startswith(("exec", "spawn"))
     }
 
-    assert found <= {(GENERATED, "exec")}
+    assert uses <= {(GENERATED, "exec")}

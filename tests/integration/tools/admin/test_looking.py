@@ -13,8 +13,6 @@ import trio
 from rocketwire.client import BrokerIdentity, ClientConfig, open_registration
 from rocketwire.errors import ChannelError
 from rocketwire.messages.registration import TopicConfig
-from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.server.server import serve
 from rocketwire_tools.admin.program import exit_status
 from rocketwire_tools.admin.registry import all_commands
 from rocketwire_tools.cli.client_config import client_config
@@ -22,6 +20,7 @@ from rocketwire_tools.cli.command import Context, Table
 from tests.support.admin_in_process import run as run_here
 from tests.support.admin_process import run
 from tests.support.builders.certificates import authority, with_pair
+from tests.support.running_server import LOOPBACK, Site, running, settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -33,38 +32,45 @@ BROKER = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr="127.0.0.
 
 @asynccontextmanager
 async def name_servers() -> AsyncGenerator[tuple[str, str]]:
-    async with trio.open_nursery() as nursery:
-        config = Config(bind_address="127.0.0.1", listen_port=0)
-        servers = [await nursery.start(serve, config) for _ in range(2)]
-        yield (
-            f"127.0.0.1:{servers[0].listening.port}",
-            f"127.0.0.1:{servers[1].listening.port}",
-        )
-        nursery.cancel_scope.cancel()
+    async with running() as first, running() as second:
+        yield address_of(first), address_of(second)
+
+
+def address_of(site: Site) -> str:
+    return f"{LOOPBACK}:{site.server.listening.port}"
+
+
+@asynccontextmanager
+async def register_broker() -> AsyncGenerator[tuple[str, str]]:
+    """The first of two name servers knows the broker."""
+    async with (
+        name_servers() as (first, second),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=first)),
+    ):
+        yield first, second
 
 
 async def command(
     name: str, *words: str, name_servers: tuple[str, ...] = (), config: ClientConfig | None = None
 ) -> Table:
-    (found,) = (one for one in all_commands() if one.name == name)
+    (command_object,) = (
+        known_command for known_command in all_commands() if known_command.name == name
+    )
     parser = argparse.ArgumentParser()
-    for add_option in found.options:
+    for add_option in command_object.options:
         add_option(parser)
     config = config or ClientConfig(namesrv_addr=name_servers)
-    made = await found.run(Context(parser.parse_args(words), config, 5))
-    assert isinstance(made, Table)
-    return made
+    result = await command_object.run(Context(parser.parse_args(words), config, 5))
+    assert isinstance(result, Table)
+    return result
 
 
-async def test_diff_tells_what_only_one_of_two_servers_knows() -> None:
-    async with (
-        name_servers() as (one, two),
-        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
-    ):
-        table = await command("diff", one, two)
-        of_topic = await command("diff", one, two, "-t", "Bills")
+async def test_diff_lists_entries_of_only_one_server() -> None:
+    async with register_broker() as (first, second):
+        table = await command("diff", first, second)
+        of_topic = await command("diff", first, second, "-t", "Bills")
 
-    assert ("kind", "name", one, two) == tuple(column.name for column in table.typed)
+    assert ("kind", "name", first, second) == tuple(column.name for column in table.typed)
     assert table.failed
     assert {
         ("cluster", "c", True),
@@ -76,12 +82,9 @@ async def test_diff_tells_what_only_one_of_two_servers_knows() -> None:
 
 
 async def test_doctor_asks_every_server_and_every_broker() -> None:
-    async with (
-        name_servers() as (one, two),
-        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
-    ):
-        table = await command("doctor", name_servers=(one, two))
-        quiet = await command("doctor", "-q", name_servers=(one, two))
+    async with register_broker() as (first, second):
+        table = await command("doctor", name_servers=(first, second))
+        quiet = await command("doctor", "-q", name_servers=(first, second))
 
     assert table.failed
     texts = [f"{row[0]} {row[1]} {row[4]}" for row in table.rows]
@@ -94,14 +97,14 @@ async def test_doctor_asks_every_server_and_every_broker() -> None:
     assert list(quiet.rows) == [row for row in table.rows if row[0] != "ok"]
 
 
-async def test_doctor_tells_of_a_topic_that_a_broker_has_registered_with_one_server_only() -> None:
-    odd = TopicConfig(topic_name="Odd", write_queue_nums=4)
+async def test_doctor_finds_a_topic_registered_with_one_server_only() -> None:
+    topic_config = TopicConfig(topic_name="Odd", write_queue_nums=4)
     async with (
-        name_servers() as (one, two),
-        open_registration(BROKER, [*TOPICS, odd], ClientConfig(namesrv_addr=one)),
-        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=two)),
+        name_servers() as (first, second),
+        open_registration(BROKER, [*TOPICS, topic_config], ClientConfig(namesrv_addr=first)),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=second)),
     ):
-        table = await command("doctor", name_servers=(one, two))
+        table = await command("doctor", name_servers=(first, second))
 
     (row,) = (row for row in table.rows if row[1] == "name-servers-differ")
     assert row[2:4] == ("topic", "Odd")
@@ -112,7 +115,7 @@ async def test_servers_and_clients_show_each_other_their_certificates(tmp_path: 
     ours, theirs = authority("ours"), authority("theirs")
     ca, _ = ours.write(tmp_path, "ca")
     cert, key = ours.issue("operator").write(tmp_path, "operator")
-    settings = with_pair(
+    tls = with_pair(
         tmp_path,
         ours.issue("server"),
         server_mode="enforcing",
@@ -121,27 +124,24 @@ async def test_servers_and_clients_show_each_other_their_certificates(tmp_path: 
         need_client_auth="require",
     )
     other_ca, _ = theirs.write(tmp_path, "other")
-    async with trio.open_nursery() as nursery:
-        made = Config(bind_address="127.0.0.1", listen_port=0, tls=settings)
-        server = await nursery.start(serve, made)
-        given = {"namesrv-addr": f"127.0.0.1:{server.listening.port}"}
-        known = {"cert": cert, "key-file": key}
+    async with running(settings(tls=tls)) as site:
+        profile = {"namesrv-addr": address_of(site)}
+        options = {"cert": cert, "key-file": key}
 
-        table = await command("doctor", config=client_config(given | known | {"ca": ca}))
-        for wrong in ({"ca": ca}, {"ca": other_ca} | known, known):
+        table = await command("doctor", config=client_config(profile | options | {"ca": ca}))
+        for wrong in ({"ca": ca}, {"ca": other_ca} | options, options):
             with pytest.raises(ChannelError):
-                await command("doctor", config=client_config(given | wrong))
-        nursery.cancel_scope.cancel()
+                await command("doctor", config=client_config(profile | wrong))
 
     assert ["broker-none"] == [row[1] for row in table.rows if row[0] == "problem"]
 
 
 @pytest.mark.process
-async def test_a_cluster_without_a_broker_is_a_problem_and_commands_say_so_too() -> None:
-    async with name_servers() as (one, _):
-        doctor = await trio.to_thread.run_sync(run_here, "doctor", "-n", one)
+async def test_a_cluster_without_a_broker_is_a_problem_everywhere() -> None:
+    async with name_servers() as (first, _):
+        doctor = await trio.to_thread.run_sync(run_here, "doctor", "-n", first)
         for words in (("produce", "-t", "T", "--count", "1"), ("topicStatus", "-t", "T")):
-            refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
+            refused = await trio.to_thread.run_sync(partial(run, *words, "-n", first))
             assert refused.complaint.endswith(
                 "no route of topic T; no broker is registered with the name server\n"
             )
@@ -152,8 +152,8 @@ async def test_a_cluster_without_a_broker_is_a_problem_and_commands_say_so_too()
 
 
 async def test_warnings_alone_are_an_exit_status_of_their_own() -> None:
-    async with name_servers() as (one, _):
-        assert 1 == (await trio.to_thread.run_sync(run_here, "doctor", "-n", one)).status
+    async with name_servers() as (first, _):
+        assert 1 == (await trio.to_thread.run_sync(run_here, "doctor", "-n", first)).status
     with_warning, with_both = Table(("a",), [], warned=True), Table(("a",), [], True, True)
     assert (4, 1) == (exit_status(with_warning), exit_status(with_both))
 
@@ -168,11 +168,8 @@ async def test_warnings_alone_are_an_exit_status_of_their_own() -> None:
     ],
 )
 async def test_a_group_that_does_not_exist_is_named_as_such(words: tuple[str, ...]) -> None:
-    async with (
-        name_servers() as (one, _),
-        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
-    ):
-        refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
+    async with register_broker() as (first, _):
+        refused = await trio.to_thread.run_sync(partial(run, *words, "-n", first))
 
     assert "rocketwire-admin: no such group nosuch: " in refused.complaint
     assert (1, 1) == (refused.status, refused.complaint.count("\n"))
@@ -180,33 +177,26 @@ async def test_a_group_that_does_not_exist_is_named_as_such(words: tuple[str, ..
 
 @pytest.mark.process
 async def test_a_topic_that_does_not_exist_is_not_taken_for_a_group() -> None:
-    async with (
-        name_servers() as (one, _),
-        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
-    ):
+    async with register_broker() as (first, _):
         words = ("consumerProgress", "-g", "nosuch", "-t", "none")
-        refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
+        refused = await trio.to_thread.run_sync(partial(run, *words, "-n", first))
 
     assert refused.complaint == "rocketwire-admin: no route of topic none\n"
 
 
 @pytest.mark.process
 async def test_a_consumer_without_a_broker_that_can_be_reached_gives_up() -> None:
-    async with (
-        name_servers() as (one, _),
-        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
-    ):
-        done = await trio.to_thread.run_sync(run, "consume", "-n", one, "-t", "Bills", "-g", "g")
+    async with register_broker() as (first, _):
+        consumed = await trio.to_thread.run_sync(
+            run, "consume", "-n", first, "-t", "Bills", "-g", "g"
+        )
 
-    assert (3, b"") == (done.status, done.out)
-    assert "127.0.0.1:1" in done.complaint
+    assert (3, b"") == (consumed.status, consumed.out)
+    assert "127.0.0.1:1" in consumed.complaint
 
 
-async def test_a_name_server_that_waits_for_its_brokers_is_not_told_to_have_none() -> None:
-    async with trio.open_nursery() as nursery:
-        config = Config(bind_address="127.0.0.1", listen_port=0, need_wait_for_service=True)
-        server = await nursery.start(serve, config)
-        told = await command("doctor", "-q", name_servers=(f"127.0.0.1:{server.listening.port}",))
-        nursery.cancel_scope.cancel()
+async def test_a_name_server_that_waits_for_brokers_is_a_warning() -> None:
+    async with running(settings(need_wait_for_service=True)) as site:
+        doctor = await command("doctor", "-q", name_servers=(address_of(site),))
 
-    assert [row[:2] for row in told.rows] == [("warning", "name-server-waiting")]
+    assert [row[:2] for row in doctor.rows] == [("warning", "name-server-waiting")]

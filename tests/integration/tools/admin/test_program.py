@@ -29,24 +29,24 @@ if TYPE_CHECKING:
 
 
 def test_help_lists_every_command() -> None:
-    told = run("--help")
+    help_text = run("--help")
 
-    assert 0 == told.status
+    assert 0 == help_text.status
     for command in registry.all_commands():
-        assert f"\n  {command.name}" in told.out
-        assert f"\n{command.group}:\n" in told.out
+        assert f"\n  {command.name}" in help_text.out
+        assert f"\n{command.group}:\n" in help_text.out
 
 
-def test_every_command_tells_of_itself_and_takes_the_programs_options() -> None:
+def test_every_command_has_help_and_takes_the_programs_options() -> None:
     commands = registry.all_commands()
     parser = build_parser(commands)
-    (made,) = (action for action in vars(parser)["_actions"] if action.dest == "command")
+    (commands_action,) = (action for action in vars(parser)["_actions"] if action.dest == "command")
 
     for command in commands:
-        told: str = made.choices[command.name].format_help()
-        assert f"rocketwire-admin {command.name}" in told
-        assert (command.streams and command.offline) or "--output" in told
-        assert command.offline or ("--namesrv-addr" in told and "--profile-file" in told)
+        help_text: str = commands_action.choices[command.name].format_help()
+        assert f"rocketwire-admin {command.name}" in help_text
+        assert (command.streams and command.offline) or "--output" in help_text
+        assert command.offline or ("--namesrv-addr" in help_text and "--profile-file" in help_text)
 
 
 def test_without_a_command_the_usage_is_wrong() -> None:
@@ -60,7 +60,7 @@ def test_commands_are_found_in_whatever_case_their_letters_are() -> None:
     assert 2 == run("topiclists").status
 
 
-def test_help_of_a_command_is_what_the_command_tells() -> None:
+def test_help_of_a_command_is_its_own_help() -> None:
     assert run("produce", "--help") == run("help", "produce")
     assert run("--help") == run("help")
     assert 2 == run("help", "no-such-command").status
@@ -92,21 +92,21 @@ def test_shells_get_a_completion_script(shell: str) -> None:
 @pytest.mark.process
 def test_bash_completes_commands_with_the_script() -> None:
     script = run("completion", "bash").out
-    asked = f"""{script}
+    text = f"""{script}
 COMP_WORDS=(rocketwire-admin compl) COMP_CWORD=1
 _shtab_rocketwire_admin && echo "${{COMPREPLY[@]}}"
 """
-    done = subprocess.run(["bash"], input=asked, capture_output=True, text=True, check=True)
+    ended = subprocess.run(["bash"], input=text, capture_output=True, text=True, check=True)
 
-    assert "completion" in done.stdout
+    assert "completion" in ended.stdout
 
 
 def test_connection_options_may_stand_on_either_side_of_the_command() -> None:
     parser = build_parser(registry.all_commands())
 
-    before = parser.parse_args(["-n", "a:1", "completion", "bash"])
+    namespace = parser.parse_args(["-n", "a:1", "completion", "bash"])
 
-    assert "a:1" == before.setting_namesrv_addr
+    assert "a:1" == namespace.setting_namesrv_addr
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_connection_options_may_stand_on_either_side_of_the_command() -> None:
         (IllegalAddressError("x"), 3),
     ],
 )
-def test_statuses_tell_who_is_at_fault(error: Exception, status: int) -> None:
+def test_statuses_distinguish_faults_of_user_and_server(error: Exception, status: int) -> None:
     assert status == exit_status.status_of(error)
 
 
@@ -139,15 +139,15 @@ def test_an_error_is_one_line() -> None:
 
 
 @pytest.mark.process
-def test_a_producer_that_is_terminated_says_so() -> None:
+def test_a_terminated_producer_reports_it() -> None:
     process = begin("produce", "-n", "127.0.0.1:1", "-t", "T", "-v", stdin=subprocess.PIPE)
     assert process.stderr is not None
     assert b"waiting for lines" in process.stderr.readline()
     process.send_signal(signal.SIGTERM)
-    done = end(process)
+    ended = end(process)
 
-    assert (128 + signal.SIGTERM, b"") == (done.status, done.out)
-    assert "rocketwire-admin: stopped by SIGTERM\n" == done.complaint
+    assert (128 + signal.SIGTERM, b"") == (ended.status, ended.out)
+    assert "rocketwire-admin: stopped by SIGTERM\n" == ended.complaint
 
 
 LOADING = """
@@ -167,10 +167,10 @@ main()
 
 
 @pytest.mark.process
-def test_who_is_interrupted_while_the_program_is_loaded_is_shown_no_traceback() -> None:
-    done = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, check=False)
+def test_an_interrupt_while_loading_shows_no_traceback() -> None:
+    ended = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, check=False)
 
-    assert (-signal.SIGINT, b"", b"") == (done.returncode, done.stdout, done.stderr)
+    assert (-signal.SIGINT, b"", b"") == (ended.returncode, ended.stdout, ended.stderr)
 
 
 @pytest.mark.process
@@ -186,9 +186,7 @@ def test_a_server_that_is_not_there_is_unreachable() -> None:
 DENIED = BrokerError(16, "no matched policies", 10, "h:1")
 
 
-def test_what_a_user_may_not_ask_for_is_left_out_and_told(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_forbidden_answers_are_left_out_and_named(caplog: pytest.LogCaptureFixture) -> None:
     denied = exit_status.Denied()
     for error in (BrokerError(17, "no such topic", 10, "h:1"), DENIED, DENIED):
         denied.note(error)

@@ -50,8 +50,8 @@ def test_a_deleted_topic_is_gone_with_the_next_scrape(tmp_path: Path) -> None:
         broker = cluster.master.address
         limits = ("--wait", "120", "--min-interval", "0")
         with exporter(cluster.address, *limits) as (url, process):
-            made = run_admin("updateTopic", "-b", broker, "-t", "orders", *server)
-            assert made.status == 0, made
+            created = run_admin("updateTopic", "-b", broker, "-t", "orders", *server)
+            assert created.status == 0, created
             text = get(url, "application/openmetrics-text")
             offsets = {
                 sample.labels["topic"]: sample.value
@@ -77,7 +77,7 @@ def test_a_deleted_topic_is_gone_with_the_next_scrape(tmp_path: Path) -> None:
 def test_a_port_in_use_ends_the_program() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
-        done = subprocess.run(
+        ended = subprocess.run(
             [*PROGRAM, "-n", "127.0.0.1:1", "--listen", listen],
             capture_output=True,
             text=True,
@@ -85,15 +85,15 @@ def test_a_port_in_use_ends_the_program() -> None:
             timeout=120,
         )
 
-    assert done.returncode == 1
-    assert "in use" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert ended.returncode == 1
+    assert "in use" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_invalid_settings_end_the_program() -> None:
-    done = subprocess.run(
+    ended = subprocess.run(
         [*PROGRAM, "-n", "nowhere"], capture_output=True, text=True, check=False, timeout=120
     )
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("rocketwire-exporter: ")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("rocketwire-exporter: ")

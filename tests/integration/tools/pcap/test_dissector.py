@@ -47,13 +47,13 @@ def read_by_tshark(capture: Path, script: Path) -> Seen:
     """Ports, length, kind, code and opaque of each frame."""
     names = ("length", "kind", "code", "opaque")
     fields = ["tcp.srcport", "tcp.dstport", *(f"rocketmq.{name}" for name in names)]
-    seen: Seen = Counter()
+    counts: Seen = Counter()
     for source, target, *columns in tshark_rows(
         capture, fields, script=script, only="rocketmq.length"
     ):
         for values in zip(*(column.split(",") for column in columns), strict=True):
-            seen[source, target, *values] += 1
-    return seen
+            counts[source, target, *values] += 1
+    return counts
 
 
 def read_by_us(capture: Path) -> Seen:
@@ -72,9 +72,9 @@ def test_the_command_prints_the_same_text_every_time(capsys: pytest.CaptureFixtu
 
 
 def test_every_operation_of_the_registry_has_its_header_classes() -> None:
-    found = tables()
-    assert set(OPERATIONS) == set(found["operations"])
-    assert found["operations"][310]["request"] == {
+    result = tables()
+    assert set(OPERATIONS) == set(result["operations"])
+    assert result["operations"][310]["request"] == {
         "name": "SendMessageRequestHeaderV2",
         "renamed": {
             "a": "producerGroup", "b": "topic", "c": "defaultTopic", "d": "defaultTopicQueueNums", "e": "queueId",
@@ -82,7 +82,7 @@ def test_every_operation_of_the_registry_has_its_header_classes() -> None:
             "k": "unitMode", "l": "maxReconsumeTimes", "m": "batch", "n": "brokerName",
         },
     }  # fmt: skip
-    assert len(RequestCode.__members__) == len(found["requests"])
+    assert len(RequestCode.__members__) == len(result["requests"])
 
 
 @pytest.mark.process
@@ -92,16 +92,16 @@ def test_tshark_finds_every_frame_of_a_clean_capture_and_pairs_as_we_do(
 ) -> None:
     assert len(clean.truth) == read_by_us(clean.path).total()
     assert read_by_us(clean.path) == read_by_tshark(clean.path, script)
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     names = ("topic", "group", "queue_id", "request_code")
     fields = [f"rocketmq.{name}" for name in names]
     for columns in tshark_rows(clean.path, fields, script=script, only="rocketmq"):
         for name, column in zip(names, columns, strict=True):
-            found.update(f"{name} {value}" for value in column.split(",") if value)
+            result.update(f"{name} {value}" for value in column.split(",") if value)
     expected = Counter(
         f"{name} {row[name]}" for row in rows(clean.path) for name in names if row[name] is not None
     )
-    assert expected == found
+    assert expected == result
 
 
 @pytest.mark.process
@@ -119,10 +119,10 @@ def test_tshark_invents_nothing_where_segments_are_missing(
 def capture_of(path: Path, *sent: bytes) -> Path:
     """A capture of what one client sends, a segment for each part."""
     packets: list[Packet] = []
-    at = 1000
+    position = 1000
     for number, data in enumerate(sent):
-        packets.append(Packet(10**18 + number * 10**6, CLIENT, SERVER, at, 1, ACK, data))
-        at += len(data)
+        packets.append(Packet(10**18 + number * 10**6, CLIENT, SERVER, position, 1, ACK, data))
+        position += len(data)
     return save(path, packets)
 
 
@@ -149,8 +149,8 @@ def test_a_frame_in_pieces_of_any_size_is_put_together(script: Path, tmp_path: P
         FRAME + FRAME[:2],
         FRAME[2:],
     ]
-    found = read_by_tshark(capture_of(tmp_path / "a.pcap", *pieces), script)
-    assert found.total() == 4
+    result = read_by_tshark(capture_of(tmp_path / "a.pcap", *pieces), script)
+    assert result.total() == 4
 
 
 @pytest.mark.process
@@ -176,5 +176,5 @@ def test_a_proxy_header_is_no_part_of_the_first_frame(script: Path, tmp_path: Pa
     line = b"PROXY TCP4 1.2.3.4 10.0.0.2 4711 10911\r\n"
     second = b"\r\n\r\n\0\r\nQUIT\n" + bytes.fromhex("2111000c") + bytes(12)
     for front in (line, second):
-        found = read_by_tshark(capture_of(tmp_path / "a.pcap", front + FRAME), script)
-        assert found.total() == 1
+        result = read_by_tshark(capture_of(tmp_path / "a.pcap", front + FRAME), script)
+        assert result.total() == 1

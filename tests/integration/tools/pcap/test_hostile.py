@@ -41,26 +41,26 @@ PACKET = np.dtype(
 
 def decode(path: Path) -> tuple[int, int, int]:
     """Packets, rows, and megabytes of memory at most, of a process of its own."""
-    made = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", DECODE, str(path)], capture_output=True, check=True
     )
-    packets, rows, megabytes = map(int, made.stdout.split())
+    packets, rows, megabytes = map(int, result.stdout.split())
     return packets, rows, megabytes
 
 
 def flows(count: int, flags: int) -> bytes:
     """A packet of each of many connections."""
-    made = np.zeros(count, PACKET)
+    result = np.zeros(count, PACKET)
     number = np.arange(count)
-    made["seconds"], made["fraction"] = 1_700_000_000 + number // 100_000, number % 100_000 * 10
-    made["captured"] = made["wire"] = PACKET.itemsize - 16
-    made["ethernet"] = np.void(b"\0" * 12 + b"\x08\0")
-    made["ip"] = np.void(b"\x45\0\0\x30\0\0\x40\0\x40\x06\0\0")
-    made["source"], made["target"] = 0x0A000000 + number, 0x0B000001
-    made["source_port"], made["target_port"] = 20_000, 10911
-    made["sequence"], made["offset"], made["flags"] = 1, 0x50, flags
-    made["data"] = np.void(b"\0\0\x01\0\0\0\0\x80")
-    return made.tobytes()
+    result["seconds"], result["fraction"] = 1_700_000_000 + number // 100_000, number % 100_000 * 10
+    result["captured"] = result["wire"] = PACKET.itemsize - 16
+    result["ethernet"] = np.void(b"\0" * 12 + b"\x08\0")
+    result["ip"] = np.void(b"\x45\0\0\x30\0\0\x40\0\x40\x06\0\0")
+    result["source"], result["target"] = 0x0A000000 + number, 0x0B000001
+    result["source_port"], result["target_port"] = 20_000, 10911
+    result["sequence"], result["offset"], result["flags"] = 1, 0x50, flags
+    result["data"] = np.void(b"\0\0\x01\0\0\0\0\x80")
+    return result.tobytes()
 
 
 @pytest.mark.full
@@ -76,15 +76,15 @@ def test_more_connections_than_can_be_remembered(flags: int, tmp_path: Path) -> 
 
 def capture(*segments: tuple[int, bytes]) -> bytes:
     """Flags and data of consecutive packets of one connection."""
-    made, sequence = bytearray(HEAD), 1
+    result, sequence = bytearray(HEAD), 1
     for number, (flags, data) in enumerate(segments):
         packet = np.frombuffer(flows(1, flags), PACKET).copy()
         packet["captured"] = packet["wire"] = PACKET.itemsize - 24 + len(data)
         packet["fraction"], packet["sequence"] = number, sequence
-        made += packet.tobytes()[:-8] + data
-        made[-len(data) - 38 : -len(data) - 36] = (40 + len(data)).to_bytes(2, "big")
+        result += packet.tobytes()[:-8] + data
+        result[-len(data) - 38 : -len(data) - 36] = (40 + len(data)).to_bytes(2, "big")
         sequence += len(data)
-    return bytes(made)
+    return bytes(result)
 
 
 FRAME = encode(RemotingCommand(code=105, opaque=7))
@@ -119,12 +119,14 @@ def test_the_shortest_frames_that_there_can_be(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_headers_of_many_connections_that_are_never_whole(tmp_path: Path) -> None:
     path = tmp_path / "headers.pcap"
-    begun = struct.pack(">II", 64_008, 64_000) + b'{"remark":"' + b"x" * 60_000
-    one = capture((16, begun))[len(HEAD) :]
+    beginning = struct.pack(">II", 64_008, 64_000) + b'{"remark":"' + b"x" * 60_000
+    packet_bytes = capture((16, beginning))[len(HEAD) :]
     with path.open("wb") as file:
         file.write(HEAD)
         for number in range(6000):
-            file.write(one[:42] + (0x0A000000 + number).to_bytes(4, "big") + one[46:])
+            file.write(
+                packet_bytes[:42] + (0x0A000000 + number).to_bytes(4, "big") + packet_bytes[46:]
+            )
     packets, rows, megabytes = decode(path)
     assert (6000, 0) == (packets, rows)
     assert megabytes <= 2 * MAX_MB

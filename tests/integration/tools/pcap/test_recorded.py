@@ -31,24 +31,24 @@ Frames = dict[tuple[str, str], list[tuple[int, int, int, int]]]
 
 def read_counts(capture: Path) -> list[Counted]:
     """The count that was made when the capture was recorded."""
-    found: list[Counted] = json.loads(capture.with_name(capture.name[:-8] + ".json").read_text())
-    return found
+    result: list[Counted] = json.loads(capture.with_name(capture.name[:-8] + ".json").read_text())
+    return result
 
 
 def frames_of(counted: list[Counted]) -> Frames:
     return {
-        (one["src"], one["dst"]): [(*frame,) for frame in one["frames"]]
-        for one in counted
-        if one["frames"]
+        (item["src"], item["dst"]): [(*frame,) for frame in item["frames"]]
+        for item in counted
+        if item["frames"]
     }
 
 
 def decode_frames(capture: Path) -> Frames:
-    found: defaultdict[tuple[str, str], list[tuple[int, int, int, int]]] = defaultdict(list)
+    result: defaultdict[tuple[str, str], list[tuple[int, int, int, int]]] = defaultdict(list)
     for row in rows(capture):
         ends = f"{row['src']}:{row['src_port']}", f"{row['dst']}:{row['dst_port']}"
-        found[ends].append((row["frame_length"] - 4, row["code"], row["opaque"], row["flag"]))
-    return dict(found)
+        result[ends].append((row["frame_length"] - 4, row["code"], row["opaque"], row["flag"]))
+    return dict(result)
 
 
 @every_capture
@@ -61,12 +61,10 @@ def test_exactly_the_frames_are_found_that_were_counted(capture: Path) -> None:
 @every_capture
 @needs_tshark
 @pytest.mark.parametrize("form", ["pcap", "nsecpcap", "modpcap", "pcapng"])
-def test_they_are_found_in_what_wireshark_makes_of_a_capture(
-    capture: Path, form: str, tmp_path: Path
-) -> None:
-    made = tmp_path / "made.pcap"
-    subprocess.run(["editcap", "-F", form, capture, made], check=True)
-    assert frames_of(read_counts(capture)) == decode_frames(made)
+def test_they_are_found_in_copies_by_wireshark(capture: Path, form: str, tmp_path: Path) -> None:
+    copy = tmp_path / "made.pcap"
+    subprocess.run(["editcap", "-F", form, capture, copy], check=True)
+    assert frames_of(read_counts(capture)) == decode_frames(copy)
 
 
 @pytest.mark.process
@@ -75,9 +73,9 @@ def test_they_are_found_in_what_wireshark_makes_of_a_capture(
 def test_packets_that_were_captured_twice_make_no_frame_twice(
     capture: Path, tmp_path: Path
 ) -> None:
-    made = tmp_path / "twice.pcapng"
-    subprocess.run(["mergecap", "-w", made, capture, capture], check=True)
-    assert frames_of(read_counts(capture)) == decode_frames(made)
+    copy = tmp_path / "twice.pcapng"
+    subprocess.run(["mergecap", "-w", copy, capture, capture], check=True)
+    assert frames_of(read_counts(capture)) == decode_frames(copy)
 
 
 @pytest.mark.process
@@ -86,12 +84,12 @@ def test_packets_that_were_captured_twice_make_no_frame_twice(
 def test_the_dissector_shows_them_too(capture: Path, tmp_path: Path) -> None:
     script = tmp_path / "rocketmq.lua"
     script.write_text(dissector(), "utf-8")
-    found: Counter[tuple[str, str]] = Counter()
+    result: Counter[tuple[str, str]] = Counter()
     fields = ["rocketmq.length", "rocketmq.opaque"]
     for lengths, opaques in tshark_rows(capture, fields, script=script, only="rocketmq.length"):
-        found.update(zip(lengths.split(","), opaques.split(","), strict=True))
+        result.update(zip(lengths.split(","), opaques.split(","), strict=True))
     expected = Counter((str(row["frame_length"] - 4), str(row["opaque"])) for row in rows(capture))
-    assert expected == found
+    assert expected == result
     assert [] == tshark_rows(
         capture, fields, script=script, only="rocketmq.bad_header || rocketmq.bad_length"
     )
@@ -108,17 +106,19 @@ def test_every_response_has_its_request(capture: Path) -> None:
 def test_bodies_of_java_are_decoded(capfd: pytest.CaptureFixture[str]) -> None:
     capture = str(next(path for path in CAPTURES if path.name == "java-5.5.0.pcap.gz"))
     assert main(["decode", capture, "--format", "jsonl", "--body", "decoded"]) == 0
-    found: list[dict[str, Any]] = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    result: list[dict[str, Any]] = [
+        json.loads(line) for line in capfd.readouterr().out.splitlines()
+    ]
     unknown = {
         (row["request_code"], row["code"])
-        for row in found
+        for row in result
         if row["body_length"] and not row["body"]
     }
     assert set() == unknown
     registrations = [
-        json.loads(row["body"]) for row in found if row["code"] == 103 and row["kind"] == "request"
+        json.loads(row["body"]) for row in result if row["code"] == 103 and row["kind"] == "request"
     ]
-    assert any("orders" in json.dumps(one) for one in registrations)
+    assert any("orders" in json.dumps(item) for item in registrations)
 
 
 @every_capture

@@ -195,6 +195,6 @@ def test_the_thread_ends_with_the_block_and_gives_errors_back() -> None:
     with Backstage() as backstage:
         with pytest.raises(LookupError, match="seen"):
             backstage.do(fail)
-        assert "rocketwire backstage" in [each.name for each in threading.enumerate()]
+        assert "rocketwire backstage" in [thread.name for thread in threading.enumerate()]
 
-    assert "rocketwire backstage" not in [each.name for each in threading.enumerate()]
+    assert "rocketwire backstage" not in [thread.name for thread in threading.enumerate()]

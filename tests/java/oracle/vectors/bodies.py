@@ -91,8 +91,8 @@ def sheets(java: Javas) -> Iterator[Sheet]:
     how = "by hand; RemotingSerializable.decode reads them"
     newest = list(_odd(java.newest))
     yield Sheet("vectors/bodies/odd-5.5.0.jsonl", how, newest)
-    known = {line["id"] for line in newest}
-    older = [line for line in _odd(java.older) if line["id"] not in known]
+    newest_ids = {line["id"] for line in newest}
+    older = [line for line in _odd(java.older) if line["id"] not in newest_ids]
     yield Sheet("vectors/bodies/odd-5.3.3.jsonl", f"{how}, and 5.5.0 does not", older, OLDER)
 
 
@@ -102,8 +102,8 @@ def _reread(java: Javas, line: Line) -> Line:
     first = java.newest.ask("body_decode", **question)
     time.sleep(TICK / 5)
     if first["ok"] and first == java.newest.ask("body_decode", **question):
-        same = first["value"] == line["value"]
-        return {**line, "value": first["value"], "reencodes": True if same else OTHERWISE}
+        is_same = first["value"] == line["value"]
+        return {**line, "value": first["value"], "reencodes": True if is_same else OTHERWISE}
     return {**line, "read_by": OLDER}
 
 
@@ -111,37 +111,38 @@ def _random(oracle: Oracle, levels: Sequence[tuple[int, str]]) -> Iterator[Line]
     """Of each class one body at each level."""
     for name in body_classes():
         for level, title in levels:
-            asked = [
+            requests = [
                 {"op": "body_random", "class": name, "seed": seed, "level": level}
                 for seed in range(SEEDS if level else 1)
             ]
-            first, *others = (_after_a_tick(oracle, asked) for _ in range(ROUNDS))
+            first, *later_rounds = (_after_a_tick(oracle, requests) for _ in range(ROUNDS))
             good = [
-                one
-                for one, *again in zip(first, *others, strict=True)
-                if all(one == other for other in again) and _comes_back(one)
+                first_answer
+                for first_answer, *later_answers in zip(first, *later_rounds, strict=True)
+                if all(first_answer == later_answer for later_answer in later_answers)
+                and _comes_back(first_answer)
             ]
             if good:
                 yield _line(f"{name}/{title}", name, min(good, key=_distance))
 
 
-def _after_a_tick(oracle: Oracle, asked: Sequence[Line]) -> list[Answer]:
+def _after_a_tick(oracle: Oracle, requests: Sequence[Line]) -> list[Answer]:
     time.sleep(TICK)
-    return list(oracle.ask_all(asked))
+    return list(oracle.ask_all(requests))
 
 
-def _distance(made: Answer) -> tuple[bool, int]:
+def _distance(body: Answer) -> tuple[bool, int]:
     """Small for a body that is as large as it may be."""
-    spare = 2 * LARGEST - len(made["hex"])
+    spare = 2 * LARGEST - len(body["hex"])
     return spare < 0, abs(spare)
 
 
-def _comes_back(made: Answer) -> bool:
+def _comes_back(body: Answer) -> bool:
     """Whether Java reads the value that it wrote; nulls among the items of a list are ignored."""
-    text = bytes.fromhex(made["hex"]) if made["ok"] else b""
-    if not made["ok"] or b"[null" in text or b",null" in text:
+    text = bytes.fromhex(body["hex"]) if body["ok"] else b""
+    if not body["ok"] or b"[null" in text or b",null" in text:
         return False
-    return made.get("decoded") == made["value"] and _has_an_order(made["value"])
+    return body.get("decoded") == body["value"] and _has_an_order(body["value"])
 
 
 def _has_an_order(value: object) -> bool:
@@ -156,9 +157,9 @@ def _has_an_order(value: object) -> bool:
     return True
 
 
-def _line(title: str, name: str, made: Answer) -> Line:
-    text = document(bytes.fromhex(made["hex"]))
-    return {"id": title, "class": name, **text, "value": made["decoded"], "reencodes": True}
+def _line(title: str, name: str, body: Answer) -> Line:
+    text = document(bytes.fromhex(body["hex"]))
+    return {"id": title, "class": name, **text, "value": body["decoded"], "reencodes": True}
 
 
 def _texts(oracle: Oracle) -> Iterator[Line]:
@@ -172,16 +173,16 @@ def _texts(oracle: Oracle) -> Iterator[Line]:
 
 def _build(oracle: Oracle, title: str, name: str, value: object) -> Iterator[Line]:
     """The vector, unless Java does not read what it wrote itself."""
-    made = oracle.find("body_build", **{"class": name, "value": value})
-    read = oracle.ask("body_decode", **{"class": name, "hex": made["hex"]})
-    if read["ok"] and read["value"] == made["value"]:
-        yield _line(title, name, {**made, "decoded": read["value"]})
+    body = oracle.find("body_build", **{"class": name, "value": value})
+    read = oracle.ask("body_decode", **{"class": name, "hex": body["hex"]})
+    if read["ok"] and read["value"] == body["value"]:
+        yield _line(title, name, {**body, "decoded": read["value"]})
 
 
 def _odd(oracle: Oracle) -> Iterator[Line]:
     for title, name, text in ODD:
-        asked = {"class": name, "text": text}
-        first = oracle.ask("body_decode", **asked)
+        requests = {"class": name, "text": text}
+        first = oracle.ask("body_decode", **requests)
         if first["ok"]:
             data = document(text.encode())
             yield with_refusal(

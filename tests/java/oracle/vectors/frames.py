@@ -69,15 +69,15 @@ def sheets(java: Javas) -> Iterator[Sheet]:
     ):
         lines = list(_write(java, oracle, form))
         yield Sheet(f"vectors/frames/{file}.jsonl", how, lines, release)
-    odd = list(_odd(java))
-    yield Sheet("vectors/frames/odd.jsonl", "by hand; RemotingCommand.decode reads them", odd)
+    unusual = list(_odd(java))
+    yield Sheet("vectors/frames/odd.jsonl", "by hand; RemotingCommand.decode reads them", unusual)
 
 
 def _write(java: Javas, oracle: Oracle, form: str) -> Iterator[Line]:
     base = {"code": 10, "opaque": 7, "serialize": form}
     for name, members in _commands(form):
-        made = oracle.find("encode_frame", **{**base, **members})
-        line = _read(java, {"id": name, "hex": made["hex"]})
+        sample = oracle.find("encode_frame", **{**base, **members})
+        line = _read(java, {"id": name, "hex": sample["hex"]})
         yield {**line, "reencodes": _reencodes(java, line)}
 
 
@@ -85,9 +85,9 @@ def _reencodes(java: Javas, line: Line) -> bool | str:
     """Whether 5.5.0 writes the command that way, in whichever order its map has the fields."""
     if line["value"]["serialize"] == "ROCKETMQ":
         return NO_FIELD if "because" in line else True
-    again = java.newest.ask("encode_frame", **line["value"]).get("hex")
+    encoded = java.newest.ask("encode_frame", **line["value"]).get("hex")
     absent = line["id"] == "language=null"
-    return same_or(DEFAULT_LANGUAGE if absent else ESCAPED, again, line["hex"])
+    return same_or(DEFAULT_LANGUAGE if absent else ESCAPED, encoded, line["hex"])
 
 
 def _read(java: Javas, line: Line) -> Line:

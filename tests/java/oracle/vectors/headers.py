@@ -89,10 +89,10 @@ def _place(cls: type[Any]) -> _Place:
     return _Place(0, 1)
 
 
-def _ordinary(wire: str, one: Ext, number: int) -> object:
-    if one.check is not None:
+def _ordinary(wire: str, ext: Ext, number: int) -> object:
+    if ext.check is not None:
         return GOOD[wire]
-    java = one.form.java
+    java = ext.form.java
     if java in BITS:
         return 1000 + number
     if java in ("boolean", "Boolean"):
@@ -103,8 +103,8 @@ def _ordinary(wire: str, one: Ext, number: int) -> object:
 def _all(oracle: Oracle) -> Iterator[Line]:
     for name, cls in classes().items():
         values = {
-            one.wire: _ordinary(one.wire, one, number)
-            for number, one in enumerate(fields_of(cls).values())
+            ext.wire: _ordinary(ext.wire, ext, number)
+            for number, ext in enumerate(fields_of(cls).values())
         }
         yield _line(oracle, f"{name}/all", cls, values, "JSON")
 
@@ -113,24 +113,24 @@ def _nasty(oracle: Oracle) -> Iterator[Line]:
     texts, wholes = cycle(nasty.TEXTS.values()), {32: cycle(nasty.INT32), 64: cycle(nasty.INT64)}
     for name, cls in classes().items():
         values: dict[str, object] = {}
-        for number, one in enumerate(fields_of(cls).values()):
-            values[one.wire] = _ordinary(one.wire, one, number)
-            if one.check is None and one.form.java in BITS:
-                values[one.wire] = next(wholes[BITS[one.form.java]])
-            elif one.check is None and one.form.java == "String":
-                values[one.wire] = next(texts)
+        for number, ext in enumerate(fields_of(cls).values()):
+            values[ext.wire] = _ordinary(ext.wire, ext, number)
+            if ext.check is None and ext.form.java in BITS:
+                values[ext.wire] = next(wholes[BITS[ext.form.java]])
+            elif ext.check is None and ext.form.java == "String":
+                values[ext.wire] = next(texts)
         yield _line(oracle, f"{name}/nasty", cls, values, "ROCKETMQ")
 
 
 def _least(oracle: Oracle) -> Iterator[Line]:
     for name, cls in classes().items():
         fields = fields_of(cls).values()
-        if any(one.clock for one in fields):
+        if any(ext.clock for ext in fields):
             continue
         values = {
-            one.wire: _ordinary(one.wire, one, number)
-            for number, one in enumerate(fields)
-            if one.required or one.check is not None
+            ext.wire: _ordinary(ext.wire, ext, number)
+            for number, ext in enumerate(fields)
+            if ext.required or ext.check is not None
         }
         if len(values) < len(fields):
             yield _line(oracle, f"{name}/least", cls, values, "JSON")
@@ -141,15 +141,15 @@ def _fast(oracle: Oracle) -> Iterator[Line]:
         if not fast_codec_of(cls):
             continue
         fields = fields_of(cls)
-        wires = [one.wire for one in fields.values() if one.form.java == "String"]
+        wires = [ext.wire for ext in fields.values() if ext.form.java == "String"]
         texts = nasty.TEXTS.items() if wires else ()
         for title, text in texts:
-            values = {one.wire: _ordinary(one.wire, one, 1) for one in fields.values()}
+            values = {ext.wire: _ordinary(ext.wire, ext, 1) for ext in fields.values()}
             values.update(dict.fromkeys(wires[:2], text))
             yield _line(oracle, f"{name}/{title}", cls, values, "ROCKETMQ")
         for number in nasty.INT32:
-            values = {one.wire: _ordinary(one.wire, one, 1) for one in fields.values()}
-            numeric = {one.wire: number for one in fields.values() if one.form.java in BITS}
+            values = {ext.wire: _ordinary(ext.wire, ext, 1) for ext in fields.values()}
+            numeric = {ext.wire: number for ext in fields.values() if ext.form.java in BITS}
             yield _line(oracle, f"{name}/{number}", cls, {**values, **numeric}, "ROCKETMQ")
 
 
@@ -157,13 +157,13 @@ def _line(
     oracle: Oracle, title: str, cls: type[Any], values: Mapping[str, object], form: str
 ) -> Line:
     name, place = title.partition("/")[0], _place(cls)
-    asked = {"code": place.code, "flag": place.flag, "opaque": 7, "serialize": form, "header": name}
-    made = oracle.find("encode_frame", fields=values, **asked)["hex"]
-    read = oracle.find("decode_frame", hex=made, header=name)["command"]["header"]
-    again = oracle.ask("encode_frame", fields=read, **asked).get("hex")
+    head = {"code": place.code, "flag": place.flag, "opaque": 7, "serialize": form, "header": name}
+    frame_hex = oracle.find("encode_frame", fields=values, **head)["hex"]
+    read = oracle.find("decode_frame", hex=frame_hex, header=name)["command"]["header"]
+    encoded = oracle.ask("encode_frame", fields=read, **head).get("hex")
     reason = NO_VALUE if form == "ROCKETMQ" else INHERITED
-    line: Line = {"id": title, "class": name, "hex": made, "value": read}
-    return {**line, "reencodes": same_or(reason, again, made)}
+    line: Line = {"id": title, "class": name, "hex": frame_hex, "value": read}
+    return {**line, "reencodes": same_or(reason, encoded, frame_hex)}
 
 
 def _texts(oracle: Oracle) -> Iterator[Line]:
@@ -179,9 +179,9 @@ def odd_fields(oracle: Oracle) -> Iterator[tuple[str, str, dict[str, str], Answe
     for java, (name, wire, texts) in OF_TYPES.items():
         cls = classes()[name]
         base = {
-            one.wire: str(_ordinary(one.wire, one, 0)).replace("True", "true")
-            for one in fields_of(cls).values()
-            if one.required or one.check is not None
+            ext.wire: str(_ordinary(ext.wire, ext, 0)).replace("True", "true")
+            for ext in fields_of(cls).values()
+            if ext.required or ext.check is not None
         }
         for number, text in enumerate(texts):
             fields = {**base, wire: text}

@@ -57,15 +57,7 @@ WITHOUT_PROPERTY_SEPARATORS: Final = {
 """The same without U+0001 and U+0002, which end names and values of properties."""
 
 INT32: Final = (0, 1, -1, 127, 128, 255, 256, 32767, 65536, 0x7FFFFFFF, -0x80000000)
-INT64: Final = (
-    *INT32,
-    1 << 31,
-    1 << 32,
-    (1 << 53) - 1,
-    (1 << 53) + 1,
-    (1 << 63) - 1,
-    -(1 << 63),
-)
+INT64: Final = (*INT32, 1 << 31, 1 << 32, (1 << 53) - 1, (1 << 53) + 1, (1 << 63) - 1, -(1 << 63))
 BODIES: Final = {
     "one-zero": b"\0",
     "all-bytes": bytes(range(256)),

@@ -47,10 +47,10 @@ def answers(cases: list[Case]) -> list[Any]:
     command = ["java", "-cp", f"{java_cache.jars(NEWEST)}/*:{classes}", *java_peers.SHORT_LIVED]
     with tempfile.TemporaryDirectory(prefix="policies-") as scratch:
         command += [f"-Duser.home={scratch}", "-Drocketmq.client.logUseSlf4j=true", "Policies"]
-        done = subprocess.run(
+        ended = subprocess.run(
             command, input=json.dumps(cases).encode(), capture_output=True, check=True
         )
-    return cast("list[Any]", json.loads(done.stdout.splitlines()[-1]))
+    return cast("list[Any]", json.loads(ended.stdout.splitlines()[-1]))
 
 
 def sheets(_: Javas) -> Iterator[Sheet]:
@@ -69,11 +69,11 @@ def sheets(_: Javas) -> Iterator[Sheet]:
         "constants": ("MessageConst and DefaultMQProducer", _constants()),
     }
     cases = {name: list(those) for name, (_how, those) in families.items()}
-    given = iter(answers([case for some in cases.values() for case in some]))
+    replies = iter(answers([case for group in cases.values() for case in group]))
     for name, (how, _cases) in families.items():
         lines: list[Line] = []
         for number, case in enumerate(cases[name]):
-            answer = next(given)
+            answer = next(replies)
             lines.append({"id": f"{case['op']} {number}", **case, **_outcome(answer)})
         yield Sheet(f"vectors/policy/{name}.jsonl", how, lines)
 
@@ -186,7 +186,7 @@ def _broker(name: str, *ids: int) -> Case:
     return {
         "brokerName": name,
         "cluster": "c",
-        "brokerAddrs": {str(one): f"10.0.0.{one}:10911" for one in ids},
+        "brokerAddrs": {str(number): f"10.0.0.{number}:10911" for number in ids},
     }
 
 
@@ -223,11 +223,11 @@ def _routes() -> Iterator[Case]:
         _data("gone", 1, 1),
         _data("a", 2, 2),
     ]
-    plain: Case = {"brokerDatas": brokers, "queueDatas": datas, "filterServerTable": {}}
-    routes: list[Case] = [plain, {"brokerDatas": [], "queueDatas": [], "filterServerTable": {}}]
-    routes += [{**plain, "queueDatas": [_data("a", 2, 2, perm)]} for perm in range(16)]
-    routes += [{**plain, "queueDatas": [_data(name, 1, 1) for name in reversed(BROKERS)], "brokerDatas": [_broker(name, 0) for name in BROKERS]}]  # fmt: skip
-    routes += [{**plain, "orderTopicConf": text} for text in ("", "b:2;a:1", "b:2;", "b:0", "b:-1;a:1", "b:+1", "b", "b:", "b:x", ";b:1", "b:1:7", ":2", ";", "a:1;a:2", "b: 1", "b:99999999999")]  # fmt: skip
+    simple: Case = {"brokerDatas": brokers, "queueDatas": datas, "filterServerTable": {}}
+    routes: list[Case] = [simple, {"brokerDatas": [], "queueDatas": [], "filterServerTable": {}}]
+    routes += [{**simple, "queueDatas": [_data("a", 2, 2, perm)]} for perm in range(16)]
+    routes += [{**simple, "queueDatas": [_data(name, 1, 1) for name in reversed(BROKERS)], "brokerDatas": [_broker(name, 0) for name in BROKERS]}]  # fmt: skip
+    routes += [{**simple, "orderTopicConf": text} for text in ("", "b:2;a:1", "b:2;", "b:0", "b:-1;a:1", "b:+1", "b", "b:", "b:x", ";b:1", "b:1:7", ":2", ";", "a:1;a:2", "b: 1", "b:99999999999")]  # fmt: skip
     static = {
         "a": _mapping("a", {0: 0, 1: 1, 2: 2}, 4, 10),
         "b": _mapping("b", {1: 0, 2: 1}, 6, 11),
@@ -235,15 +235,15 @@ def _routes() -> Iterator[Case]:
         "d": _mapping("d", {0: 0}, 1, 1, None),
     }
     routes += [
-        {**plain, "topicQueueMappingByBroker": static},
-        {**plain, "topicQueueMappingByBroker": {}},
+        {**simple, "topicQueueMappingByBroker": static},
+        {**simple, "topicQueueMappingByBroker": {}},
     ]
     routes += [
-        {**plain, "topicQueueMappingByBroker": static, "orderTopicConf": text}
+        {**simple, "topicQueueMappingByBroker": static, "orderTopicConf": text}
         for text in ("", "b:1")
     ]
     routes += [
-        {**plain, "topicQueueMappingByBroker": {"a": _mapping("a", {0: 0}, 3, -2), "b": _mapping("b", {}, 2, -1)}}
+        {**simple, "topicQueueMappingByBroker": {"a": _mapping("a", {0: 0}, 3, -2), "b": _mapping("b", {}, 2, -1)}}
     ]  # fmt: skip
     for route in routes:
         text = json.dumps(route)
@@ -296,10 +296,10 @@ def _selectors() -> Iterator[Case]:
     keys += [("long", str(number)) for number in (2**31, -(2**31) - 1, 2**63 - 1, -(2**63), 10**12)]
     keys += [("double", text) for text in ("0.0", "-0.0", "1.5", "-1.5", "1e300", "5e-324")]
     keys += [("boolean", text) for text in ("true", "false")]
-    for kind, text in keys:
-        yield {"op": "hash_code", "type": kind, "text": text}
+    for syntax, text in keys:
+        yield {"op": "hash_code", "type": syntax, "text": text}
         for count in (1, 3, 4, 8):
-            yield {"op": "by_hash", "type": kind, "text": text, "queues": _queues(("a", count))}
+            yield {"op": "by_hash", "type": syntax, "text": text, "queues": _queues(("a", count))}
     for seed in (0, 1, -1, 42, 1_700_000_000_000):
         yield {
             "op": "random",
@@ -310,9 +310,9 @@ def _selectors() -> Iterator[Case]:
 
 
 def _subscriptions() -> Iterator[Case]:
-    for kind in (None, "TAG", "SQL92", "OTHER"):
+    for syntax in (None, "TAG", "SQL92", "OTHER"):
         for text in EXPRESSIONS:
-            yield {"op": "subscription", "text": text, "type": kind}
+            yield {"op": "subscription", "text": text, "type": syntax}
 
 
 def _names() -> Iterator[Case]:

@@ -144,33 +144,35 @@ def _registrations(oracle: Oracle) -> Iterator[Line]:
             topicConfigTable={"T": registrations.topic("T")}
         ),
     }
-    made = oracle.find("register_encode", value=value, compressed=True)
-    data, plain = bytes.fromhex(made["hex"]), bytes.fromhex(made["plain"])
-    version = 4 + int.from_bytes(plain[:4], "big")  # where the number of topics stands
+    sample = oracle.find("register_encode", value=value, compressed=True)
+    data, inflated = bytes.fromhex(sample["hex"]), bytes.fromhex(sample["plain"])
+    version = 4 + int.from_bytes(inflated[:4], "big")  # where the number of topics stands
 
-    def packed(changed: bytes) -> bytes:
+    def pack(changed: bytes) -> bytes:
         return zlib.compress(changed, 9)
 
-    def word(at: int, number: int) -> bytes:
-        return packed(plain[:at] + (number & 0xFFFFFFFF).to_bytes(4, "big") + plain[at + 4 :])
+    def word(place: int, number: int) -> bytes:
+        return pack(
+            inflated[:place] + (number & 0xFFFFFFFF).to_bytes(4, "big") + inflated[place + 4 :]
+        )
 
     yield from _registration(oracle, "no zlib stream", b"{}")
     yield from _registration(oracle, "half a zlib stream", data[: len(data) // 2])
     yield from _registration(oracle, "damaged zlib stream", data[:9] + b"\xff\xff" + data[11:])
-    yield from _registration(oracle, "nothing inside", packed(b""))
+    yield from _registration(oracle, "nothing inside", pack(b""))
     for size in (3, 4, 20, version, version + 2, version + 4, version + 6, version + 12):
-        yield from _registration(oracle, f"cut after {size} bytes", packed(plain[:size]))
-    for name, at in (("version", 0), ("topic", version + 4)):
+        yield from _registration(oracle, f"cut after {size} bytes", pack(inflated[:size]))
+    for name, place in (("version", 0), ("topic", version + 4)):
         for number in (-1, -(1 << 31), 1 << 20):
-            yield from _registration(oracle, f"{name} of length {number}", word(at, number))
+            yield from _registration(oracle, f"{name} of length {number}", word(place, number))
     for number in (2, 1 << 20):
         yield from _registration(oracle, f"{number} topics", word(version, number))
-    broken = plain.replace(b"{", b"[", 1)
-    yield from _registration(oracle, "version is no object", packed(broken))
-    broken = plain.replace(b"SINGLE_TAG", b"DOUBLE_TAG")
-    yield from _registration(oracle, "topic of an unknown filter type", packed(broken))
-    broken = plain.replace(b"T 16 16", b"T xx 16")
-    yield from _registration(oracle, "topic without numbers", packed(broken))
+    broken = inflated.replace(b"{", b"[", 1)
+    yield from _registration(oracle, "version is no object", pack(broken))
+    broken = inflated.replace(b"SINGLE_TAG", b"DOUBLE_TAG")
+    yield from _registration(oracle, "topic of an unknown filter type", pack(broken))
+    broken = inflated.replace(b"T 16 16", b"T xx 16")
+    yield from _registration(oracle, "topic without numbers", pack(broken))
     for text in ("{", '{"topicConfigSerializeWrapper":[1]}', '{"topicConfigSerializeWrapper":{"topicConfigTable":{"a":1}}}'):  # fmt: skip
         yield from _registration(oracle, text, text.encode(), packed=False)
 
@@ -210,9 +212,9 @@ def _break_messages(data: bytes) -> Iterator[tuple[str, bytes]]:
     ):
         yield f"magic {title}", data[:4] + magic.to_bytes(4, "big") + data[8:]
     yield "body of 1 MiB", data[:84] + b"\0\x10\0\0" + data[88:]
-    at = 88 + int.from_bytes(data[84:88], "big")
-    yield "topic longer than the message", data[:at] + b"\x7f" + data[at + 1 :]
-    end = at + 1 + data[at]
+    place = 88 + int.from_bytes(data[84:88], "big")
+    yield "topic longer than the message", data[:place] + b"\x7f" + data[place + 1 :]
+    end = place + 1 + data[place]
     yield "properties longer than the message", data[:end] + b"\x7f\xff" + data[end + 2 :]
     for title, flag in (("LZ4", 0x101), ("ZSTD", 0x201), ("ZLIB", 0x301), ("no type", 1), ("an unknown type", 0x401)):  # fmt: skip
         changed = data[:36] + flag.to_bytes(4, "big") + data[40:]
@@ -222,9 +224,9 @@ def _break_messages(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _batches(oracle: Oracle) -> Iterator[Line]:
-    one = {"topic": "T", "flag": 1, "body": b"body".hex(), "properties": {"k": "v"}}
-    made = oracle.find("batch_encode", messages=[one])["hex"]
-    data = bytes.fromhex(made)
+    message = {"topic": "T", "flag": 1, "body": b"body".hex(), "properties": {"k": "v"}}
+    sample = oracle.find("batch_encode", messages=[message])["hex"]
+    data = bytes.fromhex(sample)
     cases = {f"cut after {size} bytes": data[:size] for size in (1, 3, 4, 12, 19, 22, 25)}
     cases["body of negative length"] = data[:16] + b"\xff\xff\xff\xff" + data[20:]
     cases["body of 1 MiB"] = data[:16] + b"\0\x10\0\0" + data[20:]
@@ -236,16 +238,16 @@ def _batches(oracle: Oracle) -> Iterator[Line]:
 
 def _compress(oracle: Oracle) -> Iterator[Line]:
     body = bytes(range(256)) * 4
-    for kind in stored.TYPES:
-        made = bytes.fromhex(oracle.find("compress", type=kind, hex=body.hex())["hex"])
+    for compression in stored.TYPES:
+        sample = bytes.fromhex(oracle.find("compress", type=compression, hex=body.hex())["hex"])
         cases = {
             "other bytes": b"not compressed",
-            "head alone": made[:4],
-            "half": made[: len(made) // 2],
+            "head alone": sample[:4],
+            "half": sample[: len(sample) // 2],
         }
         for title, data in cases.items():
-            answer = oracle.ask("decompress", type=kind, hex=data.hex())
-            line: Line = {"id": f"{kind} {title}", "type": kind, "hex": data.hex()}
+            answer = oracle.ask("decompress", type=compression, hex=data.hex())
+            line: Line = {"id": f"{compression} {title}", "type": compression, "hex": data.hex()}
             yield _refuse(line, [answer])
 
 

@@ -60,10 +60,7 @@ def _values() -> Iterator[tuple[str, dict[str, object]]]:
     yield "no topics", {"filterServerList": [], "topicConfigSerializeWrapper": wrapper()}
     yield "no topics, no list", {"topicConfigSerializeWrapper": wrapper(), "filterServerList": None}
     names = ["", "10.0.0.1:1", '"quoted"', "\u4e3b\U0001f680", "\0\x85\u2028"]
-    yield (
-        "filter servers",
-        {"filterServerList": names, "topicConfigSerializeWrapper": wrapper()},
-    )
+    yield ("filter servers", {"filterServerList": names, "topicConfigSerializeWrapper": wrapper()})
     for title, name in nasty.TEXTS.items():
         if name and " " not in name:
             table = {name: topic(name)}
@@ -75,8 +72,8 @@ def _values() -> Iterator[tuple[str, dict[str, object]]]:
     yield "extreme version", _of(dataVersion=numbers)
     attributes = {"+message.type": "FIFO", "a": "", "": "b", "\u4e3b\U0001f680": '"\\\n\x85'}
     yield "attributes", _of(topicConfigTable={"T": topic("T", attributes=attributes)})
-    many = {f"T{i}": topic(f"T{i}", topicFilterType="MULTI_TAG") for i in range(50)}
-    yield "many topics", _of(topicConfigTable=many)
+    fifty = {f"T{i}": topic(f"T{i}", topicFilterType="MULTI_TAG") for i in range(50)}
+    yield "many topics", _of(topicConfigTable=fifty)
     info = {"bname": "b", "dirty": True, "epoch": -1, "scope": "s", "totalQueues": 8}
     infos = {
         f"S{i}": {
@@ -97,24 +94,24 @@ def _of(**members: object) -> dict[str, object]:
 
 def _bodies(oracle: Oracle, *, packed: bool) -> Iterator[Line]:
     for title, value in _values():
-        made = oracle.find("register_encode", value=value, compressed=packed)
-        yield from _read(oracle, title, made, packed=packed)
+        sample = oracle.find("register_encode", value=value, compressed=packed)
+        yield from _read(oracle, title, sample, packed=packed)
     for seed in range(12):
         level = 1 + seed % 2
-        made = oracle.find("register_random", seed=seed, level=level, compressed=packed)
-        if len(made["hex"]) < 3000:
-            yield from _read(oracle, f"random {seed}", made, packed=packed)
+        sample = oracle.find("register_random", seed=seed, level=level, compressed=packed)
+        if len(sample["hex"]) < 3000:
+            yield from _read(oracle, f"random {seed}", sample, packed=packed)
 
 
-def _size(made: Answer) -> int:
+def _size(sample: Answer) -> int:
     """Size before compression; Java's maps have an order of their own."""
-    return len(made.get("plain") or made["hex"])
+    return len(sample.get("plain") or sample["hex"])
 
 
-def _read(oracle: Oracle, title: str, made: Answer, *, packed: bool) -> Iterator[Line]:
+def _read(oracle: Oracle, title: str, sample: Answer, *, packed: bool) -> Iterator[Line]:
     """The result of each version, unless Java cannot read its own text."""
     shown = None
-    data = made["hex"]
+    data = sample["hex"]
     for version in VERSIONS if packed else VERSIONS[:1]:
         answer = oracle.ask("register_decode", hex=data, compressed=packed, version=version)
         if not answer["ok"]:
@@ -123,8 +120,8 @@ def _read(oracle: Oracle, title: str, made: Answer, *, packed: bool) -> Iterator
             del answer["value"]["topicConfigSerializeWrapper"]["mappingDataVersion"]["timestamp"]
         if answer["value"] == shown:
             continue
-        again = oracle.find("register_encode", value=answer["value"], compressed=packed)
-        kept = True if _size(again) == _size(made) else INCOMPLETE
+        encoded = oracle.find("register_encode", value=answer["value"], compressed=packed)
+        kept = True if _size(encoded) == _size(sample) else INCOMPLETE
         reencodes = LOSSY if shown else kept
         shown = answer["value"]
         line: Line = {"id": f"{title}, version {version}", "hex": data, "version": version}
@@ -135,10 +132,10 @@ def _old(oracle: Oracle) -> Iterator[Line]:
     name = "TopicConfigSerializeWrapper"
     for title, value in _values():
         inner = value["topicConfigSerializeWrapper"]
-        made = oracle.find("body_build", **{"class": name, "value": inner})
-        read = oracle.ask("body_decode", **{"class": name, "hex": made["hex"]})
+        sample = oracle.find("body_build", **{"class": name, "value": inner})
+        read = oracle.ask("body_decode", **{"class": name, "hex": sample["hex"]})
         if read["ok"] and "mapping" not in title and "filter" not in title and "list" not in title:
-            line: Line = {"id": title, "hex": made["hex"], "version": OLD}
+            line: Line = {"id": title, "hex": sample["hex"], "version": OLD}
             yield {**line, "value": read["value"], "reencodes": True}
 
 
@@ -160,6 +157,6 @@ def _topics(oracle: Oracle) -> Iterator[Line]:
 def _topic(oracle: Oracle, title: str, text: str, *, reencodes: bool | str) -> Iterator[Line]:
     answer = oracle.ask("topic_decode", text=text)
     if answer["ok"] and answer["accepted"]:
-        again = oracle.find("topic_encode", value=answer["value"])["text"]
-        kept = reencodes if again == text else DERIVED
+        encoded = oracle.find("topic_encode", value=answer["value"])["text"]
+        kept = reencodes if encoded == text else DERIVED
         yield {"id": title, "text": text, "value": answer["value"], "reencodes": kept}

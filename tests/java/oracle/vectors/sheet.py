@@ -24,12 +24,7 @@ REFUSED = {
 
 
 class Javas(NamedTuple):
-    """The running oracles.
-
-    Attributes:
-        newest: of the release that this library follows.
-        older: of the last one with the other JSON library.
-    """
+    """The running oracles."""
 
     newest: Oracle
     older: Oracle
@@ -38,11 +33,7 @@ class Javas(NamedTuple):
 class Sheet(NamedTuple):
     """One file of vectors.
 
-    Attributes:
-        file: below the fixtures; ``bad/`` holds what Java refuses.
-        how: how they were made.
-        lines: the vectors; each has an ``id``.
-        release: whose classes made and read them.
+    ``bad/`` holds the files that Java refuses; ``release`` is that of the classes that made and read the lines.
     """
 
     file: str
@@ -66,14 +57,12 @@ class Sheet(NamedTuple):
         }
 
     def text(self) -> str:
-        """The file's content.
-
-        Raises:
-            ValueError: two vectors have the same id.
-        """
+        """The file's content."""
         ids = [line["id"] for line in self.lines]
         if len(set(ids)) != len(ids):
-            raise ValueError(f"{self.file}: {sorted(one for one in ids if ids.count(one) > 1)}")
+            raise ValueError(
+                f"{self.file}: {sorted(line_id for line_id in ids if ids.count(line_id) > 1)}"
+            )
         return "".join(_one_line(line) + "\n" for line in self.lines)
 
 
@@ -82,15 +71,15 @@ def _one_line(line: Line) -> str:
     return json.dumps(line, separators=(",", ":"))
 
 
-def with_refusal(odd: Line) -> Line:
+def with_refusal(line: Line) -> Line:
     """The line, with a mark if this library refuses it."""
     because = "no JSON, and no release writes it"
-    return {**odd, "here": "refused", "because": because} if odd["id"] in REFUSED else odd
+    return {**line, "here": "refused", "because": because} if line["id"] in REFUSED else line
 
 
-def same_or(reason: str, written: str | None, wanted: str) -> bool | str:
+def same_or(reason: str, written: str | None, expected: str) -> bool | str:
     """The value of ``reencodes`` in a vector: true, or why writing it again gives other bytes."""
-    return True if written == wanted else reason
+    return True if written == expected else reason
 
 
 def document(data: bytes) -> Line:

@@ -49,8 +49,8 @@ def value_of(**members: object) -> dict[str, object]:
 
 def encode(oracle: Oracle, *, compress: bool = False, **members: object) -> bytes:
     """The bytes that Java writes."""
-    made = oracle.find("msg_encode", value=value_of(**members), compress=compress)
-    return bytes.fromhex(made["hex"])
+    sample = oracle.find("msg_encode", value=value_of(**members), compress=compress)
+    return bytes.fromhex(sample["hex"])
 
 
 def _cases() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -102,8 +102,8 @@ def _line(oracle: Oracle, title: str, data: bytes, reencodes: bool | str = True)
 
 
 def _keep(properties: Mapping[str, str] | None) -> bool | str:
-    whole = properties is None or all(name and text for name, text in properties.items())
-    return True if whole else NO_PROPERTY
+    is_complete = properties is None or all(name and text for name, text in properties.items())
+    return True if is_complete else NO_PROPERTY
 
 
 def _messages(oracle: Oracle) -> Iterator[Line]:
@@ -116,9 +116,9 @@ def _messages(oracle: Oracle) -> Iterator[Line]:
 
 def with_topic(data: bytes, topic: bytes) -> bytes:
     """A message of the first layout and IPv4 hosts, in the second and with another topic."""
-    at = 84 + 4 + int.from_bytes(data[84:88], "big")
-    rest = data[at + 1 + data[at] :]
-    fields = MAGIC_V2 + data[8:at] + len(topic).to_bytes(2, "big") + topic + rest
+    place = 84 + 4 + int.from_bytes(data[84:88], "big")
+    tail = data[place + 1 + data[place] :]
+    fields = MAGIC_V2 + data[8:place] + len(topic).to_bytes(2, "big") + topic + tail
     return (4 + len(fields)).to_bytes(4, "big") + fields
 
 
@@ -135,32 +135,32 @@ def _second(oracle: Oracle) -> Iterator[Line]:
 
 
 def _compress(oracle: Oracle) -> Iterator[Line]:
-    for kind, flag in TYPES.items():
+    for compression, flag in TYPES.items():
         for name, body in nasty.BODIES.items():
             data = encode(oracle, compress=True, sysFlag=flag, body=body.hex())
-            yield _line(oracle, f"{kind} {name}", data, COMPRESSED)
+            yield _line(oracle, f"{compression} {name}", data, COMPRESSED)
         six = {"bornHost": SIX, "storeHost": SIX, "sysFlag": flag}
-        yield _line(oracle, f"{kind} IPv6", encode(oracle, compress=True, **six), COMPRESSED)
+        yield _line(oracle, f"{compression} IPv6", encode(oracle, compress=True, **six), COMPRESSED)
     data = encode(oracle, compress=True, sysFlag=1, body=nasty.BODIES["long"].hex())
     yield _line(oracle, "no type", data, COMPRESSED)
 
 
 def _batch(oracle: Oracle, messages: list[dict[str, object]]) -> bytes:
-    made = oracle.find("batch_encode", messages=messages)
-    return bytes.fromhex(made["hex"])
+    sample = oracle.find("batch_encode", messages=messages)
+    return bytes.fromhex(sample["hex"])
 
 
 def _batch_cases() -> Iterator[tuple[str, list[dict[str, object]]]]:
-    one: dict[str, object] = {"topic": "T", "flag": 0, "body": b"b".hex(), "properties": {}}
-    yield "one", [one]
-    yield "two", [one, {**one, "body": b"c".hex(), "flag": -1, "properties": {"k": "v"}}]
-    yield "no body", [{**one, "body": ""}]
-    yield "extreme flags", [{**one, "flag": number} for number in nasty.INT32]
+    item: dict[str, object] = {"topic": "T", "flag": 0, "body": b"b".hex(), "properties": {}}
+    yield "one", [item]
+    yield "two", [item, {**item, "body": b"c".hex(), "flag": -1, "properties": {"k": "v"}}]
+    yield "no body", [{**item, "body": ""}]
+    yield "extreme flags", [{**item, "flag": number} for number in nasty.INT32]
     for name, text in nasty.WITHOUT_PROPERTY_SEPARATORS.items():
-        yield f"property {name}", [{**one, "properties": {"a": text, text: "b"}}]
+        yield f"property {name}", [{**item, "properties": {"a": text, text: "b"}}]
     for name, body in nasty.BODIES.items():
-        yield f"body {name}", [one, {**one, "body": body.hex()}]
-    yield "hundred", [{**one, "flag": i} for i in range(100)]
+        yield f"body {name}", [item, {**item, "body": body.hex()}]
+    yield "hundred", [{**item, "flag": i} for i in range(100)]
 
 
 def _inner(oracle: Oracle) -> Iterator[Line]:
@@ -185,16 +185,22 @@ def _batches(oracle: Oracle) -> Iterator[Line]:
     for title, messages in _batch_cases():
         data = _batch(oracle, messages).hex()
         read = oracle.find("batch_decode", hex=data)["messages"]
-        shown = [{name: one[name] for name in ("flag", "body", "properties")} for one in read]
+        shown = [{name: item[name] for name in ("flag", "body", "properties")} for item in read]
         kept = NO_PROPERTY if title == "property empty" else True
         yield {"id": title, "hex": data, "value": shown, "reencodes": kept}
 
 
 def _bodies(oracle: Oracle) -> Iterator[Line]:
-    for kind in TYPES:
+    for compression in TYPES:
         for name, body in {"empty": b"", **nasty.BODIES}.items():
-            for level in (1, 5, 9) if kind != "LZ4" else (5,):
-                made = oracle.find("compress", type=kind, hex=body.hex(), level=level)["hex"]
-                read = oracle.find("decompress", type=kind, hex=made)["hex"]
-                line: Line = {"id": f"{kind} {name} level {level}", "type": kind, "hex": made}
+            for level in (1, 5, 9) if compression != "LZ4" else (5,):
+                sample = oracle.find("compress", type=compression, hex=body.hex(), level=level)[
+                    "hex"
+                ]
+                read = oracle.find("decompress", type=compression, hex=sample)["hex"]
+                line: Line = {
+                    "id": f"{compression} {name} level {level}",
+                    "type": compression,
+                    "hex": sample,
+                }
                 yield {**line, "value": read, "reencodes": "the bytes are those of the compressor"}

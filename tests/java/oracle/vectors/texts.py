@@ -57,9 +57,9 @@ def _properties(oracle: Oracle) -> Iterator[Line]:
     for title, properties in maps.items():
         text = oracle.find("props_encode", map=properties)["text"]
         read = oracle.find("props_decode", text=text)["map"]
-        again = oracle.find("props_encode", map=read)["text"]
+        encoded = oracle.find("props_encode", map=read)["text"]
         line: Line = {"id": title, "text": text, "map": properties, "value": read}
-        yield {**line, "reencodes": same_or("a map has no order in Java", again, text)}
+        yield {**line, "reencodes": same_or("a map has no order in Java", encoded, text)}
     for text in ODD_PROPERTIES:
         read = oracle.find("props_decode", text=text)["map"]
         yield {"id": f"odd {text!a}", "text": text, "value": read, "reencodes": HAND_MADE}
@@ -109,8 +109,8 @@ def _sign(oracle: Oracle) -> Iterator[Line]:
     cases["signed before"] = {"ext": {"Signature": "old", "AccessKey": "other", "a": "b"}}
     for title, members in cases.items():
         question = {"access_key": "access", "secret_key": "secret", **members}
-        made = oracle.find("sign", code=10, opaque=7, **question)
-        shown = {name: made[name] for name in ("ext", "content", "signature")}
+        signature = oracle.find("sign", code=10, opaque=7, **question)
+        shown = {name: signature[name] for name in ("ext", "content", "signature")}
         yield {"id": title, **question, "value": shown}
 
 
@@ -118,7 +118,7 @@ def _sign_bytes(oracle: Oracle) -> Iterator[Line]:
     for algorithm in ("HmacSHA1", "HmacSHA256", "HmacMD5"):
         for title, data in {"empty": b"", **nasty.BODIES}.items():
             for secret in ("secret", "\u4e3b\U0001f680", "k" * 200):
-                asked = {"hex": data.hex(), "secret_key": secret, "algorithm": algorithm}
-                made = oracle.find("sign_bytes", **asked)
+                request = {"hex": data.hex(), "secret_key": secret, "algorithm": algorithm}
+                signature = oracle.find("sign_bytes", **request)
                 title_of = f"{algorithm} {title} {len(secret)}"
-                yield {"id": title_of, **asked, "value": made["signature"]}
+                yield {"id": title_of, **request, "value": signature["signature"]}

@@ -23,50 +23,48 @@ HIDDEN = 10.0
 """Seconds; not longer than a failed message is hidden, which would be redelivered before."""
 
 
-async def messages_acknowledged_together_are_gone(
-    client: ClientInstance, patch: pytest.MonkeyPatch
-) -> None:
-    """Does it, again on a machine that takes longer than messages are hidden."""
-    together: list[int] = []
+async def check_batch_acknowledgements(client: ClientInstance, patch: pytest.MonkeyPatch) -> None:
+    """Check it, again on a machine that takes longer than messages are hidden."""
+    sizes: list[int] = []
     batch_ack = PopCalls.batch_ack
 
     async def count(calls: PopCalls, messages: Iterable[StoredMessage]) -> None:
-        given = list(messages)
-        await batch_ack(calls, given)
-        together.append(len(given))
+        batch = list(messages)
+        await batch_ack(calls, batch)
+        sizes.append(len(batch))
 
     patch.setattr(PopCalls, "batch_ack", count)
-    seen: list[tuple[bytes, int]] = []
+    attempts: list[tuple[bytes, int]] = []
     for _ in range(3):
-        together.clear()
-        seen, seconds = await _handle_together(client)
+        sizes.clear()
+        attempts, seconds = await _handle_together(client)
         if seconds < HIDDEN:
             break
-    assert sorted(seen) == sorted([(body, 0) for body in numbered(COUNT)] + [(b"7", 1)])
-    assert sum(together) > COUNT // 2
+    assert sorted(attempts) == sorted([(body, 0) for body in numbered(COUNT)] + [(b"7", 1)])
+    assert sum(sizes) > COUNT // 2
 
 
 async def _handle_together(client: ClientInstance) -> tuple[list[tuple[bytes, int]], float]:
-    """What handlers got, the last of it what was not handled before; and how long handling took."""
+    """All deliveries, of which the last is one that failed before; and the seconds of handling."""
     topic = await create_topic(client, unique("together"))
     await send(client, topic, numbered(COUNT))
-    seen: list[tuple[bytes, int]] = []
+    attempts: list[tuple[bytes, int]] = []
     all_here = trio.Event()
 
     async def listen(message: StoredMessage) -> bool:
-        seen.append((message.body or b"", message.reconsume_times))
-        if len(seen) == COUNT:
+        attempts.append((message.body or b"", message.reconsume_times))
+        if len(attempts) == COUNT:
             all_here.set()
         await all_here.wait()
         return message.body != b"7" or message.reconsume_times > 0
 
-    began = trio.current_time()
+    start = trio.current_time()
     config = PopConsumerConfig(pop_invisible_time=HIDDEN)
     async with open_pop_consumer(client, unique("g"), {topic: "*"}, listen, config=config):
         with trio.move_on_after(HIDDEN):
             await all_here.wait()
-        seconds = trio.current_time() - began
+        seconds = trio.current_time() - start
         if seconds < HIDDEN:
-            await until(lambda: len(seen) > COUNT)
+            await until(lambda: len(attempts) > COUNT)
         all_here.set()
-    return seen, seconds
+    return attempts, seconds
