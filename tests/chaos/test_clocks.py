@@ -20,7 +20,7 @@ DAY = 86_400
 
 
 @pytest.mark.parametrize("step", [DAY, -DAY, 10 * 365 * DAY])
-async def test_a_step_of_the_wall_clock_expires_no_broker_and_keeps_none(
+async def test_step_of_the_wall_clock_expires_no_broker_and_keeps_none(
     step: int, monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
 ) -> None:
     wall = [time.time()]

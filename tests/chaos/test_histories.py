@@ -173,7 +173,7 @@ async def run_history(
     return history
 
 
-async def test_a_history_of_each_fault(
+async def test_history_of_each_fault(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy]
 ) -> None:
     history = await run_history(tmp_path / "broker", fault_proxy, list(KINDS), 500, 3.0)
@@ -183,7 +183,7 @@ async def test_a_history_of_each_fault(
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(100))
-async def test_a_history_of_random_faults(
+async def test_history_of_random_faults(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy], seed: int
 ) -> None:
     kinds = random.Random(seed).choices(KINDS, k=6)
@@ -194,7 +194,7 @@ async def test_a_history_of_random_faults(
 
 
 @pytest.mark.full
-async def test_a_history_of_many_messages_and_faults(
+async def test_history_of_many_messages_and_faults(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy]
 ) -> None:
     kinds = ["kill"] * 20 + ["fill"] * 20 + ["cut"] * 200 + ["fail_sync"]

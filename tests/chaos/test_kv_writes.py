@@ -68,7 +68,7 @@ def deaths(tmp_path_factory: pytest.TempPathFactory) -> list[Death]:
     return deaths
 
 
-def test_a_process_was_killed_at_every_step(deaths: list[Death]) -> None:
+def test_process_was_killed_at_every_step(deaths: list[Death]) -> None:
     assert {each.call for each in deaths} >= {"open", "write", "fsync", "rename", "unlink"}
     assert {0, 1, 2, 3} == {each.saved for each in deaths}
 
@@ -92,7 +92,7 @@ def test_what_a_killed_process_left_is_no_obstacle(deaths: list[Death], tmp_path
         assert sorted(os.listdir(folder)) == ["kvConfig.json", "kvConfig.json.bak"]
 
 
-def test_an_error_at_any_step_of_a_write_leaves_the_old_text_or_the_new(tmp_path: Path) -> None:
+def test_error_at_any_step_of_a_write_leaves_the_old_text_or_the_new(tmp_path: Path) -> None:
     path = tmp_path / "kvConfig.json"
     outcomes: set[tuple[bool, bool]] = set()
     for number in range(200):

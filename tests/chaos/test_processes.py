@@ -30,7 +30,7 @@ def driver(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_a_full_disk_is_an_error_for_who_writes_and_nothing_for_the_others(
+def test_full_disk_is_an_error_for_who_writes_and_nothing_for_the_others(
     tmp_path: Path, driver: str
 ) -> None:
     with UnluckyServer(tmp_path, driver, {"CHAOS_FSIZE": "32768"}) as server:
@@ -110,7 +110,7 @@ def _read_acknowledged(stream: socket.socket) -> dict[str, str]:
     return found
 
 
-def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path, driver: str) -> None:
+def test_log_that_cannot_be_written_stops_nothing(tmp_path: Path, driver: str) -> None:
     log = tmp_path / "logs" / "rocketmqlogs" / "namesrv.log"
     log.parent.mkdir(parents=True)
     log.symlink_to("/dev/full")

@@ -296,7 +296,7 @@ def check(history: RouteHistory) -> None:
 
 
 @pytest.mark.parametrize("driver", ["reactor", pytest.param("portable", marks=pytest.mark.full)])
-async def test_a_history_of_each_fault(
+async def test_history_of_each_fault(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy], driver: str
 ) -> None:
     if driver == "reactor" and not reactor.is_available():
@@ -308,7 +308,7 @@ async def test_a_history_of_each_fault(
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(100))
-async def test_a_history_of_random_faults(
+async def test_history_of_random_faults(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy], seed: int
 ) -> None:
     kinds = random.Random(seed).choices(KINDS, k=6)

@@ -12,10 +12,5 @@ if TYPE_CHECKING:
     from tests.fuzz.trials import Format
 
 FORMATS: dict[str, Format] = {
-    form.name: form
-    for form in (
-        JsonHeaders(),
-        StoredMessages(),
-        JsonBodies(),
-    )
+    form.name: form for form in (JsonHeaders(), StoredMessages(), JsonBodies())
 }

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
-from rocketwire.wire.message.stored import (
-    StoredMessage,
-    encode_stored_message,
-    unwrap_inner_batch,
-)
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message, unwrap_inner_batch
 from tests.fuzz.trials import Outcome, Trial, javas, ours
 
 if TYPE_CHECKING:

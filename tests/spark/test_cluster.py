@@ -39,7 +39,7 @@ with open("found.json", "w") as file:
 
 
 @pytest.mark.full
-def test_the_recipe_for_clusters_brings_the_package_to_the_executors(tmp_path: Path) -> None:
+def test_recipe_for_clusters_brings_the_package_to_the_executors(tmp_path: Path) -> None:
     without_spark()
     cluster = LocalCluster(tmp_path, "local-cluster[1,2,512]")
     cluster.add_site(("rocketwire", "tools/rocketwire_tools", "tools/pyspark_rocketwire"))

@@ -54,7 +54,7 @@ def rows(folder: Path, **options: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_file_is_the_truth_of_all_but_pairs(mode: str, traffic: Capture, tmp_path: Path) -> None:
+def test_file_is_the_truth_of_all_but_pairs(mode: str, traffic: Capture, tmp_path: Path) -> None:
     write(tmp_path / "trace.pcap", traffic.packets)
     found = rows(tmp_path, **MODES[mode])
     but = PAIRS if mode == "parts" else ()

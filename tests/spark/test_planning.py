@@ -16,11 +16,7 @@ from rocketwire_tools.pcap.rows.rows import COLUMNS
 from rocketwire_tools.spark.columns import columns
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.options import Settings, read_options
-from rocketwire_tools.spark.planning import (
-    Part,
-    files,
-    parts,
-)
+from rocketwire_tools.spark.planning import Part, files, parts
 from rocketwire_tools.spark.pushing import filter_text
 from rocketwire_tools.spark.reading import read
 from rocketwire_tools.spark.sizing import part_size, tasks
@@ -66,7 +62,7 @@ def test_options_have_defaults_units_and_any_case() -> None:
         ("redact", "", "an empty secret hides nothing"),
     ],
 )
-def test_an_option_that_makes_no_sense_is_refused(name: str, value: str, message: str) -> None:
+def test_option_that_makes_no_sense_is_refused(name: str, value: str, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         read_options({"path": "x", name: value})
 
@@ -90,7 +86,7 @@ def test_tasks_get_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [str(tmp_path / "t.pcap")] == files(["t.pcap"]) == files(["*.pcap"]) == files(["."])
 
 
-def test_a_path_that_names_nothing_and_a_file_system_of_hadoop_are_refused(tmp_path: Path) -> None:
+def test_path_that_names_nothing_and_a_file_system_of_hadoop_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="there is no such file"):
         files([str(tmp_path / "*.pcap")])
     with pytest.raises(OptionError, match=r"s3a://bucket/x\.pcap: Python workers see"):
@@ -153,7 +149,7 @@ def test_small_files_are_read_together_by_as_many_tasks_as_keep_processors_busy(
     assert [] == tasks([], 2)
 
 
-def test_an_empty_file_has_no_rows_in_exact_mode_either(tmp_path: Path) -> None:
+def test_empty_file_has_no_rows_in_exact_mode_either(tmp_path: Path) -> None:
     path = tmp_path / "empty.pcap"
     path.touch()
     settings = Settings(paths=(str(path),), mode="exact")
@@ -175,7 +171,7 @@ def test_exact_mode_shares_a_file_out(trace: list[str]) -> None:
     assert [Part(Split(trace[0]))] == parts(Settings(paths=(trace[0],), mode="exact"))
 
 
-def test_a_bad_file_is_named_or_skipped(
+def test_bad_file_is_named_or_skipped(
     trace: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = tmp_path / "notes.txt"

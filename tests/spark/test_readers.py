@@ -100,7 +100,7 @@ def test_batches_have_the_schema_that_spark_compares_with(folder: Path) -> None:
     assert of_rows(chosen.names) == batch.schema
 
 
-def test_a_column_that_is_not_there_or_of_another_type_is_refused(folder: Path) -> None:
+def test_column_that_is_not_there_or_of_another_type_is_refused(folder: Path) -> None:
     from pyspark.sql.types import StringType, StructField, StructType
 
     with pytest.raises(ValueError, match="no column 'code' of type string"):
@@ -121,7 +121,7 @@ def test_masks_are_those_of_the_command_and_filters_of_a_query_read_them(
         assert "CaptureReader" == reader.__class__.__name__  # the one that is given no filters
 
 
-def test_a_filter_that_makes_no_sense_is_refused_before_there_are_tasks(folder: Path) -> None:
+def test_filter_that_makes_no_sense_is_refused_before_there_are_tasks(folder: Path) -> None:
     with pytest.raises(ValueError, match="no column 'colour'"):
         source(path=str(folder), filter="colour == 1").reader(schema())
 
@@ -137,7 +137,7 @@ def test_many_small_files_are_few_tasks(tmp_path: Path) -> None:
     assert of_command(tmp_path) == content(read(reader, partitions))
 
 
-def test_the_stand_in_for_no_partitions_has_no_rows(folder: Path) -> None:
+def test_stand_in_for_no_partitions_has_no_rows(folder: Path) -> None:
     from pyspark.sql.datasource import InputPartition
 
     assert [] == read(source(path=str(folder)).reader(schema()), [InputPartition(None)])

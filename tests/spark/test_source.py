@@ -31,7 +31,7 @@ def read(spark: SparkSession, **options: str) -> DataFrame:
     return spark.read.format("rocketmq-pcap").options(**options).load()
 
 
-def test_a_schema_and_filters_choose_what_is_decoded(spark: SparkSession, usual: Made) -> None:
+def test_schema_and_filters_choose_what_is_decoded(spark: SparkSession, usual: Made) -> None:
     path = usual.path
     found = (
         spark.read.format("rocketmq-pcap")
@@ -64,7 +64,7 @@ def test_sql_reads_a_capture_and_a_bad_one_is_named_or_skipped(
         read(spark, path=str(bad), nonsense="1")
 
 
-def test_the_code_of_the_guide_runs_and_its_questions_have_answers(
+def test_code_of_the_guide_runs_and_its_questions_have_answers(
     spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     captures(tmp_path)

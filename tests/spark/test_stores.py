@@ -105,7 +105,7 @@ def test_pushed_filters_give_the_filtered_rows(
     assert of_spark(pushed) == of_spark(every.where(condition))
 
 
-def test_a_damaged_store_gives_all_other_messages_or_ends_the_query_with_one_line(
+def test_damaged_store_gives_all_other_messages_or_ends_the_query_with_one_line(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     root = unpack(CURRENT, "plain", tmp_path / "store").root
@@ -156,7 +156,7 @@ def with_a_repeat(store: BrokerStore) -> BrokerStore:
     return replace(store, truth=replace(store.truth, sent=sent))
 
 
-def test_the_code_of_the_guide_runs_and_its_questions_have_the_brokers_answers(
+def test_code_of_the_guide_runs_and_its_questions_have_the_brokers_answers(
     spark: SparkSession,
     damaged_disks: list[Disk],
     tmp_path: Path,

@@ -109,7 +109,7 @@ class Stream:
         return read_committed(self.folder / "out")
 
 
-def test_a_stream_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_path: Path) -> None:
+def test_stream_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_path: Path) -> None:
     topic = topics.create("spark-kills", queues=8)
     stored = topics.fill_fast(topic, MESSAGES)
     stream = Stream(topics, topic, tmp_path)
@@ -124,7 +124,7 @@ def test_a_stream_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_
     assert Counter(stream.written()) == Counter(stored)
 
 
-def test_a_batch_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_path: Path) -> None:
+def test_batch_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_path: Path) -> None:
     topic = topics.create("spark-batch-kills", queues=8)
     stored = topics.fill_fast(topic, MESSAGES)
     read = {

@@ -53,7 +53,7 @@ def once(places: list[Place], stored: set[Place]) -> bool:
     return True
 
 
-def test_a_batch_has_what_java_has_sent(
+def test_batch_has_what_java_has_sent(
     reader: Reader, topics: Topics, java_peer: JavaPeer
 ) -> None:
     topic = topics.create("spark-from-java")
@@ -173,7 +173,7 @@ def test_a_stream_reads_each_message_once_while_queues_are_added(
 
 
 @pytest.mark.full
-def test_a_group_and_a_listener_show_how_far_a_stream_is(
+def test_group_and_a_listener_show_how_far_a_stream_is(
     reader: Reader, java_cluster: JavaCluster, java_peer: JavaPeer
 ) -> None:
     from pyspark_rocketmq import LagListener, QueueLag

@@ -64,12 +64,7 @@ class Tap:
 
 
 async def _pass_on(
-    tap: Tap,
-    source: Stream,
-    sink: Stream,
-    connection: int,
-    direction: str,
-    opened: float,
+    tap: Tap, source: Stream, sink: Stream, connection: int, direction: str, opened: float
 ) -> None:
     kept = bytearray()
     try:

@@ -186,7 +186,7 @@ def test_messages_whose_retention_has_passed_are_an_error_or_a_warning(
 
 
 @releases
-def test_a_topic_that_is_created_again_is_an_error_or_read_from_its_first_message(
+def test_topic_that_is_created_again_is_an_error_or_read_from_its_first_message(
     spark: SparkSession, java_cluster: JavaCluster, tmp_path: Path, release: str
 ) -> None:
     name = f"again-{release.replace('.', '-')}"

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
-from rocketwire.client import (
-    Message,
-    ProducerConfig,
-    open_producer,
-)
+from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.client.admin.admin import Admin
 from rocketwire.errors import RocketWireError
 from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError
@@ -69,7 +65,7 @@ def read(topics: Topics, topic: str, **options: str) -> list[Any]:
 
 
 @pytest.mark.full
-def test_a_compacted_topic_has_the_last_message_of_each_key(java_cluster: JavaCluster) -> None:
+def test_compacted_topic_has_the_last_message_of_each_key(java_cluster: JavaCluster) -> None:
     topics = topics_at(java_cluster, CURRENT)
     topic = topics.create(unique("prices"), 1, attributes={"+cleanup.policy": "COMPACTION"})
 
@@ -87,9 +83,7 @@ def test_a_compacted_topic_has_the_last_message_of_each_key(java_cluster: JavaCl
 
 
 @pytest.mark.full
-def test_a_static_topic_is_read_while_it_moves_to_another_broker(
-    java_cluster: JavaCluster,
-) -> None:
+def test_static_topic_is_read_while_it_moves_to_another_broker(java_cluster: JavaCluster) -> None:
     java_cluster.end_brokers()  # one of 4.9.4 does not know what a static topic is
     topics, topic = topics_at(java_cluster, CURRENT), unique("static")
 
@@ -127,7 +121,7 @@ def test_a_static_topic_is_read_while_it_moves_to_another_broker(
 
 
 @pytest.mark.parametrize("release", [CURRENT, OLD])
-def test_a_light_topic_is_read_by_name(java_cluster: JavaCluster, release: str) -> None:
+def test_light_topic_is_read_by_name(java_cluster: JavaCluster, release: str) -> None:
     topics = topics_at(java_cluster, release)
     topic, light = topics.create(unique("parent"), queues=1), f"%LMQ%{unique('light')}"
     with pytest.raises(UnknownTopicError, match=f"no broker has messages of light topic {light}"):

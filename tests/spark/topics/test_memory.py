@@ -65,7 +65,7 @@ print(count, most)  # ru_maxrss would be that of the process that started this o
     ],
     ids=["4 KiB", "4 MB", "4 MB of zlib", "4 MB of LZ4", "4 MB of ZSTD"],
 )
-def test_a_worker_has_room_for_a_topic_of_any_size(
+def test_worker_has_room_for_a_topic_of_any_size(
     shared_java_cluster: JavaCluster, size: int, count: int, kind: CompressionType | None
 ) -> None:
     without_spark()

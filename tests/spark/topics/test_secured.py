@@ -187,12 +187,12 @@ def are_twenty(places: list[Any]) -> bool:
 
 
 @releases
-def test_a_secret_comes_from_a_file(secured: Secured, topic: str) -> None:
+def test_secret_comes_from_a_file(secured: Secured, topic: str) -> None:
     assert are_twenty(read_here(secured.options(topic)))
 
 
 @releases
-def test_a_secret_comes_from_the_environment(
+def test_secret_comes_from_the_environment(
     secured: Secured, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ROCKETWIRE_ACCESS_KEY", ACCESS)
@@ -207,7 +207,7 @@ def test_all_goes_over_tls_with_a_certificate_of_the_client(secured: Secured, to
 
 
 @releases
-def test_an_account_that_may_only_subscribe_reads(secured: Secured, topic: str) -> None:
+def test_account_that_may_only_subscribe_reads(secured: Secured, topic: str) -> None:
     keys = str(secured.folder / "reader")
 
     assert are_twenty(read_here(secured.options(topic, credentialsFile=keys)))

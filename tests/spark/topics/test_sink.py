@@ -103,7 +103,7 @@ def query(spark: SparkSession, rocketmq: RocketMQ, tmp_path: Path) -> Query:
     return Query(spark, rocketmq, tmp_path)
 
 
-def test_a_micro_batch_that_runs_again_has_the_same_unique_keys(
+def test_micro_batch_that_runs_again_has_the_same_unique_keys(
     query: Query, rocketmq: RocketMQ
 ) -> None:
     query.put("1", "a", "b", "a")
@@ -119,7 +119,7 @@ def test_a_micro_batch_that_runs_again_has_the_same_unique_keys(
 
 
 @pytest.mark.full
-def test_a_micro_batch_of_foreach_batch_has_stable_keys_too(
+def test_micro_batch_of_foreach_batch_has_stable_keys_too(
     spark: SparkSession, query: Query, rocketmq: RocketMQ
 ) -> None:
     query.put("1", "a")

@@ -162,7 +162,7 @@ def test_rows_arrive_although_the_broker_is_killed_and_starts_again(sink: Sink) 
     assert all(keys[message.body] == message.msg_id for message in messages)
 
 
-def test_a_broker_that_stays_away_is_said_in_one_line(sink: Sink) -> None:
+def test_broker_that_stays_away_is_said_in_one_line(sink: Sink) -> None:
     topic = sink.topics.create("spark-away")
     with (
         sink.changing(topic, sink.broker.kill),

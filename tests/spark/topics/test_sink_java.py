@@ -125,7 +125,7 @@ def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, brokers: 
     assert not any(name.startswith("TIMER_") for name in properties_of(messages[b"now"]))
 
 
-def test_a_broker_that_ignores_delays_is_refused(spark: SparkSession, brokers: Brokers) -> None:
+def test_broker_that_ignores_delays_is_refused(spark: SparkSession, brokers: Brokers) -> None:
     topic = brokers.topic(OLD)
     frame = frame_of(spark, [("late", 4)], "body string, delaySeconds int")
     with pytest.raises(Exception, match=r"a broker is older than 5\.0, which ignores delays"):

@@ -21,14 +21,7 @@ from typing import TYPE_CHECKING
 
 from tests.peers import cache as java_cache
 from tests.peers import manifest
-from tests.peers.peers import (
-    BINARY_HEADERS,
-    CURRENT,
-    OLD,
-    JavaBroker,
-    JavaNameServer,
-    JavaPeer,
-)
+from tests.peers.peers import BINARY_HEADERS, CURRENT, OLD, JavaBroker, JavaNameServer, JavaPeer
 from tests.peers.processes import PeerFailedError
 from tests.support.captures.recorder import Recorder, small_segments
 from tests.support.captures.tshark_frames import count

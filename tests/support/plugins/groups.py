@@ -54,8 +54,5 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the long groups first, then other tests with Java peers."""
     items.sort(
-        key=lambda item: (
-            ".py" in group_of(item.nodeid),
-            item.get_closest_marker("java") is None,
-        )
+        key=lambda item: (".py" in group_of(item.nodeid), item.get_closest_marker("java") is None)
     )

@@ -59,11 +59,7 @@ class Session:
 
     async def create_topic(self, topic: str, queues: int) -> None:
         """Create a topic on the broker, and wait for its route."""
-        config = TopicConfig(
-            topic_name=topic,
-            read_queue_nums=queues,
-            write_queue_nums=queues,
-        )
+        config = TopicConfig(topic_name=topic, read_queue_nums=queues, write_queue_nums=queues)
         await self.admin.topics.create_or_update(config, broker=self.address)
         await self.client.refresh_route(topic)
 

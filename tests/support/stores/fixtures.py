@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import lzma
 import tarfile
-from functools import lru_cache
+from functools import cache, lru_cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import pytest
 
 from tests.peers import manifest
 from tests.peers.peers import CURRENT, MIDDLE, OLD
 from tests.support.stores.store import TRUTH, BrokerStore, open_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+OpenStore: TypeAlias = "Callable[[str, str], BrokerStore]"
 
 FOLDER: Final = "stores"
 PACKED: Final = (
@@ -45,6 +50,17 @@ def unpack(release: str, kind: str, folder: Path) -> BrokerStore:
     with tarfile.open(fileobj=BytesIO(_archive(release, kind))) as archive:
         archive.extractall(folder, filter="data")
     return open_folder(folder)
+
+
+@pytest.fixture(scope="session")
+def open_store(tmp_path_factory: pytest.TempPathFactory) -> OpenStore:
+    """Open the packed store of a release and kind, which tests only read."""
+
+    @cache
+    def open_store(release: str, kind: str) -> BrokerStore:
+        return unpack(release, kind, tmp_path_factory.mktemp("packed"))
+
+    return open_store
 
 
 @lru_cache(maxsize=3)

@@ -13,11 +13,9 @@ the bytes on the disk.  A line that ``faults`` returns is one broken promise:
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
-import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
@@ -25,27 +23,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.store.commit_log import message_parts
 from rocketwire.store.consume_queue import UNIT_SIZE
-from rocketwire_tools.store.__main__ import main
+from tests.support.file_programs import call_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 LIST: Final = ("messages", "--json", "--system", "--ghosts", "--folded", "--body", "hex")
-
-
-def run(*arguments: object) -> tuple[int, bytes, str]:
-    """Run the command; returns its status and what it wrote to both streams."""
-    output, errors = io.BytesIO(), io.BytesIO()
-    kept = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (
-        io.TextIOWrapper(stream, "utf-8", write_through=True) for stream in (output, errors)
-    )
-    try:
-        status = main([str(argument) for argument in arguments])
-        return status, output.getvalue(), errors.getvalue().decode()
-    finally:
-        sys.stdout, sys.stderr = kept
 
 
 LARGE_FILE: Final = 1 << 22
@@ -168,7 +152,7 @@ class Listed:
 
 def listed(root: Path, arguments: tuple[str, ...] = LIST) -> Listed:
     """The messages of a store."""
-    status, output, _ = run(*arguments, root)
+    status, output, _ = call_store(*arguments, root)
     result = Listed(status)
     for text in output.splitlines():
         line = json.loads(text)
@@ -262,7 +246,7 @@ class HostileStore:
     # -------------------------------------------------------------- verbs
 
     def _check_faults(self, name: str, now: Listed, hit: set[int]) -> Iterator[str]:
-        status, output, _ = run("check", "--json", self.original.root)
+        status, output, _ = call_store("check", "--json", self.original.root)
         if status == 2:
             return
         lines = [json.loads(line) for line in output.splitlines()]
@@ -286,7 +270,7 @@ class HostileStore:
         }
         new = root.parent / "new"
         try:
-            status, _, errors = run("rebuild", new, root)
+            status, _, errors = call_store("rebuild", new, root)
             if status == 2 and whole:
                 yield f"rebuild: {errors}"
             if status == 2:
@@ -317,7 +301,7 @@ class HostileStore:
             ("--at", place),
             ("--id", line["offset_msg_id"]),
         ):
-            status, output, errors = run("get", "--json", name, value, self.original.root)
+            status, output, errors = call_store("get", "--json", name, value, self.original.root)
             places = [json.loads(text)["commit_log_offset"] for text in output.splitlines()]
             if offset not in places and line["state"] != "ghost":
                 yield f"get {name} {value}: {status} {errors}"
@@ -335,7 +319,7 @@ class HostileStore:
             ("get", "--key", "no such key"),
             ("rebuild", "--dry-run", self.original.root.parent / "new"),
         ):
-            status, _, errors = run(*arguments, self.original.root)
+            status, _, errors = call_store(*arguments, self.original.root)
             *notes, line = errors.splitlines() or [""]  # a note for each file that is not read
             is_clear = line.startswith("rocketwire-store: ")
             is_clear &= all(" is not read: " in note for note in notes)

@@ -44,12 +44,7 @@ def noise_body(size: int, seed: int = 0) -> bytes:
 
 
 def describe_sent(
-    message: Message,
-    result: SendResult,
-    born_from: int,
-    *,
-    number: int = 0,
-    how: str = "single",
+    message: Message, result: SendResult, born_from: int, *, number: int = 0, how: str = "single"
 ) -> Sent:
     """The response to the producer of a message, which has that number in its batch."""
     properties = {

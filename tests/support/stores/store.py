@@ -33,7 +33,5 @@ def open_folder(folder: Path) -> BrokerStore:
     """A store that lies in a folder with its truth, and maybe with that of a slave."""
     slave = folder / SLAVE
     return BrokerStore(
-        folder / "store",
-        load(folder / TRUTH),
-        open_folder(slave) if slave.is_dir() else None,
+        folder / "store", load(folder / TRUTH), open_folder(slave) if slave.is_dir() else None
     )

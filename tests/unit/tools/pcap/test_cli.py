@@ -69,7 +69,7 @@ def _csv(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else csv_cell(str(value))
 
 
-def test_a_reader_of_parquet_can_pass_over_rows_by_their_time(
+def test_reader_of_parquet_can_pass_over_rows_by_their_time(
     usual: Made, tmp_path: Path, decode: Any
 ) -> None:
     parquet: Any = importlib.import_module("pyarrow.parquet")
@@ -81,7 +81,7 @@ def test_a_reader_of_parquet_can_pass_over_rows_by_their_time(
     assert file.schema_arrow == pa.schema(list(COLUMNS.items()))
 
 
-def test_a_file_whose_name_asks_for_no_known_format_is_refused(
+def test_file_whose_name_asks_for_no_known_format_is_refused(
     usual: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "rows.foo"
@@ -114,7 +114,7 @@ def test_columns_come_as_they_were_asked_for(usual: Made, decode: Any) -> None:
     assert any(json.loads(row["ext_fields"] or "{}").get("b") for row in found)
 
 
-def test_a_filter_may_read_columns_that_are_not_shown(usual: Made, decode: Any) -> None:
+def test_filter_may_read_columns_that_are_not_shown(usual: Made, decode: Any) -> None:
     text = decode(
         str(usual.path), "--format", "jsonl", "--fields", "opaque", "--filter", "code == 310"
     )
@@ -168,13 +168,13 @@ def test_fewer_than_one_line_is_refused(
     assert refused in capfd.readouterr().err
 
 
-def test_an_empty_secret_is_refused(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
+def test_empty_secret_is_refused(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["decode", str(usual.path), "--redact", ""]) == 2
     printed = capfd.readouterr()
     assert ("", True) == (printed.out, "an empty secret hides nothing" in printed.err)
 
 
-def test_a_capture_that_cannot_be_read_ends_with_one_and_the_others_are_decoded(
+def test_capture_that_cannot_be_read_ends_with_one_and_the_others_are_decoded(
     usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     bad = tmp_path / "bad.pcap"
@@ -201,7 +201,7 @@ def test_who_stops_reading_ends_it_silently(usual: Made) -> None:
 
 
 @pytest.mark.process
-def test_a_closed_output_is_told_of_where_something_is_to_be_written(
+def test_closed_output_is_told_of_where_something_is_to_be_written(
     usual: Made, tmp_path: Path
 ) -> None:
     def decode(*options: str) -> tuple[int, str]:
@@ -229,7 +229,7 @@ def test_reports_are_printed_for_people_and_for_programs(
         assert len(found) <= 3 or title in ("overall", "oddities")
 
 
-def test_a_summary_counts_what_the_rows_say(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
+def test_summary_counts_what_the_rows_say(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["summary", str(usual.path), "--json"]) == 0
     overall = {
         row["what"]: row["value"]
@@ -254,7 +254,7 @@ def test_slow_requests_carry_the_topic_that_they_asked_for(
     assert all(row["topic"] for row in found if row["request"] == "PULL_MESSAGE")
 
 
-def test_a_link_type_that_is_not_known_is_named(
+def test_link_type_that_is_not_known_is_named(
     usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     data = bytearray(usual.path.read_bytes())
@@ -266,7 +266,7 @@ def test_a_link_type_that_is_not_known_is_named(
     assert said == capfd.readouterr().err
 
 
-def test_a_capture_without_frames_is_told_from_an_empty_one(
+def test_capture_without_frames_is_told_from_an_empty_one(
     usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     silent = [one._replace(data=b"") for one in usual.packets[:200]]
@@ -281,7 +281,7 @@ def test_a_capture_without_frames_is_told_from_an_empty_one(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_file_without_a_byte_is_named(
+def test_file_without_a_byte_is_named(
     usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     capture, empty = save(tmp_path / "capture.pcap", usual.packets), tmp_path / "empty.pcap"
@@ -291,7 +291,7 @@ def test_a_file_without_a_byte_is_named(
     assert (True, f"{empty}: the file is empty\n") == (bool(printed.out), printed.err)
 
 
-def test_a_row_is_one_line_to_every_reader() -> None:
+def test_row_is_one_line_to_every_reader() -> None:
     topics = ["a\x85b", "c\u2028\u2029d", "\u4e2d\n"]
     written = io.BytesIO()
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.peers.peers import CURRENT
+from tests.support.file_programs import call_store
 from tests.support.stores.fixtures import unpack
-from tests.support.stores.hostile import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -221,7 +221,7 @@ def assert_ends_well(verb: tuple[str, ...], root: Path) -> tuple[int, str, str]:
     """A verb ends with a status, one line if there is no store, and nothing that hurts a terminal."""
     places = {"NEW": root.with_name("new"), "STORE": root}
     with bounded_memory():
-        status, output, errors = run(*[places.get(part, part) for part in verb], root)
+        status, output, errors = call_store(*[places.get(part, part) for part in verb], root)
     text = output.decode()
     assert status in (0, 1, 2), errors
     if status == 2:
@@ -241,7 +241,7 @@ def hostile(
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
-def test_a_verb_ends_in_bounded_memory_and_leaves_the_terminal_as_it_is(
+def test_verb_ends_in_bounded_memory_and_leaves_the_terminal_as_it_is(
     verb: tuple[str, ...], hostile: Path
 ) -> None:
     assert_ends_well(verb, hostile)
@@ -249,7 +249,7 @@ def test_a_verb_ends_in_bounded_memory_and_leaves_the_terminal_as_it_is(
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
 @pytest.mark.parametrize("count", [2])
-def test_a_verb_ends_if_files_vanish_while_it_reads(
+def test_verb_ends_if_files_vanish_while_it_reads(
     verb: tuple[str, ...], count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = unpack(CURRENT, "plain", tmp_path).root
@@ -268,7 +268,7 @@ def test_a_verb_ends_if_files_vanish_while_it_reads(
 
 
 @pytest.mark.parametrize("verb", [("stat",), ("messages", "--json"), ("export",)], ids=" ".join)
-def test_a_disk_that_fails_is_one_line_with_the_file(
+def test_disk_that_fails_is_one_line_with_the_file(
     verb: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = unpack(CURRENT, "plain", tmp_path).root

@@ -11,8 +11,9 @@ import pytest
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS, SCHEDULE_TOPIC
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.file_programs import call_store
 from tests.support.stores.fixtures import PACKED, unpack
-from tests.support.stores.hostile import HostileStore, run
+from tests.support.stores.hostile import HostileStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,5 +84,5 @@ def test_texts_where_numbers_belong_end_no_verb(text: str, tmp_path: Path) -> No
         ("get", "--at", "%LMQ%a:0:7"),
         ("rebuild", tmp_path / "new"),
     ):
-        status, _, errors = run(*arguments, tmp_path / "store")
+        status, _, errors = call_store(*arguments, tmp_path / "store")
         assert status in (0, 1), (arguments, errors)

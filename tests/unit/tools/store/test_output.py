@@ -28,14 +28,11 @@ def test_numbers_stand_to_the_right_below_the_names_of_their_columns() -> None:
     ]
 
 
-def test_a_table_without_names_has_no_line_for_them() -> None:
-    assert table(("", ""), ("kind", "DLedger"), ("epochs", None)) == [
-        "kind    DLedger",
-        "epochs",
-    ]
+def test_table_without_names_has_no_line_for_them() -> None:
+    assert table(("", ""), ("kind", "DLedger"), ("epochs", None)) == ["kind    DLedger", "epochs"]
 
 
-def test_a_count_is_shown_now_and_then_and_taken_away(
+def test_count_is_shown_now_and_then_and_taken_away(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     times = iter([0.0, 0.1, 0.6, 0.7])
@@ -61,7 +58,7 @@ def test_no_count_is_shown_where_nobody_watches(
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
-def test_a_run_that_fails_leaves_nothing(is_folder: bool, tmp_path: Path) -> None:
+def test_run_that_fails_leaves_nothing(is_folder: bool, tmp_path: Path) -> None:
     def fail() -> None:
         with create_whole(tmp_path / "out", is_folder=is_folder) as partial:
             assert partial.is_dir() is is_folder

@@ -15,17 +15,15 @@ from tests.support.stores.comparison import wrong_messages
 from tests.support.stores.fixtures import PACKED, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from tests.support.stores import BrokerStore
+    from tests.support.stores.fixtures import OpenStore
 
 
 @pytest.fixture(params=PACKED, ids=[f"{kind}-{release}" for release, kind in PACKED])
-def store(
-    request: pytest.FixtureRequest, packed_store: Callable[[str, str], BrokerStore]
-) -> BrokerStore:
-    return packed_store(*request.param)
+def store(request: pytest.FixtureRequest, open_store: OpenStore) -> BrokerStore:
+    return open_store(*request.param)
 
 
 def test_every_message_is_read_as_the_broker_answers_it(store: BrokerStore) -> None:
@@ -71,12 +69,9 @@ def test_keys_and_ids_lead_to_what_the_broker_answers(store: BrokerStore) -> Non
 
 @pytest.mark.parametrize(
     ("kind", "key", "late"),
-    [
-        ("killed", b"order-1", b"late-12"),
-        ("plain", b"order-12", b"ledger-9"),
-    ],
+    [("killed", b"order-1", b"late-12"), ("plain", b"order-12", b"ledger-9")],
 )
-def test_a_key_leads_to_a_message_in_no_index_file_as_well(
+def test_key_leads_to_a_message_in_no_index_file_as_well(
     kind: str, key: bytes, late: bytes, tmp_path: Path
 ) -> None:
     store = unpack(CURRENT, kind, tmp_path)
@@ -98,7 +93,7 @@ def test_a_key_leads_to_a_message_in_no_index_file_as_well(
     assert len(messages) == 2
 
 
-def test_a_whole_index_leaves_nothing_of_the_log_to_search(tmp_path: Path) -> None:
+def test_whole_index_leaves_nothing_of_the_log_to_search(tmp_path: Path) -> None:
     store = unpack(CURRENT, "plain", tmp_path)
     opened = OpenedStore([store.root])
 
@@ -114,9 +109,7 @@ def test_a_whole_index_leaves_nothing_of_the_log_to_search(tmp_path: Path) -> No
     assert 1 <= len(unindexed) <= len(opened.folder.index)
 
 
-def test_an_index_in_rocksdb_finds_what_the_broker_answers(
-    tmp_path: Path,
-) -> None:
+def test_index_in_rocksdb_finds_what_the_broker_answers(tmp_path: Path) -> None:
     store = unpack(CURRENT, "rocksv2", tmp_path)
     shutil.rmtree(store.root / "index")
     opened = OpenedStore([store.root])

@@ -69,7 +69,7 @@ def half(key: str) -> StoredMessage:
     return message(HALF, b"order", UNIQ_KEY=key, REAL_TOPIC="orders", PGROUP="shops")
 
 
-def test_a_message_that_was_acknowledged_is_not_pending(tmp_path: Path) -> None:
+def test_message_that_was_acknowledged_is_not_pending(tmp_path: Path) -> None:
     work = read(
         tmp_path,
         [
@@ -84,7 +84,7 @@ def test_a_message_that_was_acknowledged_is_not_pending(tmp_path: Path) -> None:
     assert find_popped(work) == [0, 2, 11, 13]
 
 
-def test_the_last_record_of_a_pop_counts_and_a_timed_one_only_alone(tmp_path: Path) -> None:
+def test_last_record_of_a_pop_counts_and_a_timed_one_only_alone(tmp_path: Path) -> None:
     work = read(
         tmp_path,
         [
@@ -132,7 +132,7 @@ def test_of_a_transaction_only_the_last_copy_counts(tmp_path: Path) -> None:
     assert [line["msg_id"] for line in work.find_transactions()] == ["B", "A", None]
 
 
-def test_a_committed_message_ends_its_transaction(tmp_path: Path) -> None:
+def test_committed_message_ends_its_transaction(tmp_path: Path) -> None:
     first = half("A")
     committed = StoredMessage(
         topic="orders", body=b"order", sys_flag=8, prepared_transaction_offset=0, store_timestamp=1

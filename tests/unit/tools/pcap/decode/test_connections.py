@@ -122,7 +122,7 @@ def test_nor_does_a_third_use_lose_them(first: str, second: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("syn", [True, False], ids=["with SYN", "without SYN"])
-def test_an_answer_has_no_request_of_an_earlier_connection(
+def test_answer_has_no_request_of_an_earlier_connection(
     options: Options, tmp_path: Path, *, syn: bool
 ) -> None:
     host = Host()

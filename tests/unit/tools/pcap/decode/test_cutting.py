@@ -217,10 +217,7 @@ def without_pairs(found: Content) -> Content:
 
 @every_layout
 def test_every_frame_is_found_wherever_it_is_cut(
-    dialogues: Dialogues,
-    layout: Layout,
-    way: Way,
-    tmp_path: Path,
+    dialogues: Dialogues, layout: Layout, way: Way, tmp_path: Path
 ) -> None:
     packets, expected = packets_of(dialogues, every_byte(dialogues), layout, way)
     path = save(tmp_path / "cut.pcap", packets)
@@ -233,7 +230,7 @@ def test_every_frame_is_found_wherever_it_is_cut(
 @pytest.mark.parametrize(
     "path_of_code", ["careful", "disturbed", "midway", "in small chunks", "in parts"]
 )
-def test_the_rows_do_not_depend_on_the_way(
+def test_rows_do_not_depend_on_the_way(
     path_of_code: str,
     dialogues: Dialogues,
     layout: Layout,

@@ -45,7 +45,7 @@ def test_what_was_cut_by_the_capture_does_not_hide_what_was_not(
 
 
 @pytest.mark.parametrize("goes_on", [False, True])
-def test_the_first_segment_may_be_captured_last_without_any_syn(
+def test_first_segment_may_be_captured_last_without_any_syn(
     goes_on: bool, tmp_path: Path
 ) -> None:
     frame = encode(RemotingCommand(code=10, body=bytes(30_000)))
@@ -62,7 +62,7 @@ def test_the_first_segment_may_be_captured_last_without_any_syn(
     assert len(starts) * 1000 == row["time_ns"] == row["end_time_ns"]
 
 
-def test_a_capture_that_was_cut_anywhere_yields_everything_complete_in_it(
+def test_capture_that_was_cut_anywhere_yields_everything_complete_in_it(
     usual: Made, tmp_path: Path
 ) -> None:
     data = usual.path.read_bytes()
@@ -82,7 +82,7 @@ def test_a_capture_that_was_cut_anywhere_yields_everything_complete_in_it(
 
 
 @pytest.mark.parametrize("count", range(1, 24))
-def test_a_capture_that_was_cut_within_its_head_has_no_rows(
+def test_capture_that_was_cut_within_its_head_has_no_rows(
     count: int, usual: Made, tmp_path: Path
 ) -> None:
     path = tmp_path / "cut.pcap"
@@ -122,7 +122,7 @@ def test_captures_that_were_put_one_behind_the_other_are_read_as_one(
     assert content(rows(usual.path)) + content(rows(second)) == content(found)
 
 
-def test_a_length_that_nothing_has_ends_the_reading_with_its_place(
+def test_length_that_nothing_has_ends_the_reading_with_its_place(
     usual: Made, tmp_path: Path
 ) -> None:
     data = bytearray(usual.path.read_bytes())
@@ -141,14 +141,14 @@ def test_memory_does_not_grow_with_the_number_of_streams(usual: Made) -> None:
 
 
 @pytest.mark.process
-def test_the_decoder_does_not_import_the_name_server_or_trio() -> None:
+def test_decoder_does_not_import_the_name_server_or_trio() -> None:
     source = "import sys, rocketwire_tools.pcap.decode.decoder; print([m for m in ('trio', 'pandas', 'rocketwire_namesrv') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
     assert b"[]" == done.stdout.strip()
 
 
 @pytest.mark.process
-def test_a_pipe_gives_rows_as_they_come(usual: Made) -> None:
+def test_pipe_gives_rows_as_they_come(usual: Made) -> None:
     data = usual.path.read_bytes()
     command = [sys.executable, "-m", "rocketwire_tools.pcap", "live", "--format", "jsonl"]
     with subprocess.Popen(
@@ -165,7 +165,7 @@ def test_a_pipe_gives_rows_as_they_come(usual: Made) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["zst", "lz4"])
-def test_a_capture_may_begin_with_frames_that_hold_no_data(
+def test_capture_may_begin_with_frames_that_hold_no_data(
     suffix: str, usual: Made, tmp_path: Path
 ) -> None:
     compress: Any = (

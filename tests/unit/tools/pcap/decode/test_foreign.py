@@ -158,7 +158,7 @@ def test_rotated_files_tell_the_truth_in_whatever_order_they_are_named(
     assert set(paths) == {row["file"] for row in rows}
 
 
-def test_a_file_that_is_missing_among_rotated_ones_is_a_loss(
+def test_file_that_is_missing_among_rotated_ones_is_a_loss(
     traffic: Capture, tmp_path: Path
 ) -> None:
     paths = rotate(traffic, tmp_path, 30)

@@ -54,7 +54,7 @@ def careful(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-def test_a_frame_that_is_lost_takes_no_other_with_it(
+def test_frame_that_is_lost_takes_no_other_with_it(
     packets: list[Packet], tmp_path: Path, *, careful: bool
 ) -> None:
     whole = decode(packets, tmp_path, FIELDS)

@@ -73,13 +73,13 @@ def test_members_and_zeros_between_them_are_inflated_as_one_stream(reader: Any) 
 
 @gzip_readers
 @pytest.mark.parametrize("most", [1, 7, 4096])
-def test_a_pipe_that_trickles_is_inflated(reader: Any, most: int) -> None:
+def test_pipe_that_trickles_is_inflated(reader: Any, most: int) -> None:
     packed = gzip.compress(PLAIN[299_000:310_000]) + gzip.compress(b"another")
     assert (PLAIN[299_000:310_000] + b"another", None) == inflate(reader(Trickling(packed, most)))
 
 
 @gzip_readers
-def test_a_cut_loses_nothing_that_was_in_front_of_it(reader: Any) -> None:
+def test_cut_loses_nothing_that_was_in_front_of_it(reader: Any) -> None:
     packed = gzip.compress(PLAIN, 1)
     for kept in (*range(1, 60), 1000, 200_000, *range(len(packed) - 9, len(packed))):
         made, error = inflate(reader(Trickling(packed[:kept])))
@@ -97,7 +97,7 @@ def test_whole_members_in_front_of_damage_are_inflated(reader: Any) -> None:
 
 
 @gzip_readers
-def test_a_wrong_checksum_is_damage(reader: Any) -> None:
+def test_wrong_checksum_is_damage(reader: Any) -> None:
     packed = bytearray(gzip.compress(PLAIN))
     packed[-5] ^= 1
     made, error = inflate(reader(Trickling(packed)))
@@ -113,7 +113,7 @@ def test_a_gzip_header_longer_than_what_is_read_at_a_time_is_refused() -> None:
     assert isinstance(error, OverflowError)
 
 
-def test_a_buffer_is_filled_by_one_call_if_isal_has_its_reader() -> None:
+def test_buffer_is_filled_by_one_call_if_isal_has_its_reader() -> None:
     reader = gzip_reader(Trickling(gzip.compress(PLAIN), 4096))
     assert isinstance(reader, GzipReader)
     assert 1 << 20 == reader.readinto1(memoryview(bytearray(1 << 20)))

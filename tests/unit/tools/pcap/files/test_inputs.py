@@ -95,7 +95,7 @@ def source_bytes(source: InflatedSource, count: int) -> bytes:
     return bytes(made)
 
 
-def test_a_stream_that_was_cut_off_just_ends() -> None:
+def test_stream_that_was_cut_off_just_ends() -> None:
     source = source_of(Counting([10], EOFError()))
     assert read_sizes([10]) == b"".join(read_all(source))
     assert 0 == source.readinto(memoryview(bytearray(1)))

@@ -56,7 +56,7 @@ def test_all_records_are_found_in_order(order: str, header: int, lies: bool) -> 
         assert chain(whole, order, header) == walk(whole, order, header)
 
 
-def test_a_length_that_nothing_has_hides_nothing_in_front_of_it() -> None:
+def test_length_that_nothing_has_hides_nothing_in_front_of_it() -> None:
     data = bytearray(records(random.Random(3), 1_500_000, "<", 16, lies=False))
     places = chain(bytes(data), "<", 16)
     wrong = places[len(places) // 2]

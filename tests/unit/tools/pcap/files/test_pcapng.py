@@ -129,7 +129,7 @@ def test_more_interfaces_than_a_section_may_have_are_refused(
     assert "a section of more than 3 interfaces" in str(error)
 
 
-def test_a_block_that_is_larger_than_the_file_is_not_all_there(tmp_path: Path) -> None:
+def test_block_that_is_larger_than_the_file_is_not_all_there(tmp_path: Path) -> None:
     path = tmp_path / "cut.pcapng"
     path.write_bytes(section() + interface() + packet() + struct.pack("<III", 77, 0xFFFFFFFC, 0))
     source = open_input(str(path))

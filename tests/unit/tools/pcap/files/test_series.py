@@ -10,13 +10,7 @@ import pytest
 
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.decode.decoder import Decoder
-from rocketwire_tools.pcap.files.series import (
-    MOST_APART_NS,
-    Span,
-    first_time,
-    last_time,
-    series,
-)
+from rocketwire_tools.pcap.files.series import MOST_APART_NS, Span, first_time, last_time, series
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, Packet
 from tests.unit.tools.pcap.streams.test_reassembly import CLIENT, RESPONSE, SERVER, START, frame
@@ -104,7 +98,7 @@ def test_other_names_are_those_of_two(first: str, second: str, tmp_path: Path) -
         (SECOND + MOST_APART_NS + 1, False),
     ],
 )
-def test_the_second_begins_where_the_first_ends(
+def test_second_begins_where_the_first_ends(
     after_ns: int, tmp_path: Path, *, is_one: bool
 ) -> None:
     paths = [first_half(tmp_path / "trace.pcap0"), second_half(tmp_path / "trace.pcap1", after_ns)]
@@ -116,7 +110,7 @@ def test_files_of_one_packet_at_one_time_are_two(tmp_path: Path) -> None:
     assert not joined(paths)
 
 
-def test_a_short_file_gives_less_time_to_packets_out_of_order() -> None:
+def test_short_file_gives_less_time_to_packets_out_of_order() -> None:
     assert Span(0, 1000).is_continued_at(950)
     assert not Span(0, 1000).is_continued_at(850)
     assert Span().is_continued_at(5)
@@ -150,7 +144,7 @@ def test_times_are_read_from_the_ends_of_files(tmp_path: Path) -> None:
     assert first_time(str(save(tmp_path / "empty.pcap", []))) is None
 
 
-def test_a_frame_across_two_files_is_whole_and_its_answer_has_its_request(
+def test_frame_across_two_files_is_whole_and_its_answer_has_its_request(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = first_half(tmp_path / "t0.pcap"), second_half(tmp_path / "t1.pcap")

@@ -120,7 +120,7 @@ def test_frames_that_begin_in_front_of_the_last_part_end_in_the_next_file(tmp_pa
     assert content(rows(whole, nameless)) == ours
 
 
-def test_a_compressed_capture_and_an_empty_one_are_one_part(usual: Made, tmp_path: Path) -> None:
+def test_compressed_capture_and_an_empty_one_are_one_part(usual: Made, tmp_path: Path) -> None:
     packed = tmp_path / "usual.pcap.gz"
     packed.write_bytes(gzip.compress(usual.path.read_bytes(), 1))
     assert [Split(str(packed))] == plan(str(packed), 10_000)
@@ -150,7 +150,7 @@ def test_bytes_that_are_no_records_cannot_be_cut(usual: Made, tmp_path: Path) ->
         plan(str(path), 1 << 20)
 
 
-def test_a_truncated_last_record_belongs_to_the_last_part(usual: Made, tmp_path: Path) -> None:
+def test_truncated_last_record_belongs_to_the_last_part(usual: Made, tmp_path: Path) -> None:
     path = tmp_path / "cut.pcap"
     path.write_bytes(usual.path.read_bytes()[:-7])
     decoders = [SplitDecoder(split, ALONE) for split in plan(str(path), 1_000_000)]
@@ -161,7 +161,7 @@ def test_a_truncated_last_record_belongs_to_the_last_part(usual: Made, tmp_path:
     ]
 
 
-def test_a_pcapng_whose_interfaces_are_described_midway_cannot_be_split(
+def test_pcapng_whose_interfaces_are_described_midway_cannot_be_split(
     usual: Made, tmp_path: Path
 ) -> None:
     path = tmp_path / "two.pcapng"

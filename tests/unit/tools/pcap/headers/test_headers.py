@@ -74,7 +74,7 @@ def binary(**more: Any) -> bytes:
         b'{"opaque":99999999999999999999999}',
     ],
 )
-def test_a_header_that_cannot_be_read_spoils_no_other(header: bytes) -> None:
+def test_header_that_cannot_be_read_spoils_no_other(header: bytes) -> None:
     columns = read(GOOD, header, GOOD)
     assert [True, False, True] == columns.ok.tolist()
     assert [7, 0, 7] == columns.opaque.tolist()
@@ -104,7 +104,7 @@ def test_names_of_one_letter_are_those_of_sent_messages_only() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "99999999999", "1.5"])
-def test_a_queue_that_is_no_number_has_none(text: str) -> None:
+def test_queue_that_is_no_number_has_none(text: str) -> None:
     assert [None] == read(b'{"extFields":{"queueId":"%b"}}' % text.encode()).queue_id
 
 
@@ -146,7 +146,7 @@ def test_all_extension_fields_are_given_as_json_text() -> None:
     assert ext_fields_text(b"{}", 0) is None
 
 
-def test_the_requests_with_names_of_one_letter_are_those_of_the_registry() -> None:
+def test_requests_with_names_of_one_letter_are_those_of_the_registry() -> None:
     short = {
         code for code, one in OPERATIONS.items() if one.request_header is SendMessageRequestHeaderV2
     }
@@ -154,7 +154,7 @@ def test_the_requests_with_names_of_one_letter_are_those_of_the_registry() -> No
 
 
 @pytest.mark.parametrize("length", [-1500, -3, -1, 0, 32767])
-def test_a_name_in_a_binary_header_with_a_length_that_none_has_spoils_its_header(
+def test_name_in_a_binary_header_with_a_length_that_none_has_spoils_its_header(
     length: int,
 ) -> None:
     good = binary(opaque=7, ext_fields={"topic": "T"})

@@ -105,7 +105,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_header_that_is_out_of_the_ordinary_changes_no_other(name: str) -> None:
+def test_header_that_is_out_of_the_ordinary_changes_no_other(name: str) -> None:
     each = [*SEVERAL, BAD[name], *SEVERAL]
     assert [alone(header) for header in each] == decode_each(*each)
 

@@ -26,6 +26,6 @@ def _count_skipped(path: Path, packets: list[bytes]) -> dict[str, int]:
     return decoder.totals.skipped
 
 
-def test_a_capture_of_both_versions_of_ip_without_any_tcp_has_no_rows(tmp_path: Path) -> None:
+def test_capture_of_both_versions_of_ip_without_any_tcp_has_no_rows(tmp_path: Path) -> None:
     packets = [b"\0" * 12 + b"\x08\x00" + _IPV4, b"\0" * 12 + b"\x86\xdd" + _IPV6]
     assert {"not TCP": 2} == _count_skipped(tmp_path / "udp.pcap", packets)

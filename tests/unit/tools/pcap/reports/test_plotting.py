@@ -65,7 +65,7 @@ def test_percentiles_of_classes_are_within_a_class_of_the_truth() -> None:
 
 @drawn
 @pytest.mark.parametrize(("suffix", "magic"), [(".png", b"\x89PNG"), (".svg", b"<?xml")])
-def test_a_picture_is_drawn(suffix: str, magic: bytes, usual: Made, tmp_path: Path) -> None:
+def test_picture_is_drawn(suffix: str, magic: bytes, usual: Made, tmp_path: Path) -> None:
     goal = tmp_path / f"picture{suffix}"
     assert main(["slow", str(usual.path), "--plot", str(goal), "--json"]) == 0
     assert goal.read_bytes().startswith(magic)

@@ -87,7 +87,7 @@ def send(data: bytes, second: int = 0, port: int = 40_000) -> list[Packet]:
         (b"PROXY UNKNOWN\r\n\x16\x03\x01\0", ("TLS", "unknown")),
     ],
 )
-def test_the_first_bytes_decide(
+def test_first_bytes_decide(
     data: bytes, expected: tuple[str, str | None], tmp_path: Path, summary: Callable[..., Tables]
 ) -> None:
     tables = summary(save(tmp_path / "a.pcap", send(data)))

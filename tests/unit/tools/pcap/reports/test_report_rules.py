@@ -97,7 +97,7 @@ def test_responses_and_errors_belong_to_the_topic_of_their_request(
 
 
 @pytest.mark.parametrize("code", POLLS.values(), ids=POLLS)
-def test_the_end_of_a_poll_is_no_error_and_no_latency_in_any_report(
+def test_end_of_a_poll_is_no_error_and_no_latency_in_any_report(
     code: int, tmp_path: Path
 ) -> None:
     pull = (code, RequestCode.PULL_MESSAGE, 15_000_000_000, "T")
@@ -125,7 +125,7 @@ def test_the_end_of_a_poll_is_no_error_and_no_latency_in_any_report(
 
 
 @pytest.mark.parametrize("name", JAVA)
-def test_a_pull_that_java_held_until_a_message_came_is_not_slow(
+def test_pull_that_java_held_until_a_message_came_is_not_slow(
     name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = RECORDED / f"{name}.pcap.gz"
@@ -216,7 +216,7 @@ def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_
         ("!gap", "use 'not'"),
     ],
 )
-def test_a_filter_in_another_language_is_refused_with_what_to_write(
+def test_filter_in_another_language_is_refused_with_what_to_write(
     text: str, advice: str, usual: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["decode", str(usual.path), "--filter", text]) == 2
@@ -225,12 +225,12 @@ def test_a_filter_in_another_language_is_refused_with_what_to_write(
     assert said.count("\n") == 1
 
 
-def test_the_command_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"{__version__}\n"
 
 
-def test_a_frame_that_cannot_be_read_has_no_code_language_or_version() -> None:
+def test_frame_that_cannot_be_read_has_no_code_language_or_version() -> None:
     summary = SummaryReport(10)
     fields = summary.fields
     columns: dict[str, list[Any]] = {name: [1] for name in fields}

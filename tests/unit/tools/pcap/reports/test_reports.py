@@ -61,7 +61,7 @@ def test_few_latencies_of_many_topics_are_kept(monkeypatch: pytest.MonkeyPatch) 
     assert {(5000, 1000.0), (5000, 999.0)} == {(row[2], row[6]) for row in rows}
 
 
-def test_a_sample_is_spread_over_all_values() -> None:
+def test_sample_is_spread_over_all_values() -> None:
     random.seed(1)
     sample = Sample()
     for number in range(10_000):

@@ -18,11 +18,11 @@ def text(body: bytes, code: int, request_code: int | None = None) -> str | None:
 
 
 @pytest.mark.parametrize("code", SENDING)
-def test_a_sent_message_is_shown_as_hex_like_a_stored_one(code: int) -> None:
+def test_sent_message_is_shown_as_hex_like_a_stored_one(code: int) -> None:
     assert {"body": "68690aff"} == json.loads(text(b"hi\n\xff", code) or "")
 
 
-def test_an_answer_that_is_an_error_has_no_known_body() -> None:
+def test_answer_that_is_an_error_has_no_known_body() -> None:
     assert text(b"{}", 1, RequestCode.GET_ROUTEINFO_BY_TOPIC) is None
 
 

@@ -58,7 +58,7 @@ def filter_rows(text: str) -> list[int]:
         ('"a" == topic', [0]),
     ],
 )
-def test_an_expression_keeps_the_rows_for_which_it_is_true(text: str, numbers: list[int]) -> None:
+def test_expression_keeps_the_rows_for_which_it_is_true(text: str, numbers: list[int]) -> None:
     assert numbers == filter_rows(text)
 
 
@@ -96,7 +96,7 @@ def test_what_is_no_filter_is_refused(text: str, message: str) -> None:
         Filter(text, COLUMNS)
 
 
-def test_a_double_is_compared_with_any_integer() -> None:
+def test_double_is_compared_with_any_integer() -> None:
     times = arrow.column([1, 1 << 40, (1 << 63) - 1], COLUMNS["time_ns"])
     batch = arrow.batch([times], schema(("time_ns",)))
 
@@ -108,5 +108,5 @@ def test_a_double_is_compared_with_any_integer() -> None:
         assert left == Filter(text, COLUMNS).apply(batch).num_rows
 
 
-def test_a_filter_knows_which_columns_it_reads() -> None:
+def test_filter_knows_which_columns_it_reads() -> None:
     assert {"code", "topic"} == Filter('code == 1 and topic == "x"', COLUMNS).names

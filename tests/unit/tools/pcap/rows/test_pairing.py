@@ -52,14 +52,14 @@ def test_a_response_finds_its_request_in_a_later_chunk() -> None:
     assert (0, 0, 0) == (pairing.waiting, pairing.unanswered, second.until)
 
 
-def test_a_response_finds_its_request_right_behind_it() -> None:
+def test_response_finds_its_request_right_behind_it() -> None:
     pairing = Pairing()
     pairs = pair(pairing, [(SERVER, 1, RESPONSE, 90, None), (CLIENT, 1, REQUEST, 100, "late")])
     assert ["late", None] == pairs.topic.tolist()
     assert (0, 0) == (pairing.waiting, pairing.unanswered)
 
 
-def test_a_response_does_not_wait_for_a_request_for_ever() -> None:
+def test_response_does_not_wait_for_a_request_for_ever() -> None:
     pairing = Pairing()
     first = pair(pairing, [(SERVER, 1, RESPONSE, 90, None)])
     pair(pairing, [(CLIENT, 1, REQUEST, 90 + EARLY_NS, None)])
@@ -69,7 +69,7 @@ def test_a_response_does_not_wait_for_a_request_for_ever() -> None:
 
 
 @pytest.mark.parametrize("parts", [1, 2])
-def test_a_request_that_has_an_answer_behind_it_is_not_that_of_one_before(parts: int) -> None:
+def test_request_that_has_an_answer_behind_it_is_not_that_of_one_before(parts: int) -> None:
     frames: list[Frame] = [
         (SERVER, 1, RESPONSE, 90, None),
         (CLIENT, 1, REQUEST, 100, "asked"),

@@ -66,7 +66,7 @@ def test_json_texts_are_refused_because_they_have_no_masks(
     assert "has no masks: leave it out, or --redact" in capfd.readouterr().err
 
 
-def test_a_name_has_the_same_mask_in_all_rows_and_a_remark_has_one(
+def test_name_has_the_same_mask_in_all_rows_and_a_remark_has_one(
     printed: Callable[..., str],
 ) -> None:
     topic = Redaction("secret").name("topic", "NoSuchTopic")

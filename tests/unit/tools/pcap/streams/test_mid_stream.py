@@ -68,14 +68,14 @@ def test_what_is_found_does_not_depend_on_the_way(name: str, tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("few_records")
 @pytest.mark.parametrize("cut", range(1, len(WHOLE), 7))
-def test_a_frame_in_two_segments_is_found(cut: int, tmp_path: Path) -> None:
+def test_frame_in_two_segments_is_found(cut: int, tmp_path: Path) -> None:
     path = save(tmp_path / "midway.pcap", packets(WHOLE[:cut], WHOLE[cut:] + OTHER))
     found = rows(path)
     assert rows(path, Options(careful=True)) == found
     assert len(found) == 2 * CONNECTIONS
 
 
-def test_a_first_segment_that_was_captured_late_is_not_lost(tmp_path: Path) -> None:
+def test_first_segment_that_was_captured_late_is_not_lost(tmp_path: Path) -> None:
     both = packets(WHOLE, OTHER)
     late = [*both[-20:], *both[:-20]]
     again = [one._replace(time_ns=START + number) for number, one in enumerate(late)]

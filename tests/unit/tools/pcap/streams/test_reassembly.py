@@ -66,7 +66,7 @@ def careful(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-def test_a_first_segment_that_comes_late_is_still_the_first(tmp_path: Path, careful: bool) -> None:
+def test_first_segment_that_comes_late_is_still_the_first(tmp_path: Path, careful: bool) -> None:
     wire = Wire()
     numbers = wire.say(CLIENT, frame(310, 1, body=b"x" * 2500))
     wire.say(CLIENT, frame(11, 2))
@@ -76,7 +76,7 @@ def test_a_first_segment_that_comes_late_is_still_the_first(tmp_path: Path, care
     assert START + 1_000_000 == found[0]["time_ns"]
 
 
-def test_a_syn_behind_the_first_segment_says_where_the_stream_begins(
+def test_syn_behind_the_first_segment_says_where_the_stream_begins(
     tmp_path: Path, careful: bool
 ) -> None:
     wire = Wire()
@@ -86,7 +86,7 @@ def test_a_syn_behind_the_first_segment_says_where_the_stream_begins(
     assert [105] == [row["code"] for row in wire.rows(tmp_path, careful=careful)]
 
 
-def test_a_segment_cut_short_is_completed_by_its_repetition(tmp_path: Path, careful: bool) -> None:
+def test_segment_cut_short_is_completed_by_its_repetition(tmp_path: Path, careful: bool) -> None:
     wire = Wire()
     wire.connect(1000, 2000)
     data = frame(310, 1, body=b"y" * 150)
@@ -116,7 +116,7 @@ def test_what_is_cut_off_and_not_repeated_is_no_gap(tmp_path: Path, careful: boo
 )
 @pytest.mark.parametrize("ending", ["next frame", "new connection", "end of the capture"])
 @pytest.mark.parametrize("chunk_records", [4, 5, 1000])
-def test_a_frame_does_not_end_when_a_late_segment_of_the_frame_before_it_came(
+def test_frame_does_not_end_when_a_late_segment_of_the_frame_before_it_came(
     captured: tuple[int, ...],
     ending: str,
     chunk_records: int,
@@ -149,7 +149,7 @@ def test_a_frame_does_not_end_when_a_late_segment_of_the_frame_before_it_came(
 )
 @pytest.mark.parametrize("client", [-400_000, 1 << 25, (1 << 31) + 5])
 @pytest.mark.parametrize("server", [-400_000, 1 << 25, (1 << 31) + 5])
-def test_a_port_that_is_used_again_is_another_connection_also_if_a_syn_was_not_captured(
+def test_port_that_is_used_again_is_another_connection_also_if_a_syn_was_not_captured(
     tmp_path: Path, careful: bool, client: int, server: int, announced: tuple[tuple[str, int], ...]
 ) -> None:
     wire = Wire()
@@ -185,7 +185,7 @@ def test_what_is_sent_again_from_long_ago_begins_no_other_connection(
     assert 105 == found[2]["request_code"]
 
 
-def test_a_syn_that_is_repeated_begins_no_other_connection(tmp_path: Path, careful: bool) -> None:
+def test_syn_that_is_repeated_begins_no_other_connection(tmp_path: Path, careful: bool) -> None:
     wire = Wire()
     wire.connect(1000, 2000)
     wire.say(CLIENT, frame(105, 7))
@@ -194,7 +194,7 @@ def test_a_syn_that_is_repeated_begins_no_other_connection(tmp_path: Path, caref
     assert 105 == wire.rows(tmp_path, careful=careful)[1]["request_code"]
 
 
-def test_an_opaque_that_wraps_or_is_used_again_names_the_latest_request(
+def test_opaque_that_wraps_or_is_used_again_names_the_latest_request(
     tmp_path: Path, careful: bool
 ) -> None:
     wire = Wire()
@@ -255,7 +255,7 @@ def test_what_is_no_frame_is_no_row(
     assert [] == wire.rows(tmp_path, careful=careful)
 
 
-def test_a_first_header_that_cannot_be_read_hides_no_frame(tmp_path: Path, careful: bool) -> None:
+def test_first_header_that_cannot_be_read_hides_no_frame(tmp_path: Path, careful: bool) -> None:
     wire = Wire()
     wire.connect(1000, 2000)
     odd = frame(105, 1).replace(b'"code":105', b'"code":"x"')

@@ -11,28 +11,14 @@ from rocketwire_tools.spark.stores.columns import COLUMNS
 from rocketwire_tools.spark.stores.options import read_options
 from rocketwire_tools.spark.stores.planning import parts
 from rocketwire_tools.spark.stores.reading import read
-from tests.support.stores.fixtures import unpack
+from tests.support.stores.fixtures import open_store as open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from rocketwire_tools.spark.stores.parts import LogPart
-    from tests.support.stores import BrokerStore
 
 EVERY = tuple(COLUMNS)
-
-
-@pytest.fixture(scope="session")
-def packed_store(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], BrokerStore]:
-    """A function of release and kind that unpacks a store of the fixtures; tests only read it."""
-    stores: dict[tuple[str, str], BrokerStore] = {}
-
-    def open_packed(release: str, kind: str) -> BrokerStore:
-        if (release, kind) not in stores:
-            stores[release, kind] = unpack(release, kind, tmp_path_factory.mktemp("packed"))
-        return stores[release, kind]
-
-    return open_packed
 
 
 class ReadRows(Protocol):

@@ -22,10 +22,9 @@ from tests.support.stores.damage import log_files, remove_middle_file
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from tests.support.stores import BrokerStore
+    from tests.support.stores.fixtures import OpenStore
     from tests.unit.tools.spark.stores.conftest import ReadRows
 
 FIELDS = ("commit_log_offset", "store_timestamp", "topic")
@@ -37,12 +36,12 @@ def root(tmp_path: Path) -> Path:
     return unpack(CURRENT, "plain", tmp_path / "copy").root
 
 
-def test_a_path_is_a_store_a_folder_of_stores_or_a_pattern(
-    packed_store: Callable[[str, str], BrokerStore], tmp_path: Path
+def test_path_is_a_store_a_folder_of_stores_or_a_pattern(
+    open_store: OpenStore, tmp_path: Path
 ) -> None:
     names: list[str] = []
     for release in (CURRENT, OLD):
-        shutil.copytree(packed_store(release, "plain").root, tmp_path / release / "store")
+        shutil.copytree(open_store(release, "plain").root, tmp_path / release / "store")
         names.append(str(tmp_path / release / "store"))
     (tmp_path / CURRENT / "notes").mkdir()
 
@@ -61,7 +60,7 @@ def test_files_of_one_commit_log_are_one_store(root: Path) -> None:
     assert stores([str(files[0]), str(files[0])]) == {str(files[0].parent): [files[0]]}
 
 
-def test_a_path_that_names_nothing_or_no_store_is_refused(tmp_path: Path) -> None:
+def test_path_that_names_nothing_or_no_store_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nothing: there is no such file or folder"):
         stores([str(tmp_path / "nothing")])
     (tmp_path / "empty").mkdir()
@@ -73,9 +72,9 @@ def test_a_path_that_names_nothing_or_no_store_is_refused(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("fields", [FIELDS, (*FIELDS, "state")], ids=["by queues", "by a pass"])
 def test_parts_begin_at_messages_and_have_the_wanted_size(
-    packed_store: Callable[[str, str], BrokerStore], fields: tuple[str, ...]
+    open_store: OpenStore, fields: tuple[str, ...]
 ) -> None:
-    store = packed_store(CURRENT, "plain")
+    store = open_store(CURRENT, "plain")
     offsets = {message.physical_offset for message in store.truth.pulled}
 
     planned = parts(read_options({"path": str(store.root), "splitSize": "100k"}), fields)
@@ -88,7 +87,7 @@ def test_parts_begin_at_messages_and_have_the_wanted_size(
     assert [part.newest for part in planned] == sorted(part.newest for part in planned)
 
 
-def test_the_last_part_ends_where_the_log_ended_at_planning_if_a_broker_runs(
+def test_last_part_ends_where_the_log_ended_at_planning_if_a_broker_runs(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def is_in_use(_: OpenedStore) -> bool:
@@ -109,11 +108,11 @@ def test_the_last_part_ends_where_the_log_ended_at_planning_if_a_broker_runs(
 
 
 def test_parts_of_other_times_and_offsets_are_left_out(
-    packed_store: Callable[[str, str], BrokerStore],
+    open_store: OpenStore,
     read_rows: ReadRows,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    store = packed_store(CURRENT, "plain")
+    store = open_store(CURRENT, "plain")
     monkeypatch.setattr(planning, "_MARGIN", 0)
     pulled = store.truth.pulled
     time = pulled[len(pulled) // 2].store_timestamp
@@ -153,7 +152,7 @@ def test_store_times_that_go_back_need_a_pass(root: Path, monkeypatch: pytest.Mo
     assert len(passes) == 1
 
 
-def test_a_missing_file_is_refused_in_mode_failfast(root: Path) -> None:
+def test_missing_file_is_refused_in_mode_failfast(root: Path) -> None:
     remove_middle_file(root)
 
     assert parts(read_options({"path": str(root)}), FIELDS)
@@ -182,7 +181,7 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-def test_the_folders_of_many_stores_are_listed_once(
+def test_folders_of_many_stores_are_listed_once(
     root: Path, tmp_path: Path, listed: Counter[str]
 ) -> None:
     fleet = tmp_path / "fleet"
@@ -202,7 +201,7 @@ def test_the_folders_of_many_stores_are_listed_once(
     assert not [path for path in listed if "outside" in path or "link" in path]
 
 
-def test_a_store_that_cannot_be_read_whole_is_refused_in_mode_failfast(
+def test_store_that_cannot_be_read_whole_is_refused_in_mode_failfast(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scandir = os.scandir

@@ -67,7 +67,7 @@ MS = 1_769_817_600_000
     ],
     ids=str,
 )
-def test_a_filter_becomes_an_option(spark_filter: Any, options: dict[str, Any]) -> None:
+def test_filter_becomes_an_option(spark_filter: Any, options: dict[str, Any]) -> None:
     assert narrow(X, [spark_filter]) == Settings(paths=("x",), **options)
 
 
@@ -126,7 +126,7 @@ def test_filters_that_contradict_the_options_leave_nothing(spark_filter: Any) ->
     assert narrow(settings, [spark_filter]).is_empty
 
 
-def test_a_filter_does_not_show_topics_that_the_options_hide() -> None:
+def test_filter_does_not_show_topics_that_the_options_hide() -> None:
     topic = EqualTo(("topic",), "SCHEDULE_TOPIC_XXXX")
 
     assert narrow(X, [topic]).is_empty

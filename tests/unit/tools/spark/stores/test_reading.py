@@ -18,10 +18,10 @@ from tests.support.stores.fixtures import PACKED, unpack
 from tests.unit.tools.spark.stores.conftest import EVERY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from tests.support.stores import BrokerStore
+    from tests.support.stores.fixtures import OpenStore
     from tests.unit.tools.spark.stores.conftest import ReadRows
 
 WITHOUT_STATE = tuple(name for name in EVERY if name not in ("crc_ok", "state"))
@@ -41,13 +41,13 @@ def exported(root: Path, out: Path, *arguments: str, fields: Sequence[str] = EVE
     [*PACKED[:3], *(pytest.param(*each, marks=pytest.mark.full) for each in PACKED[3:])],
 )
 def test_parts_of_any_size_give_the_rows_of_the_command(
-    packed_store: Callable[[str, str], BrokerStore],
+    open_store: OpenStore,
     read_rows: ReadRows,
     tmp_path: Path,
     release: str,
     kind: str,
 ) -> None:
-    root = packed_store(release, kind).root
+    root = open_store(release, kind).root
     expected = exported(root, tmp_path / "all.parquet", "--system", "--broken")
 
     for size in ("1g", "30k", "3000"):
@@ -68,7 +68,7 @@ def test_parts_of_any_size_give_the_rows_of_the_command(
         ),
     ],
 )
-def test_a_damaged_log_gives_the_rows_of_the_command_too(
+def test_damaged_log_gives_the_rows_of_the_command_too(
     read_rows: ReadRows, tmp_path: Path, damage: str
 ) -> None:
     root = unpack(CURRENT, "plain", tmp_path / "copy").root
@@ -83,7 +83,7 @@ def test_a_damaged_log_gives_the_rows_of_the_command_too(
         assert of_log == [row for row in without_state if row["topic"] == "orders"]
 
 
-def test_a_body_with_a_wrong_checksum_is_kept_dropped_or_refused(
+def test_body_with_a_wrong_checksum_is_kept_dropped_or_refused(
     read_rows: ReadRows, tmp_path: Path
 ) -> None:
     root = unpack(CURRENT, "plain", tmp_path / "copy").root
@@ -98,7 +98,7 @@ def test_a_body_with_a_wrong_checksum_is_kept_dropped_or_refused(
         read_rows(path=str(root), mode="FAILFAST")
 
 
-def test_a_damaged_region_is_skipped_or_refused(read_rows: ReadRows, tmp_path: Path) -> None:
+def test_damaged_region_is_skipped_or_refused(read_rows: ReadRows, tmp_path: Path) -> None:
     root = unpack(CURRENT, "plain", tmp_path / "copy").root
     _, whole = read_rows(path=str(root), mode="FAILFAST")
     zero_page(root)
@@ -126,12 +126,12 @@ def test_a_damaged_region_is_skipped_or_refused(read_rows: ReadRows, tmp_path: P
     ids=str,
 )
 def test_options_choose_the_messages_that_they_choose_for_the_command(
-    packed_store: Callable[[str, str], BrokerStore],
+    open_store: OpenStore,
     read_rows: ReadRows,
     tmp_path: Path,
     options: dict[str, str],
 ) -> None:
-    root = packed_store(CURRENT, "plain").root
+    root = open_store(CURRENT, "plain").root
     arguments = [
         argument
         for name, value in options.items()
@@ -145,10 +145,10 @@ def test_options_choose_the_messages_that_they_choose_for_the_command(
     assert sorted(rows, key=str) == sorted(expected, key=str)
 
 
-def test_a_read_may_name_the_store_alone(
-    packed_store: Callable[[str, str], BrokerStore], read_rows: ReadRows
+def test_read_may_name_the_store_alone(
+    open_store: OpenStore, read_rows: ReadRows
 ) -> None:
-    store = packed_store(CURRENT, "plain")
+    store = open_store(CURRENT, "plain")
 
     _, rows = read_rows(["store"], path=str(store.root))
 
@@ -156,20 +156,15 @@ def test_a_read_may_name_the_store_alone(
 
 
 @pytest.mark.parametrize(
-    ("options", "share"),
-    [
-        ({"physical": ":100000"}, 0.3),
-        ({"end": "2020-01-01"}, 0.0),
-    ],
-    ids=str,
+    ("options", "share"), [({"physical": ":100000"}, 0.3), ({"end": "2020-01-01"}, 0.0)], ids=str
 )
 def test_what_options_leave_out_is_not_read_from_the_log(
-    packed_store: Callable[[str, str], BrokerStore],
+    open_store: OpenStore,
     monkeypatch: pytest.MonkeyPatch,
     options: dict[str, str],
     share: float,
 ) -> None:
-    path = str(packed_store(CURRENT, "plain").root)
+    path = str(open_store(CURRENT, "plain").root)
     sizes: list[int] = []
 
     def counted(descriptor: int, buffers: list[memoryview], offset: int) -> int:

@@ -14,9 +14,9 @@ from rocketwire_tools.spark.stores.columns import default_columns
 from tests.peers.peers import CURRENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from tests.support.stores import BrokerStore
+    from tests.support.stores.fixtures import OpenStore
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 
@@ -51,7 +51,7 @@ def test_it_has_the_name_and_the_columns_that_are_documented() -> None:
     assert source(path="x").schema() == expected
 
 
-def test_a_stream_is_refused_with_advice() -> None:
+def test_stream_is_refused_with_advice() -> None:
     reader = source(path="x").streamReader(schema())
 
     with pytest.raises(
@@ -60,8 +60,8 @@ def test_a_stream_is_refused_with_advice() -> None:
         reader.initialOffset()
 
 
-def test_a_schema_chooses_what_is_read(packed_store: Callable[[str, str], BrokerStore]) -> None:
-    store = packed_store(CURRENT, "plain")
+def test_schema_chooses_what_is_read(open_store: OpenStore) -> None:
+    store = open_store(CURRENT, "plain")
     reader = source(path=str(store.root), splitSize="50k").reader(
         schema(queue_offset="bigint", topic="string", state="string")
     )

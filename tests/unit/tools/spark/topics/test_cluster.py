@@ -8,11 +8,7 @@ import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.cluster import (
-    Cluster,
-    UnknownTopicError,
-    is_compacted,
-)
+from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError, is_compacted
 from rocketwire_tools.spark.topics.connection import Connection, session_of
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue, read_places
 from rocketwire_tools.spark.topics.options import Settings
@@ -101,7 +97,7 @@ def test_other_refusals_are_errors_that_say_what_to_do(
     assert "\n" not in str(error.value)
 
 
-def test_a_topic_that_nobody_may_read_is_no_empty_frame(
+def test_topic_that_nobody_may_read_is_no_empty_frame(
     rocketmq: RocketMQ, cluster: Callable[..., Cluster]
 ) -> None:
     topic = rocketmq.topic(queues=0)
@@ -112,7 +108,7 @@ def test_a_topic_that_nobody_may_read_is_no_empty_frame(
     assert questions.queues([topic], may_be_gone=True) == ()
 
 
-def test_a_topic_that_a_broker_has_forgotten_has_no_bounds(
+def test_topic_that_a_broker_has_forgotten_has_no_bounds(
     rocketmq: RocketMQ, cluster: Callable[..., Cluster]
 ) -> None:
     topic = rocketmq.topic()
@@ -124,7 +120,7 @@ def test_a_topic_that_a_broker_has_forgotten_has_no_bounds(
     assert questions.bounds(questions.queues([topic])) == {}
 
 
-def test_a_broker_that_is_away_is_an_error_or_left_out(
+def test_broker_that_is_away_is_an_error_or_left_out(
     rocketmq: RocketMQ, cluster: Callable[..., Cluster]
 ) -> None:
     topic = rocketmq.topic(queues=1)
@@ -138,7 +134,7 @@ def test_a_broker_that_is_away_is_an_error_or_left_out(
     assert questions.bounds(queues, may_be_missing=True) == {}
 
 
-def test_a_broker_that_is_busy_is_an_error_or_left_out(
+def test_broker_that_is_busy_is_an_error_or_left_out(
     rocketmq: RocketMQ, cluster: Callable[..., Cluster]
 ) -> None:
     topic = rocketmq.topic(queues=1)
@@ -154,7 +150,7 @@ def test_a_broker_that_is_busy_is_an_error_or_left_out(
     assert questions.bounds(queues, may_be_missing=True) == {}
 
 
-def test_a_pattern_matches_topics_of_users(
+def test_pattern_matches_topics_of_users(
     rocketmq: RocketMQ, cluster: Callable[..., Cluster]
 ) -> None:
     for name in ("logs-a", "logs-b", "other-logs-c", "%RETRY%logs-g"):
@@ -176,7 +172,7 @@ def test_queues_are_assigned(rocketmq: RocketMQ, cluster: Callable[..., Cluster]
         missing.queues(missing.topics())
 
 
-def test_a_topic_without_a_route_is_named(
+def test_topic_without_a_route_is_named(
     rocketmq: RocketMQ, cluster: Callable[..., Cluster]
 ) -> None:
     rocketmq.produce("such-a-topic", b"x")
@@ -213,7 +209,7 @@ def test_times_offsets_of_groups_and_sizes(
     assert not rocketmq.do(lambda: rocketmq.broker.state.members.online("readers"))
 
 
-def test_the_cleanup_policy_is_that_of_the_topic(
+def test_cleanup_policy_is_that_of_the_topic(
     rocketmq: RocketMQ, connection: Connection
 ) -> None:
     topic = rocketmq.topic()

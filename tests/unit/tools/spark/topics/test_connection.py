@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.connection import (
-    Connection,
-)
+from rocketwire_tools.spark.topics.connection import Connection
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +38,7 @@ def test_it_travels_to_workers_and_skips_the_options_of_others() -> None:
 @pytest.mark.parametrize(
     "text", ["accessKey=me\nsecretKey=a=b:c\n", "secretKey: 'a=b:c'\naccessKey: me"]
 )
-def test_a_file_has_the_credentials_and_no_value_shows_them(tmp_path: Path, text: str) -> None:
+def test_file_has_the_credentials_and_no_value_shows_them(tmp_path: Path, text: str) -> None:
     path = tmp_path / "keys"
     path.write_text(f"# of the test\n{text}")
 
@@ -53,7 +51,7 @@ def test_a_file_has_the_credentials_and_no_value_shows_them(tmp_path: Path, text
     assert "a=b:c" not in repr(connection)
 
 
-def test_the_environment_has_the_credentials_without_a_file(
+def test_environment_has_the_credentials_without_a_file(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ROCKETWIRE_ACCESS_KEY", "me")
@@ -100,7 +98,7 @@ def test_invalid_options_are_refused_by_name(options: dict[str, str], message: s
         ("certFile", b"no certificate", "certificates .*file: "),
     ],
 )
-def test_a_file_that_is_missing_or_invalid_is_named(
+def test_file_that_is_missing_or_invalid_is_named(
     tmp_path: Path, option: str, content: bytes | None, message: str
 ) -> None:
     path = tmp_path / "file"

@@ -39,12 +39,12 @@ def test_they_come_back_from_a_checkpoint(
 @pytest.mark.parametrize(
     "tree", [{"t": 1}, {"t": {"a": 1}}, {"t": {"a": {"x": 1}}}, {"t": {"a": {"0": "1"}}}]
 )
-def test_a_checkpoint_of_another_source_is_refused(tree: dict[str, object]) -> None:
+def test_checkpoint_of_another_source_is_refused(tree: dict[str, object]) -> None:
     with pytest.raises(OptionError, match="offsets of another source"):
         flat(tree)
 
 
-def test_the_most_exact_place_counts() -> None:
+def test_most_exact_place_counts() -> None:
     places = read_places("o", '{"t": {"a": {"0": 23}, "b": -1}, "u": -2}')
 
     assert places.of(A0) == 23
@@ -78,7 +78,7 @@ def test_what_is_no_place_is_refused_by_name(text: str, message: str) -> None:
         read_places("startingOffsets", text)
 
 
-def test_a_range_names_its_queue() -> None:
+def test_range_names_its_queue() -> None:
     place = QueueRange(topic="t", broker="a", queue_id=0, begin=3, end=7)
 
     assert len(place) == 4

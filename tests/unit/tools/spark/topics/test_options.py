@@ -68,7 +68,7 @@ def test_names_are_in_the_namespace() -> None:
     assert not read.reads(Queue("orders", "a", 0))
 
 
-def test_an_assignment_and_a_pattern_are_in_the_namespace() -> None:
+def test_assignment_and_a_pattern_are_in_the_namespace() -> None:
     servers = {"nameServers": "a:1", "namespace": "shop"}
     assigned = read_options({**servers, "assign": '{"orders": {"a": [0]}}'})
     pattern = read_options({**servers, "subscribePattern": "o.*"})
@@ -109,7 +109,7 @@ def test_offsets_are_words_or_places() -> None:
     "text",
     ["1700000000000", "2023-11-14T22:13:20Z", "2023-11-14T22:13:20", "2023-11-14 23:13:20+01:00"],
 )
-def test_a_time_is_milliseconds_or_a_date_and_comes_before_offsets(text: str) -> None:
+def test_time_is_milliseconds_or_a_date_and_comes_before_offsets(text: str) -> None:
     read = settings(startingTimestamp=text, startingOffsets="latest", endingTimestamp=text)
 
     assert read.start is not None

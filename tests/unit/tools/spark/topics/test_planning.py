@@ -75,7 +75,7 @@ CLUSTER = {"a0": (5, 20), "a1": (0, 0), "b0": (0, 9)}
         ({"startingTimestamp": "{\"t\": {\"a\": 100, \"b\": 80}}", "startingOffsetsByTimestampStrategy": "latest"}, {"a0": (10, 20), "b0": (8, 9)}),
     ],
 )  # fmt: skip
-def test_a_batch_has_the_ranges_of_its_options(
+def test_batch_has_the_ranges_of_its_options(
     options: dict[str, str], expected: dict[str, tuple[int, int]]
 ) -> None:
     assert plan(Answers(**CLUSTER), **options) == expected

@@ -109,7 +109,7 @@ def test_strides_are_as_long_as_the_first_answer() -> None:
     assert offsets(chunks) == sorted(offsets(chunks))
 
 
-def test_a_stride_goes_on_where_an_answer_was_short() -> None:
+def test_stride_goes_on_where_an_answer_was_short() -> None:
     broker = Broker(200, most=5)
 
     chunks = read(broker, 3, 200)
@@ -172,7 +172,7 @@ def test_nobody_who_takes_chunks_slowly_makes_it_pull_everything() -> None:
     assert len(broker.pulls) <= most + 10
 
 
-def test_a_filtered_pull_passes_over_what_does_not_match() -> None:
+def test_filtered_pull_passes_over_what_does_not_match() -> None:
     broker = Broker(2000)
 
     def refuse(offset: int) -> RemotingCommand | None:
@@ -225,7 +225,7 @@ def test_losses_that_follow_each_other_are_reported_in_one_line(
     ]
 
 
-def test_a_reset_of_the_group_is_answered_once_and_read_over() -> None:
+def test_reset_of_the_group_is_answered_once_and_read_over() -> None:
     broker = Broker(20)
     answers = [ResponseCode.PULL_OFFSET_MOVED]
 
@@ -238,8 +238,7 @@ def test_a_reset_of_the_group_is_answered_once_and_read_over() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields",
-    [None, {}, {"nextBeginOffset": "5", "minOffset": "x", "maxOffset": "9" * 30}],
+    "fields", [None, {}, {"nextBeginOffset": "5", "minOffset": "x", "maxOffset": "9" * 30}]
 )
 def test_answers_without_offsets_are_invalid(fields: dict[str, str] | None) -> None:
     broker = Broker(20)
@@ -249,7 +248,7 @@ def test_answers_without_offsets_are_invalid(fields: dict[str, str] | None) -> N
         read(broker, 0, 20)
 
 
-def test_an_answer_that_does_not_go_on_is_invalid() -> None:
+def test_answer_that_does_not_go_on_is_invalid() -> None:
     broker = Broker(20)
     broker.refuse = lambda offset: broker.answer(ResponseCode.SUCCESS, offset, b"x")
 
@@ -257,7 +256,7 @@ def test_an_answer_that_does_not_go_on_is_invalid() -> None:
         read(broker, 0, 20)
 
 
-def test_a_slave_that_catches_up_loses_nothing() -> None:
+def test_slave_that_catches_up_loses_nothing() -> None:
     broker = Broker(20)
     answers = [ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_OFFSET_MOVED] * 2
 
@@ -283,7 +282,7 @@ def late(broker: Broker, seconds: float) -> Callable[[int], RemotingCommand | No
     return refuse
 
 
-def test_a_slave_without_a_master_has_the_whole_patience(
+def test_slave_without_a_master_has_the_whole_patience(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     broker = Broker(20, most=10)

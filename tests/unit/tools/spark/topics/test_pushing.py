@@ -46,7 +46,7 @@ def test_offsets_are_bounded() -> None:
     assert not left.has_times
 
 
-def test_a_time_within_a_millisecond_leaves_both_neighbours() -> None:
+def test_time_within_a_millisecond_leaves_both_neighbours() -> None:
     moment = datetime(2026, 1, 1, 0, 0, 0, 1500, tzinfo=UTC)
     first = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp() * 1000) + 1
 

@@ -27,7 +27,7 @@ def a_range(size: int, number: int = 0) -> QueueRange:
 
 
 @given(st.lists(st.integers(1, 200), max_size=6), st.integers(0, 40), st.integers(0, 50))
-def test_a_cut_loses_nothing(sizes: list[int], least: int, most: int) -> None:
+def test_cut_loses_nothing(sizes: list[int], least: int, most: int) -> None:
     ranges = [a_range(size, number) for number, size in enumerate(sizes)]
 
     pieces = cut(ranges, least, most)

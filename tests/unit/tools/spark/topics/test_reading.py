@@ -66,7 +66,7 @@ def topic(rocketmq: RocketMQ) -> str:
 @pytest.mark.parametrize(
     ("begin", "end"), [(0, 300), (0, 1), (299, 300), (31, 33), (7, 260), (32, 64), (5, 5)]
 )
-def test_a_range_has_each_offset_once_and_in_order(
+def test_range_has_each_offset_once_and_in_order(
     reader: Reader, topic: str, begin: int, end: int
 ) -> None:
     rows = reader.read(topic, begin, end)
@@ -86,7 +86,7 @@ def test_long_messages_that_fill_an_answer_alone(reader: Reader, rocketmq: Rocke
     ]
 
 
-def test_a_broker_filters_by_tag_and_the_worker_compares_the_text(
+def test_broker_filters_by_tag_and_the_worker_compares_the_text(
     reader: Reader, rocketmq: RocketMQ
 ) -> None:
     topic = rocketmq.topic(queues=1)
@@ -105,7 +105,7 @@ def test_a_broker_filters_by_tag_and_the_worker_compares_the_text(
     assert len(reader.offsets(topic, 0, 1001, sql="TAGS = 'rare'")) == 100
 
 
-def test_a_busy_broker_and_a_broken_connection_are_asked_again(
+def test_busy_broker_and_a_broken_connection_are_asked_again(
     reader: Reader, rocketmq: RocketMQ, topic: str
 ) -> None:
     rocketmq.broker.refuse_next(ResponseCode.SYSTEM_BUSY, 2, requests=PULL)
@@ -123,7 +123,7 @@ def test_a_busy_broker_and_a_broken_connection_are_asked_again(
         (ResponseCode.ILLEGAL_OPERATION, "see the log of the broker"),
     ],
 )
-def test_a_refusal_ends_in_one_line_that_says_what_to_do(
+def test_refusal_ends_in_one_line_that_says_what_to_do(
     reader: Reader, rocketmq: RocketMQ, topic: str, code: ResponseCode, advice: str
 ) -> None:
     rocketmq.broker.refuse_next(code, 99, requests=PULL, remark="first line\nsecond line")
@@ -138,7 +138,7 @@ def test_a_refusal_ends_in_one_line_that_says_what_to_do(
     assert "second line" not in str(error.value)
 
 
-def test_a_broker_that_does_not_answer_ends_the_read(
+def test_broker_that_does_not_answer_ends_the_read(
     reader: Reader, rocketmq: RocketMQ, topic: str
 ) -> None:
     rocketmq.broker.cut_next(999, requests=PULL)
@@ -147,7 +147,7 @@ def test_a_broker_that_does_not_answer_ends_the_read(
         reader.read(topic, 0, 300)
 
 
-def test_a_broker_that_cannot_ask_another_one_is_asked_again(
+def test_broker_that_cannot_ask_another_one_is_asked_again(
     reader: Reader, rocketmq: RocketMQ, topic: str
 ) -> None:
     remark = "org.apache.rocketmq.remoting.rpc.RpcException: cannot find addr for broker b"
@@ -156,7 +156,7 @@ def test_a_broker_that_cannot_ask_another_one_is_asked_again(
     assert len(reader.offsets(topic, 0, 300)) == 300
 
 
-def test_a_queue_that_is_shorter_than_promised_is_lost(reader: Reader, topic: str) -> None:
+def test_queue_that_is_shorter_than_promised_is_lost(reader: Reader, topic: str) -> None:
     with pytest.raises(DataLossError, match="messages 300 to 309 are lost, the broker that was"):
         reader.read(topic, 290, 310)
 
@@ -166,14 +166,14 @@ def test_or_it_is_a_warning(reader: Reader, topic: str, capsys: pytest.CaptureFi
     assert "messages 300 to 309 are lost" in capsys.readouterr().err
 
 
-def test_a_topic_that_was_deleted_is_lost(reader: Reader, rocketmq: RocketMQ, topic: str) -> None:
+def test_topic_that_was_deleted_is_lost(reader: Reader, rocketmq: RocketMQ, topic: str) -> None:
     rocketmq.broker.refuse_next(ResponseCode.TOPIC_NOT_EXIST, 999, requests=PULL)
 
     with pytest.raises(DataLossError, match="messages 0 to 31 are lost, the topic was deleted"):
         reader.read(topic, 0, 32)
 
 
-def test_a_queue_without_a_broker_is_lost(connection: Connection, topic: str) -> None:
+def test_queue_without_a_broker_is_lost(connection: Connection, topic: str) -> None:
     place = QueueRange(topic=topic, broker="nowhere", queue_id=0, begin=0, end=3)
     settings = PullSettings(group="readers", patience=0.1)
 
@@ -191,7 +191,7 @@ def test_nothing_is_lost_if_no_name_server_says_where_a_queue_is(topic: str) -> 
     close_sessions()
 
 
-def test_a_worker_with_the_routes_of_the_driver_needs_no_name_server(
+def test_worker_with_the_routes_of_the_driver_needs_no_name_server(
     rocketmq: RocketMQ, topic: str
 ) -> None:
     settings = read_options({"nameServers": rocketmq.address, "subscribe": topic})
@@ -222,15 +222,11 @@ def test_deleted_messages_are_lost_and_the_rest_is_read(
     assert "they were deleted" in capsys.readouterr().err
 
 
-def test_a_read_can_end_early(reader: Reader, rocketmq: RocketMQ, connection: Connection) -> None:
+def test_read_can_end_early(reader: Reader, rocketmq: RocketMQ, connection: Connection) -> None:
     topic = rocketmq.topic(queues=1)
     rocketmq.produce(topic, *[b"x" * 100_000] * 300)
     place = QueueRange(
-        topic=topic,
-        broker=rocketmq.broker.state.config.broker_name,
-        queue_id=0,
-        begin=0,
-        end=300,
+        topic=topic, broker=rocketmq.broker.state.config.broker_name, queue_id=0, begin=0, end=300
     )
     batches: Any = read_range(connection, place, PullSettings(group="readers"), SCHEMA)
 

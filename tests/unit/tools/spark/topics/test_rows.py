@@ -11,11 +11,7 @@ import pytest
 from rocketwire.errors import DecodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
-from rocketwire.wire.message.body_compression import (
-    CompressionType,
-    compress_body,
-    decompress_body,
-)
+from rocketwire.wire.message.body_compression import CompressionType, compress_body, decompress_body
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.spark.topics.columns import KAFKA, ROCKETMQ
@@ -127,7 +123,7 @@ def test_columns_of_kafka() -> None:
     }
 
 
-def test_a_message_without_properties() -> None:
+def test_message_without_properties() -> None:
     part = chunk(message(7, properties={}), message(8))
 
     first, second = rows(part, {"msgId": "string", "keys": "array<string>", "tags": "string"})
@@ -144,7 +140,7 @@ def test_offsets_of_a_static_topic_are_shifted() -> None:
     assert rows(part, {"queueOffset": "bigint"}) == [{"queueOffset": 14}]
 
 
-def test_an_inner_batch_is_several_rows() -> None:
+def test_inner_batch_is_several_rows() -> None:
     inner = encode_batch([BatchMessage(body=b"%d" % number) for number in range(3)])
     flags = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
     part = chunk(message(4, inner, sys_flag=flags), begin=5, end=7)
@@ -154,7 +150,7 @@ def test_an_inner_batch_is_several_rows() -> None:
     assert found == [{"queueOffset": 5, "body": b"1"}, {"queueOffset": 6, "body": b"2"}]
 
 
-def test_a_light_queue_has_offsets_of_its_own() -> None:
+def test_light_queue_has_offsets_of_its_own() -> None:
     properties = {"INNER_MULTI_DISPATCH": "%LMQ%a,%LMQ%b", "INNER_MULTI_QUEUE_OFFSET": "70,80"}
     place = QueueRange(topic="%LMQ%b", broker="broker-a", queue_id=0, begin=80, end=82)
     part = chunk(message(4, properties=properties), begin=80, end=82)
@@ -221,7 +217,7 @@ def test_compressed_bodies_become_batches_of_limited_size(kind: CompressionType)
     assert read == [body or None for body in bodies]
 
 
-def test_a_body_is_decompressed_when_the_ones_before_it_are_taken(
+def test_body_is_decompressed_when_the_ones_before_it_are_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     opened: list[int] = []
@@ -254,7 +250,7 @@ def test_bodies_that_nobody_asks_for_stay_compressed(monkeypatch: pytest.MonkeyP
     assert selected.offsets.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_a_body_that_claims_gigabytes_is_an_error_that_names_its_place() -> None:
+def test_body_that_claims_gigabytes_is_an_error_that_names_its_place() -> None:
     bomb = compressed_message(8, bytes(MAX_BODY + 1))
     parts = read_chunk(chunk(compressed_message(7, b"good") + bomb), PLACE)
 
@@ -279,7 +275,7 @@ def test_or_its_body_is_null(capsys: pytest.CaptureFixture[str]) -> None:
     assert "queue 3: the body of message 7 cannot be decompressed: " in capsys.readouterr().err
 
 
-def test_a_missing_package_is_always_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_package_is_always_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     part = chunk(compressed_message(7, b"good", CompressionType.LZ4))
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
 

@@ -68,7 +68,7 @@ def test_it_has_the_name_and_the_columns_that_are_documented() -> None:
     assert "`value` binary" in source(columns="kafka").schema()
 
 
-def test_a_stream_reads_on_where_it_was(rocketmq: RocketMQ, connection: Connection) -> None:
+def test_stream_reads_on_where_it_was(rocketmq: RocketMQ, connection: Connection) -> None:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
     topic = rocketmq.topic(queues=1)
@@ -92,7 +92,7 @@ def test_a_stream_reads_on_where_it_was(rocketmq: RocketMQ, connection: Connecti
     of(connection, topic).streamReader(schema(OFFSETS)).stop()
 
 
-def test_the_read_limit_is_one_of_the_options() -> None:
+def test_read_limit_is_one_of_the_options() -> None:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMinRows
 
     def limit(**options: str) -> Any:
@@ -119,7 +119,7 @@ def test_wrong_options_and_columns_are_refused_before_anything_is_asked() -> Non
 
 
 @pytest.mark.process
-def test_the_import_of_the_package_is_cheap() -> None:
+def test_import_of_the_package_is_cheap() -> None:
     program = (
         "import sys; import pyspark_rocketmq; pyspark_rocketmq.DefaultSource({}).name();"
         "print(sorted({'trio', 'numpy', 'pyarrow', 'rocketwire.client'} & sys.modules.keys()))"
@@ -132,7 +132,7 @@ def test_the_import_of_the_package_is_cheap() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_a_stream_that_is_refused_has_no_limit_and_nothing_to_close() -> None:
+def test_stream_that_is_refused_has_no_limit_and_nothing_to_close() -> None:
     from pyspark.sql.streaming.datasource import ReadAllAvailable
 
     reader = source(maxOffsetsPerTrigger="soon").streamReader(schema(OFFSETS))

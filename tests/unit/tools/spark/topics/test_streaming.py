@@ -103,7 +103,7 @@ class Query:
         return {f"{each.broker}{each.queue_id}": (each.begin, each.end) for each in ranges}
 
 
-def test_a_group_follows_what_spark_has_committed() -> None:
+def test_group_follows_what_spark_has_committed() -> None:
     query = Query(Cluster(a0=(0, 4)), commitGroup="true")
     query.trigger()
     assert query.cluster.commits == []
@@ -119,7 +119,7 @@ def test_a_group_follows_what_spark_has_committed() -> None:
     assert other.cluster.commits == []
 
 
-def test_a_slave_that_stays_behind_is_not_a_topic_that_was_created_again(
+def test_slave_that_stays_behind_is_not_a_topic_that_was_created_again(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     query = Query(Cluster(a0=(0, 40), b0=(0, 4)), failOnDataLoss="false")
@@ -184,7 +184,7 @@ def test_name_servers_that_are_away_are_asked_less_and_less_often() -> None:
     assert [after - before for before, after in itertools.pairwise(names.times)] == [10]
 
 
-def test_a_broker_that_is_away_while_no_name_server_answers_is_no_loss() -> None:
+def test_broker_that_is_away_while_no_name_server_answers_is_no_loss() -> None:
     query = Query(Cluster(a0=(0, 4), b0=(0, 4)), failOnDataLoss="false")
     query.trigger()
     names = NameServers(query)
@@ -205,7 +205,7 @@ def test_a_broker_that_is_away_while_no_name_server_answers_is_no_loss() -> None
     assert query.trigger() == {"b0": (4, 5)}
 
 
-def test_a_group_that_cannot_be_told_stops_no_stream(capsys: pytest.CaptureFixture[str]) -> None:
+def test_group_that_cannot_be_told_stops_no_stream(capsys: pytest.CaptureFixture[str]) -> None:
     query = Query(Cluster(a0=(0, 4)), commitGroup="true", group="readers")
     query.trigger()
     commit = query.cluster.commit
@@ -232,7 +232,7 @@ def test_a_group_that_cannot_be_told_stops_no_stream(capsys: pytest.CaptureFixtu
     ],
     ids=["subscribe", "pattern", "assign"],
 )
-def test_a_checkpoint_of_other_topics_is_refused_at_once_or_they_are_left_where_they_are(
+def test_checkpoint_of_other_topics_is_refused_at_once_or_they_are_left_where_they_are(
     before: dict[str, str], after: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     query = Query(Cluster(a0=(0, 4), b0=(0, 4)))

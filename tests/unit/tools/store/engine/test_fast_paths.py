@@ -10,8 +10,9 @@ import pytest
 from rocketwire_tools.store.engine import checksums, fast_paths, rows, walk
 from rocketwire_tools.store.engine.queue_files import QueueFiles
 from tests.peers.peers import CURRENT, OLD
+from tests.support.file_programs import call_store
 from tests.support.stores.fixtures import unpack
-from tests.support.stores.hostile import Original, run
+from tests.support.stores.hostile import Original
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +22,7 @@ DAMAGES = 3
 
 
 @pytest.mark.parametrize(("release", "kind"), [(CURRENT, "plain"), (OLD, "features")])
-def test_a_check_says_the_same_with_and_without_fast_paths(
+def test_check_says_the_same_with_and_without_fast_paths(
     release: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = Original(unpack(release, kind, tmp_path).root)
@@ -54,7 +55,7 @@ def test_a_check_says_the_same_with_and_without_fast_paths(
         for switch in ("", "off"):
             used.clear()
             monkeypatch.setenv(fast_paths.SWITCH, switch)
-            reports.append(run("check", "--json", "--why", original.root))
+            reports.append(call_store("check", "--json", "--why", original.root))
             if damage is None:
                 assert used == (set() if switch else all_of_them)
         assert reports[0] == reports[1], damage
@@ -62,10 +63,10 @@ def test_a_check_says_the_same_with_and_without_fast_paths(
             original.restore(damage[1])
 
 
-def test_the_switch_is_on_or_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switch_is_on_or_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(fast_paths.SWITCH, "no")
 
-    status, _, errors = run("check", unpack(CURRENT, "plain", tmp_path).root)
+    status, _, errors = call_store("check", unpack(CURRENT, "plain", tmp_path).root)
 
     assert status == 2
     assert errors == "rocketwire-store: ROCKETWIRE_FASTPATH must be on or off, not 'no'\n"

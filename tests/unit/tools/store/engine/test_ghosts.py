@@ -79,7 +79,7 @@ NEW = messages(range(20), START + DAY)
 @pytest.mark.parametrize("block_size", [8 << 20, 64])
 @pytest.mark.parametrize("odd", [0, 2])
 @pytest.mark.parametrize("time", [START + 9 * DAY, -1])
-def test_an_odd_time_among_the_first_old_messages_decides_nothing(
+def test_odd_time_among_the_first_old_messages_decides_nothing(
     odd: int, time: int, block_size: int, tmp_path: Path
 ) -> None:
     old = [*OLD]
@@ -91,7 +91,7 @@ def test_an_odd_time_among_the_first_old_messages_decides_nothing(
 
 
 @pytest.mark.parametrize("odd", range(3))
-def test_an_odd_time_among_the_first_messages_behind_a_hole_decides_nothing(
+def test_odd_time_among_the_first_messages_behind_a_hole_decides_nothing(
     odd: int, tmp_path: Path
 ) -> None:
     after = messages(range(23, 50), START + DAY)
@@ -113,7 +113,7 @@ def test_old_messages_repeat_queue_offsets_if_the_clock_was_set_back(
     assert states == LIVE + [State.GHOST] * len(OLD)
 
 
-def test_a_single_message_that_repeats_its_queue_offset_is_a_ghost(tmp_path: Path) -> None:
+def test_single_message_that_repeats_its_queue_offset_is_a_ghost(tmp_path: Path) -> None:
     old = message(12, START + 2 * DAY)
 
     assert states_of(tmp_path, [*NEW, REST, old]) == [*LIVE, State.GHOST]
@@ -140,7 +140,7 @@ def test_messages_behind_a_hole_are_saved_if_the_clock_was_set_back_before_it(
 
 
 @pytest.mark.parametrize("old_start", [START, START + 9 * DAY])
-def test_the_next_file_is_judged_anew(old_start: int, tmp_path: Path) -> None:
+def test_next_file_is_judged_anew(old_start: int, tmp_path: Path) -> None:
     """A log that continues in the next file does not end in this one."""
     old, following = messages(range(12, 40), old_start), messages(range(50, 60), START + DAY)
 

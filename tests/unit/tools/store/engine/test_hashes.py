@@ -39,13 +39,13 @@ def hashes_of(texts: list[bytes], begin: str, rest: bytes) -> list[int]:
 
 
 @given(st.lists(TEXTS | LONG, max_size=12), st.sampled_from(["", "a#", "t" * 99]), st.binary())
-def test_a_part_has_the_hash_code_of_java(texts: list[bytes], begin: str, rest: bytes) -> None:
+def test_part_has_the_hash_code_of_java(texts: list[bytes], begin: str, rest: bytes) -> None:
     assert hashes_of(texts, begin, rest) == [
         string_hash(begin + decode_utf8(text)) for text in texts
     ]
 
 
-def test_a_part_of_the_largest_bytes_has_an_exact_sum() -> None:
+def test_part_of_the_largest_bytes_has_an_exact_sum() -> None:
     texts = [b"\x7f" * size for size in (1, 8, 56, 1023, 1024, 1025, 9000)]
 
     assert hashes_of(texts, "", b"") == [string_hash(text.decode()) for text in texts]

@@ -74,7 +74,7 @@ def test_words_are_the_parts_between_spaces(texts: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("size", [*range(1, 34), 255, 30_000])
-def test_a_value_of_any_length_has_the_hash_code_of_java(size: int) -> None:
+def test_value_of_any_length_has_the_hash_code_of_java(size: int) -> None:
     text = "".join(chr(0x21 + place % 90) for place in range(size))
     values = NamedValues(messages_of([b"TAGS\1" + text.encode()]), ["TAGS"])
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.support.stores import BrokerStore
 
 
-def test_a_file_with_holes_has_the_units_of_one_without(plain: BrokerStore, tmp_path: Path) -> None:
+def test_file_with_holes_has_the_units_of_one_without(plain: BrokerStore, tmp_path: Path) -> None:
     files = next(iter(read_folder([plain.root]).queues.values()))
     data = files[0].path.read_bytes()[: 100 * UNIT_SIZE]
     pieces = {0: data, 70_000: data, 300_000: data}

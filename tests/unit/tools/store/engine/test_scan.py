@@ -65,19 +65,19 @@ def test_every_message_is_live_in_a_whole_log(plain: BrokerStore, block_size: in
     assert [region.kind for region in scan.regions][-1] is RegionKind.END
 
 
-def test_bytes_after_a_blank_are_no_part_of_the_log(copy: BrokerStore) -> None:
-    file = files_of(copy)[0]
+def test_bytes_after_a_blank_are_no_part_of_the_log(store: BrokerStore) -> None:
+    file = files_of(store)[0]
     data = file.read_bytes()
     positions, end = walk(data, 0, len(data))
     size = positions[1] - positions[0]
-    write(copy, int(file.name) + end + 8, data[: min(size, len(data) - end - 8)])
+    write(store, int(file.name) + end + 8, data[: min(size, len(data) - end - 8)])
 
-    messages, _ = scan_of(copy.root)
+    messages, _ = scan_of(store.root)
 
-    assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
+    assert messages == dict.fromkeys(offsets_of(store), State.LIVE)
 
 
-def test_a_scan_can_begin_and_end_at_offsets(plain: BrokerStore) -> None:
+def test_scan_can_begin_and_end_at_offsets(plain: BrokerStore) -> None:
     offsets = sorted(offsets_of(plain))
     files = read_folder([plain.root]).commit_log
 
@@ -125,7 +125,7 @@ def test_any_number_of_false_messages_costs_a_bounded_search(
     assert size < sum(checked) <= SEARCH_EFFORT * size
 
 
-def test_a_message_beyond_the_limit_is_passed_over(plain: BrokerStore) -> None:
+def test_message_beyond_the_limit_is_passed_over(plain: BrokerStore) -> None:
     sizes = offsets_of(plain)
     files = read_folder([plain.root]).commit_log
     scan = LogScan(files=files, max_message_size=50_000, block_size=10_000)
@@ -137,25 +137,25 @@ def test_a_message_beyond_the_limit_is_passed_over(plain: BrokerStore) -> None:
 
 
 def test_messages_that_a_broker_writes_during_the_search_for_the_next_one_are_read(
-    copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
+    store: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, last = sorted(offsets_of(copy))[-2:]
-    end = last + offsets_of(copy)[last]
-    size = files_of(copy)[0].stat().st_size
-    path = copy.root / "commitlog" / f"{first - first % size:020d}"
+    first, last = sorted(offsets_of(store))[-2:]
+    end = last + offsets_of(store)[last]
+    size = files_of(store)[0].stat().st_size
+    path = store.root / "commitlog" / f"{first - first % size:020d}"
     data = path.read_bytes()[first % size : end - path.stat().st_size * (first // size)]
-    write(copy, first, bytes(end - first))
+    write(store, first, bytes(end - first))
     search = LogScan._next_message  # pyright: ignore[reportPrivateUsage] - calls are counted
 
     def next_message(scan: LogScan, blocks: FileBlocks, position: int) -> int | None:
-        write(copy, first, data)
+        write(store, first, data)
         return search(scan, blocks, position)
 
     monkeypatch.setattr(LogScan, "_next_message", next_message)
 
-    messages, scan = scan_of(copy.root)
+    messages, scan = scan_of(store.root)
 
-    assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
+    assert messages == dict.fromkeys(offsets_of(store), State.LIVE)
     assert not any(region.is_damage for region in scan.regions)
 
 
@@ -163,12 +163,12 @@ def test_messages_that_a_broker_writes_during_the_search_for_the_next_one_are_re
     "damaged", [damage.zero_middle_file, damage.zero_tail_of_middle_file, zero_two_files]
 )
 def test_zeros_up_to_the_end_of_a_file_are_a_hole_if_a_later_file_has_messages(
-    damaged: Callable[[Path], None], copy: BrokerStore
+    damaged: Callable[[Path], None], store: BrokerStore
 ) -> None:
-    sizes = offsets_of(copy)
-    damaged(copy.root)
-    after = {path.name: path.read_bytes() for path in files_of(copy)}
-    length = files_of(copy)[0].stat().st_size
+    sizes = offsets_of(store)
+    damaged(store.root)
+    after = {path.name: path.read_bytes() for path in files_of(store)}
+    length = files_of(store)[0].stat().st_size
     lost = {
         offset
         for offset in sizes
@@ -176,7 +176,7 @@ def test_zeros_up_to_the_end_of_a_file_are_a_hole_if_a_later_file_has_messages(
     }
     assert lost
 
-    messages, scan = scan_of(copy.root)
+    messages, scan = scan_of(store.root)
 
     assert messages == {
         offset: State.LIVE if offset < min(lost) else State.SAVED for offset in sizes.keys() - lost
@@ -188,12 +188,12 @@ def test_zeros_up_to_the_end_of_a_file_are_a_hole_if_a_later_file_has_messages(
 
 
 def test_messages_that_a_broker_writes_where_a_file_ended_are_read(
-    copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
+    store: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It also begins the next file before that one is read."""
-    last_but_one, last = damage.log_files(copy.root)[-2:]
+    last_but_one, last = damage.log_files(store.root)[-2:]
     contents = last_but_one.read_bytes(), last.read_bytes()
-    damage.zero_tail_of_middle_file(copy.root)
+    damage.zero_tail_of_middle_file(store.root)
     last.write_bytes(bytes(len(contents[1])))
     add = LogScan._add  # pyright: ignore[reportPrivateUsage] - the moment after a file was read
 
@@ -205,14 +205,14 @@ def test_messages_that_a_broker_writes_where_a_file_ended_are_read(
 
     monkeypatch.setattr(LogScan, "_add", add_region)
 
-    messages, scan = scan_of(copy.root)
+    messages, scan = scan_of(store.root)
 
-    assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
+    assert messages == dict.fromkeys(offsets_of(store), State.LIVE)
     assert not scan.is_damaged
 
 
-def test_a_file_that_is_gone_behind_another_one_is_an_error(copy: BrokerStore) -> None:
-    files = read_folder([copy.root]).commit_log
+def test_file_that_is_gone_behind_another_one_is_an_error(store: BrokerStore) -> None:
+    files = read_folder([store.root]).commit_log
     files[1].path.unlink()
 
     with pytest.raises(FileNotFoundError):

@@ -41,7 +41,7 @@ def fill(path: Path, count: int = 3) -> None:
     journal.close()
 
 
-def test_a_journal_gives_back_how_far_each_queue_is(path: Path) -> None:
+def test_journal_gives_back_how_far_each_queue_is(path: Path) -> None:
     fill(path, 5)
 
     journal = open_journal(path)
@@ -54,7 +54,7 @@ def test_a_journal_gives_back_how_far_each_queue_is(path: Path) -> None:
     assert journal.age is not None
 
 
-def test_a_queue_has_a_line_before_its_first_message_and_then_at_most_one_a_second(
+def test_queue_has_a_line_before_its_first_message_and_then_at_most_one_a_second(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
@@ -74,7 +74,7 @@ def test_a_queue_has_a_line_before_its_first_message_and_then_at_most_one_a_seco
 
 
 @pytest.mark.parametrize("tail", [b"", b'{"topic":"o', b"null\n", b"\0\0\n{", b"\xff\n", b"{}\n"])
-def test_a_line_that_is_none_and_all_after_it_is_cut(path: Path, tail: bytes) -> None:
+def test_line_that_is_none_and_all_after_it_is_cut(path: Path, tail: bytes) -> None:
     fill(path)
     open_journal(path).close()
     whole = path.read_bytes()
@@ -88,7 +88,7 @@ def test_a_line_that_is_none_and_all_after_it_is_cut(path: Path, tail: bytes) ->
 @pytest.mark.parametrize(
     "text", [b"notes\n", b'{"a":1}\n', b"[]\n", b'{"replay":2', b'{"replay":1,"selection":{}}\n']
 )
-def test_a_file_that_is_no_journal_stays_as_it_is(path: Path, text: bytes) -> None:
+def test_file_that_is_no_journal_stays_as_it_is(path: Path, text: bytes) -> None:
     path.write_bytes(text)
 
     with pytest.raises(ValueError, match="is no journal of a replay"):
@@ -105,7 +105,7 @@ def test_two_replays_do_not_share_a_journal(path: Path) -> None:
     open_journal(path).close()
 
 
-def test_a_dry_run_reads_a_journal_and_writes_nothing(path: Path) -> None:
+def test_dry_run_reads_a_journal_and_writes_nothing(path: Path) -> None:
     open_journal(path, is_read_only=True).close()
     assert not path.exists()
     fill(path)
@@ -119,7 +119,7 @@ def test_a_dry_run_reads_a_journal_and_writes_nothing(path: Path) -> None:
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_a_long_journal_is_written_anew_and_stays_locked(
+def test_long_journal_is_written_anew_and_stays_locked(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journal_module, "_FEW", 10)
@@ -136,7 +136,7 @@ def test_a_long_journal_is_written_anew_and_stays_locked(
     assert open_journal(path, is_read_only=True).lanes["orders", 0].position == (94, -1)
 
 
-def test_a_refused_message_is_done_and_has_no_place_at_the_target(path: Path) -> None:
+def test_refused_message_is_done_and_has_no_place_at_the_target(path: Path) -> None:
     journal, lane = open_journal(path), lane_of(0)
     journal.add_lane(lane)
     for number in range(4):

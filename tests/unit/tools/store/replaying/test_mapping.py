@@ -17,7 +17,7 @@ def queues(**brokers: int) -> list[MessageQueue]:
     ]
 
 
-def test_a_queue_keeps_its_id_where_the_target_has_it() -> None:
+def test_queue_keeps_its_id_where_the_target_has_it() -> None:
     chosen = [choose_queue(queues(a=4), number) for number in range(4)]
 
     assert [queue.queue_id for queue in chosen] == [0, 1, 2, 3]
@@ -34,7 +34,7 @@ def test_brokers_that_have_the_same_id_take_turns_by_id() -> None:
     ]
 
 
-def test_an_id_that_the_target_does_not_have_counts_round_its_queues() -> None:
+def test_id_that_the_target_does_not_have_counts_round_its_queues() -> None:
     chosen = [choose_queue(queues(a=2, b=1), number) for number in (2, 3, 4, 5)]
 
     assert [(queue.broker_name, queue.queue_id) for queue in chosen] == [
@@ -45,7 +45,7 @@ def test_an_id_that_the_target_does_not_have_counts_round_its_queues() -> None:
     ]
 
 
-def test_a_topic_may_get_another_name() -> None:
+def test_topic_may_get_another_name() -> None:
     topics = TopicMap(["orders=orders-2", "bills"])
 
     assert topics.topics == {"orders", "bills"}
@@ -68,6 +68,6 @@ def test_names_that_contradict_or_belong_to_brokers_are_refused(
 
 
 @pytest.mark.parametrize("text", ["orders=", "orders=a b", "=b=c"])
-def test_a_new_name_must_be_that_of_a_topic(text: str) -> None:
+def test_new_name_must_be_that_of_a_topic(text: str) -> None:
     with pytest.raises(IllegalNameError):
         TopicMap([text])

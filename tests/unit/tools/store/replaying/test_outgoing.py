@@ -17,11 +17,11 @@ from tests.peers.peers import CURRENT
 from tests.support.stores.truth import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from rocketwire_tools.store.replaying.outgoing import ReplayMessage
     from tests.support.stores import BrokerStore
+    from tests.support.stores.fixtures import OpenStore
 
 
 def messages(root: Path, *topics: str) -> list[ReplayMessage]:
@@ -55,10 +55,8 @@ def test_body_born_time_flag_and_place_are_those_of_the_broker(plain: BrokerStor
     assert by_offset == {}
 
 
-def test_each_message_of_a_batch_that_stayed_one_is_sent_for_itself(
-    packed_store: Callable[[str, str], BrokerStore],
-) -> None:
-    store = packed_store(CURRENT, "inner")
+def test_each_message_of_a_batch_that_stayed_one_is_sent_for_itself(open_store: OpenStore) -> None:
+    store = open_store(CURRENT, "inner")
     sent = {
         (message.topic, message.queue_id, message.queue_offset): message
         for message in store.truth.sent

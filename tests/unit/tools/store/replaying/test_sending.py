@@ -80,7 +80,7 @@ async def test_each_queue_gets_its_messages_in_their_order_with_all_that_was_sto
     assert replayer.counts.sent_bytes == sum(len(message.body) for message in messages)
 
 
-async def test_a_topic_with_fewer_queues_takes_the_queues_in_turns(
+async def test_topic_with_fewer_queues_takes_the_queues_in_turns(
     autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any
 ) -> None:
     await replay(cluster, make(9, queues=3), topics=("orders=bills",))
@@ -92,7 +92,7 @@ async def test_a_topic_with_fewer_queues_takes_the_queues_in_turns(
 
 
 @pytest.mark.parametrize("lost", ["before", "after"])
-async def test_a_message_whose_response_is_lost_is_stored_once(
+async def test_message_whose_response_is_lost_is_stored_once(
     autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any, lost: str
 ) -> None:
     decide = once("k4", cluster.LOST)
@@ -110,11 +110,8 @@ async def test_a_message_whose_response_is_lost_is_stored_once(
 
 
 @pytest.mark.parametrize("code", [ResponseCode.SYSTEM_BUSY, ResponseCode.SERVICE_NOT_AVAILABLE])
-async def test_a_busy_broker_gets_the_message_again_later(
-    autojump_clock: trio.testing.MockClock,
-    cluster: StoringCluster,
-    make: Any,
-    code: ResponseCode,
+async def test_busy_broker_gets_the_message_again_later(
+    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any, code: ResponseCode
 ) -> None:
     cluster.before_store = once("k3", reply(code=code, remark="busy"))
 
@@ -125,7 +122,7 @@ async def test_a_busy_broker_gets_the_message_again_later(
     assert replayer.counts.retries == 1
 
 
-async def test_a_refused_message_ends_the_replay_and_what_is_under_way_is_noted(
+async def test_refused_message_ends_the_replay_and_what_is_under_way_is_noted(
     autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any, tmp_path: Path
 ) -> None:
     refusal = reply(code=ResponseCode.NO_PERMISSION, remark="no write")
@@ -145,7 +142,7 @@ async def test_a_refused_message_ends_the_replay_and_what_is_under_way_is_noted(
 
 
 @pytest.mark.parametrize("skips_refused", [False, True])
-async def test_an_illegal_message_is_skipped_only_if_that_is_asked_for(
+async def test_illegal_message_is_skipped_only_if_that_is_asked_for(
     autojump_clock: trio.testing.MockClock,
     cluster: StoringCluster,
     make: Any,
@@ -172,7 +169,7 @@ async def test_an_illegal_message_is_skipped_only_if_that_is_asked_for(
 
 @pytest.mark.parametrize("stop_after", [1, 6, 11])
 @pytest.mark.parametrize("is_killed", [False, True])
-async def test_a_replay_that_is_continued_sends_nothing_twice(
+async def test_replay_that_is_continued_sends_nothing_twice(
     autojump_clock: trio.testing.MockClock,
     cluster: StoringCluster,
     make: Any,
@@ -324,7 +321,7 @@ async def test_stopping_finishes_what_is_under_way(
     assert (await replay(cluster, make(30), journal)).counts.found == 0
 
 
-async def test_a_journal_that_cannot_be_written_ends_the_replay(
+async def test_journal_that_cannot_be_written_ends_the_replay(
     autojump_clock: trio.testing.MockClock,
     cluster: StoringCluster,
     make: Any,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 QUEUE = MessageQueue(topic="bills", broker_name="a", queue_id=0)
 
 
-async def test_a_message_is_found_at_its_offset_by_key_born_time_flag_and_body(
+async def test_message_is_found_at_its_offset_by_key_born_time_flag_and_body(
     autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any
 ) -> None:
     messages = make(70, "bills", queues=1)
@@ -35,7 +35,7 @@ async def test_a_message_is_found_at_its_offset_by_key_born_time_flag_and_body(
         assert await queues.find(QUEUE, replace(messages[66], unique_key=""), 0) == 66
 
 
-async def test_the_end_of_a_queue_is_asked_for_until_all_messages_can_be_pulled(
+async def test_end_of_a_queue_is_asked_for_until_all_messages_can_be_pulled(
     autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any
 ) -> None:
     async with connect(cluster) as instance:

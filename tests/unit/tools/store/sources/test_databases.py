@@ -82,7 +82,7 @@ def test_reading_changes_no_file_of_the_store_and_leaves_nothing_behind(
     assert not list((tmp_path / "private").iterdir())
 
 
-def test_a_damaged_table_is_read_up_to_the_damage(
+def test_damaged_table_is_read_up_to_the_damage(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for table in (root / QUEUES).glob("*.sst"):
@@ -101,14 +101,14 @@ def test_a_damaged_table_is_read_up_to_the_damage(
 
 
 @pytest.mark.parametrize("text", ["", "../../etc/passwd\n", "MANIFEST-000005", "/etc/passwd\n"])
-def test_a_manifest_elsewhere_is_refused(root: Path, text: str) -> None:
+def test_manifest_elsewhere_is_refused(root: Path, text: str) -> None:
     (root / QUEUES / "CURRENT").write_text(text)
 
     with pytest.raises(DatabaseError, match="names no manifest"):
         open_database(root)
 
 
-def test_a_lost_manifest_is_one_error(root: Path) -> None:
+def test_lost_manifest_is_one_error(root: Path) -> None:
     next((root / QUEUES).glob("MANIFEST-*")).unlink()
 
     with pytest.raises(DatabaseError) as error:

@@ -11,12 +11,11 @@ from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     import pytest
 
-    from tests.support.stores import BrokerStore
+    from tests.support.stores.fixtures import OpenStore
 
 
 def test_of_a_file_and_a_rocksdb_the_newer_one_counts(tmp_path: Path) -> None:
@@ -35,12 +34,10 @@ def test_of_a_file_and_a_rocksdb_the_newer_one_counts(tmp_path: Path) -> None:
 
 
 def test_without_the_package_one_line_names_the_extra(
-    packed_store: Callable[[str, str], BrokerStore],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "rocksdict", None)
-    opened = OpenedStore([packed_store(CURRENT, "rocksdb").root])
+    opened = OpenedStore([open_store(CURRENT, "rocksdb").root])
 
     assert opened.rocks_queues is None
     assert opened.queue_names == set()

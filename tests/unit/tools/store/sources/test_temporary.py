@@ -7,7 +7,7 @@ import pytest
 from rocketwire_tools.store.sources.temporary import TemporaryDatabase
 
 
-def test_a_full_disk_is_an_error_of_the_system() -> None:
+def test_full_disk_is_an_error_of_the_system() -> None:
     database = TemporaryDatabase("PRAGMA max_page_count=4; CREATE TABLE texts (text TEXT)")
 
     with pytest.raises(OSError, match="room for temporary files: database or disk is full"):

@@ -42,7 +42,7 @@ def test_topics_and_queues_have_batches_of_their_own() -> None:
     ]
 
 
-def test_a_message_alone_follows_the_earlier_ones_of_its_queue() -> None:
+def test_message_alone_follows_the_earlier_ones_of_its_queue() -> None:
     outbox = Outbox(100)
     sent = fill(outbox, (row("a", b"1"), QUEUE), (row("a", b"2", alone=True), QUEUE))
     sent += fill(outbox, (row("a", b"3"), QUEUE))
@@ -51,7 +51,7 @@ def test_a_message_alone_follows_the_earlier_ones_of_its_queue() -> None:
     assert shape(list(outbox.rest())) == [("a", 1, [b"3"])]
 
 
-def test_the_memory_of_all_queues_is_bounded() -> None:
+def test_memory_of_all_queues_is_bounded() -> None:
     outbox = Outbox(100, max_pending=3)
     rows = [
         (row("a", b"11"), MessageQueue(topic="a", broker_name="b", queue_id=number))

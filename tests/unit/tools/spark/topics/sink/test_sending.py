@@ -49,7 +49,7 @@ async def test_requests_of_a_queue_are_sent_one_after_the_other(autojump_clock: 
 
 
 @pytest.mark.parametrize("columns", ["rocketmq", "kafka"])
-def test_a_sharding_key_selects_javas_queue(rows: Rows, columns: str) -> None:
+def test_sharding_key_selects_javas_queue(rows: Rows, columns: str) -> None:
     topic = rows.cluster.topic(queues=5)
     keys = [f"key-{number}" for number in range(20)]
     body, key = ("value", "key") if columns == "kafka" else ("body", "shardingKey")
@@ -61,7 +61,7 @@ def test_a_sharding_key_selects_javas_queue(rows: Rows, columns: str) -> None:
         assert message.queue_id == queue_by_hash(queues, key).queue_id
 
 
-def test_a_lost_answer_costs_a_duplicate_with_the_same_unique_key(rows: Rows) -> None:
+def test_lost_answer_costs_a_duplicate_with_the_same_unique_key(rows: Rows) -> None:
     topic = rows.cluster.topic()
     rows.cluster.broker.lose_next_answers()
     rows.write({"body": ["a", "b"]}, topic=topic, ids="stable", sendTimeout="1")
@@ -91,7 +91,7 @@ def test_delayed_rows_and_compressed_rows_are_requests_of_their_own(rows: Rows) 
         ),
     ],
 )
-def test_an_error_that_stays_says_what_to_do(rows: Rows, code: int, remark: str, line: str) -> None:
+def test_error_that_stays_says_what_to_do(rows: Rows, code: int, remark: str, line: str) -> None:
     topic = rows.cluster.topic()
     rows.cluster.broker.refuse_next(code, times=9, remark=remark)
 
@@ -100,7 +100,7 @@ def test_an_error_that_stays_says_what_to_do(rows: Rows, code: int, remark: str,
 
 
 @pytest.mark.parametrize("columns", [{"body": ["a"]}, {"body": ["a"], "shardingKey": ["k"]}])
-def test_a_task_that_starts_while_the_broker_is_away_waits_for_it(
+def test_task_that_starts_while_the_broker_is_away_waits_for_it(
     rows: Rows, monkeypatch: pytest.MonkeyPatch, columns: dict[str, list[str]]
 ) -> None:
     topic = rows.cluster.topic()
@@ -122,5 +122,5 @@ def test_a_task_that_starts_while_the_broker_is_away_waits_for_it(
     assert away[0].startswith("a broker: none is registered at name servers 127.0.0.1:")
 
 
-def test_a_partition_without_rows_opens_no_connection(rows: Rows) -> None:
+def test_partition_without_rows_opens_no_connection(rows: Rows) -> None:
     assert rows.write(topic="a", nameServers="127.0.0.1:1") == 0
