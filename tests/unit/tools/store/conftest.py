@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session", params=[CURRENT, OLD])
-def plain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> BrokerStore:
+def intact(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> BrokerStore:
     """The store of a broker that was stopped in order; tests only read it."""
     return unpack(request.param, "plain", tmp_path_factory.mktemp("store"))
 

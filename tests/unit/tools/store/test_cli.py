@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- info
 
 
-def test_info_names_the_release_and_the_end_of_the_broker(plain: BrokerStore) -> None:
-    report = run_store("info", "--json", plain.root).report
+def test_info_names_the_release_and_the_end_of_the_broker(intact: BrokerStore) -> None:
+    report = run_store("info", "--json", intact.root).report
 
-    assert report["release"] == ("4.x" if plain.truth.release == "4.9.4" else "5.5 or newer")
+    assert report["release"] == ("4.x" if intact.truth.release == "4.9.4" else "5.5 or newer")
     assert report["stopped"] == "orderly"
     assert report["in_use"] is False
     assert report["missing"] == []
-    assert report["log_file_size"] == int(plain.truth.settings["mappedFileSizeCommitLog"])
+    assert report["log_file_size"] == int(intact.truth.settings["mappedFileSizeCommitLog"])
 
 
-def test_info_for_people_has_words_and_no_empty_lines(plain: BrokerStore) -> None:
-    output = run_store("info", plain.root).text
+def test_info_for_people_has_words_and_no_empty_lines(intact: BrokerStore) -> None:
+    output = run_store("info", intact.root).text
 
     values = dict(line.split(maxsplit=1) for line in output.splitlines() if line)
     assert values["in_use"] == "no"
-    assert values["log_file_size"] == f"{int(plain.truth.settings['mappedFileSizeCommitLog']):,}"
+    assert values["log_file_size"] == f"{int(intact.truth.settings['mappedFileSizeCommitLog']):,}"
     assert "missing" not in values
 
 
@@ -53,12 +53,12 @@ def test_info_shows_a_kill_and_missing_files(store: BrokerStore) -> None:
     assert report["missing"] == ["checkpoint", "config/topics.json"]
 
 
-def test_info_describes_each_of_several_stores(plain: BrokerStore, open_store: OpenStore) -> None:
+def test_info_describes_each_of_several_stores(intact: BrokerStore, open_store: OpenStore) -> None:
     rocksdb = open_store(CURRENT, "rocksdb").root
 
-    reports = run_store("info", "--json", plain.root, rocksdb, rocksdb).lines
+    reports = run_store("info", "--json", intact.root, rocksdb, rocksdb).lines
 
-    assert [report["paths"] for report in reports] == [[str(plain.root)], [str(rocksdb)]]
+    assert [report["paths"] for report in reports] == [[str(intact.root)], [str(rocksdb)]]
     assert reports[1]["kind"] == ["commit log", "queues in RocksDB", "configuration in RocksDB"]
     assert reports[1]["databases"] == [
         "config/consumerOffsets",
@@ -73,10 +73,10 @@ def test_info_describes_each_of_several_stores(plain: BrokerStore, open_store: O
 # ---------------------------------------------------------------- stat
 
 
-def test_stat_counts_what_the_broker_answers(plain: BrokerStore) -> None:
-    lines = run_store("stat", "--json", plain.root).lines
+def test_stat_counts_what_the_broker_answers(intact: BrokerStore) -> None:
+    lines = run_store("stat", "--json", intact.root).lines
 
-    pulled = plain.truth.pulled
+    pulled = intact.truth.pulled
     sizes = Counter[str]()
     for message in pulled:
         sizes[message.topic] += message.size
@@ -88,10 +88,10 @@ def test_stat_counts_what_the_broker_answers(plain: BrokerStore) -> None:
 
 
 @pytest.mark.parametrize("by", ["queue", "tag", "hour", "kind", "file"])
-def test_each_way_to_count_counts_every_message(plain: BrokerStore, by: str) -> None:
-    lines = run_store("stat", "--json", "--by", by, plain.root).lines
+def test_each_way_to_count_counts_every_message(intact: BrokerStore, by: str) -> None:
+    lines = run_store("stat", "--json", "--by", by, intact.root).lines
 
-    pulled = plain.truth.pulled
+    pulled = intact.truth.pulled
     assert sum(line["messages"] for line in lines) == len(pulled)
     if by == "queue":
         queues = Counter((message.topic, message.queue_id) for message in pulled)
@@ -101,11 +101,11 @@ def test_each_way_to_count_counts_every_message(plain: BrokerStore, by: str) -> 
         assert {(line["topic"], line["tag"]): line["messages"] for line in lines} == tags
 
 
-def test_tables_have_a_line_for_each_group_and_a_total(plain: BrokerStore) -> None:
-    lines = run_store("stat", plain.root).text.splitlines()
+def test_tables_have_a_line_for_each_group_and_a_total(intact: BrokerStore) -> None:
+    lines = run_store("stat", intact.root).text.splitlines()
 
     assert lines[0].split()[:3] == ["topic", "messages", "bytes"]
-    assert lines[-1].split()[:2] == ["total", str(len(plain.truth.pulled))]
+    assert lines[-1].split()[:2] == ["total", str(len(intact.truth.pulled))]
 
 
 # ---------------------------------------------------------------- messages
@@ -122,9 +122,9 @@ def test_tables_have_a_line_for_each_group_and_a_total(plain: BrokerStore) -> No
     ],
 )
 def test_options_choose_messages(
-    options: str, is_chosen: Callable[[Pulled], bool], plain: BrokerStore
+    options: str, is_chosen: Callable[[Pulled], bool], intact: BrokerStore
 ) -> None:
-    assert list_offsets(plain, *options.split()) == choose_offsets(plain, is_chosen)
+    assert list_offsets(intact, *options.split()) == choose_offsets(intact, is_chosen)
 
 
 def list_offsets(store: BrokerStore, *options: str) -> set[int]:
@@ -137,35 +137,35 @@ def choose_offsets(store: BrokerStore, is_chosen: Callable[[Pulled], bool]) -> s
     return {message.physical_offset for message in store.truth.pulled if is_chosen(message)}
 
 
-def test_places_times_ids_and_expressions_choose_messages(plain: BrokerStore) -> None:
-    pulled = plain.truth.pulled
+def test_places_times_ids_and_expressions_choose_messages(intact: BrokerStore) -> None:
+    pulled = intact.truth.pulled
     middle, time = pulled[len(pulled) // 2], pulled[len(pulled) // 2].store_timestamp
 
-    assert list_offsets(plain, "--physical", f":{middle.physical_offset}") == choose_offsets(
-        plain, lambda m: m.physical_offset <= middle.physical_offset
+    assert list_offsets(intact, "--physical", f":{middle.physical_offset}") == choose_offsets(
+        intact, lambda m: m.physical_offset <= middle.physical_offset
     )
-    assert list_offsets(plain, "--begin", str(time)) == choose_offsets(
-        plain, lambda m: m.store_timestamp >= time
+    assert list_offsets(intact, "--begin", str(time)) == choose_offsets(
+        intact, lambda m: m.store_timestamp >= time
     )
-    assert list_offsets(plain, "--end", str(time)) == choose_offsets(
-        plain, lambda m: m.store_timestamp <= time
+    assert list_offsets(intact, "--end", str(time)) == choose_offsets(
+        intact, lambda m: m.store_timestamp <= time
     )
-    assert list_offsets(plain, "--sql", "TAGS = 'Aa' and KEYS contains 'order'") == choose_offsets(
-        plain,
+    assert list_offsets(intact, "--sql", "TAGS = 'Aa' and KEYS contains 'order'") == choose_offsets(
+        intact,
         lambda m: m.properties.get("TAGS") == "Aa" and "order" in m.properties.get("KEYS", ""),
     )
-    sent = plain.truth.sent[3]
+    sent = intact.truth.sent[3]
     for message_id in (sent.offset_msg_id, sent.unique_key):
-        assert list_offsets(plain, "--id", message_id) == {int(sent.offset_msg_id[-16:], 16)}
-    assert list_offsets(plain, "--limit", "7") == {
+        assert list_offsets(intact, "--id", message_id) == {int(sent.offset_msg_id[-16:], 16)}
+    assert list_offsets(intact, "--limit", "7") == {
         message.physical_offset for message in pulled[:7]
     }
 
 
 @pytest.mark.parametrize("form", ["text", "base64", "none"])
-def test_table_shows_bodies_in_the_chosen_form(plain: BrokerStore, form: str) -> None:
+def test_table_shows_bodies_in_the_chosen_form(intact: BrokerStore, form: str) -> None:
     options = ("--limit", 1, "--columns", "topic,keys,store_timestamp", "--body", form)
-    header, line = run_store("messages", *options, plain.root).text.splitlines()
+    header, line = run_store("messages", *options, intact.root).text.splitlines()
 
     assert header.split()[:3] == ["topic", "keys", "store_timestamp"]
     assert ("quick brown" in line) == (form == "text")
@@ -181,13 +181,13 @@ def test_damage_is_status_1_and_all_other_messages_are_shown(store: BrokerStore)
     run_store("stat", store.root, status=1)
 
 
-def test_time_may_be_written_as_iso(plain: BrokerStore) -> None:
-    assert run_store("messages", "--json", "--end", "2020-01-31", plain.root).lines == []
-    assert list_offsets(plain, "--begin", "2020-01-31T00:00:00+02:00")
+def test_time_may_be_written_as_iso(intact: BrokerStore) -> None:
+    assert run_store("messages", "--json", "--end", "2020-01-31", intact.root).lines == []
+    assert list_offsets(intact, "--begin", "2020-01-31T00:00:00+02:00")
 
 
-def test_range_without_messages_is_success(plain: BrokerStore) -> None:
-    run_store("stat", "--topic", "orders", "--end", "2020-01-31", plain.root)
+def test_range_without_messages_is_success(intact: BrokerStore) -> None:
+    run_store("stat", "--topic", "orders", "--end", "2020-01-31", intact.root)
 
 
 @pytest.mark.parametrize("verb", ["messages", "stat", "export"])
@@ -222,23 +222,23 @@ def find_sent(store: BrokerStore) -> Sent:
     return next(sent for sent in store.truth.sent if "order-" in "".join(sent.keys[:1]))
 
 
-def test_one_message_is_shown_byte_by_byte(plain: BrokerStore) -> None:
+def test_one_message_is_shown_byte_by_byte(intact: BrokerStore) -> None:
     message = next(
         message
-        for message in plain.truth.pulled
+        for message in intact.truth.pulled
         if message.topic == "orders" and message.properties.get("KEYS")
     )
 
     place = f"orders:{message.queue_id}:{message.queue_offset}"
-    text = run_store("get", "--at", place, plain.root).text
+    text = run_store("get", "--at", place, intact.root).text
 
     assert "by consume queue" in text
     assert f"KEYS = {message.properties['KEYS']}" in text
     assert "holds" in text
 
 
-def test_message_is_found_by_offset_id_and_key(plain: BrokerStore) -> None:
-    sent = find_sent(plain)
+def test_message_is_found_by_offset_id_and_key(intact: BrokerStore) -> None:
+    sent = find_sent(intact)
     offset = int(sent.offset_msg_id[-16:], 16)
     for option, value, source in (
         ("--physical", offset, "physical offset"),
@@ -246,7 +246,7 @@ def test_message_is_found_by_offset_id_and_key(plain: BrokerStore) -> None:
         ("--id", sent.unique_key, "index file"),
         ("--key", sent.keys[0], "index file"),
     ):
-        message = run_store("get", "--json", option, value, plain.root).report
+        message = run_store("get", "--json", option, value, intact.root).report
         assert (message["commit_log_offset"], message["source"]) == (offset, source)
         assert message["bytes"].startswith(f"{message['store_size']:08x}daa320a7")
 
@@ -274,8 +274,8 @@ def test_short_index_file_costs_a_search_and_no_message(store: BrokerStore) -> N
     assert (message["offset_msg_id"], message["source"]) == (sent.offset_msg_id, "scan of the log")
 
 
-def test_missing_message_is_status_1(plain: BrokerStore) -> None:
-    assert "no such message" in run_store("get", "--key", "never", plain.root, status=1).err
+def test_missing_message_is_status_1(intact: BrokerStore) -> None:
+    assert "no such message" in run_store("get", "--key", "never", intact.root, status=1).err
 
 
 def test_key_after_the_last_message_ends_the_search(store: BrokerStore) -> None:
@@ -304,10 +304,10 @@ def test_key_after_the_last_message_ends_the_search(store: BrokerStore) -> None:
     ],
 )
 def test_impossible_request_is_status_2_and_one_line(
-    plain: BrokerStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, text: str
+    intact: BrokerStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, text: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    arguments = [plain.root if word == "STORE" else word for word in words.split()]
+    arguments = [intact.root if word == "STORE" else word for word in words.split()]
 
     error = run_store(*arguments, status=2).err
 
@@ -330,7 +330,7 @@ def test_impossible_request_is_status_2_and_one_line(
     ["messages", "stat", "export -o out.parquet", "export -o out/", "replay -n a:1 --dry-run"],
 )
 def test_name_that_no_message_has_is_status_1_and_writes_nothing(
-    plain: BrokerStore,
+    intact: BrokerStore,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     verb: str,
@@ -339,7 +339,7 @@ def test_name_that_no_message_has_is_status_1_and_writes_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    output = run_store(*verb.split(), *options.split(), plain.root, status=1)
+    output = run_store(*verb.split(), *options.split(), intact.root, status=1)
 
     assert (output.out, output.err.count("\n")) == (b"", 1)
     assert text in output.err

@@ -50,13 +50,13 @@ def table(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def test_json_lines_hold_every_message_that_was_pulled(plain: BrokerStore) -> None:
-    sent = {message.offset_msg_id: message for message in plain.truth.sent}
+def test_json_lines_hold_every_message_that_was_pulled(intact: BrokerStore) -> None:
+    sent = {message.offset_msg_id: message for message in intact.truth.sent}
 
-    rows = run_store("export", plain.root).lines
+    rows = run_store("export", intact.root).lines
 
-    assert len(rows) == len(plain.truth.pulled)
-    for row, message in zip(rows, plain.truth.pulled, strict=True):
+    assert len(rows) == len(intact.truth.pulled)
+    for row, message in zip(rows, intact.truth.pulled, strict=True):
         assert row["commit_log_offset"] == message.physical_offset
         assert row["queue_offset"] == message.queue_offset
         assert row["topic"] == message.topic
@@ -68,12 +68,12 @@ def test_json_lines_hold_every_message_that_was_pulled(plain: BrokerStore) -> No
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
 def test_files_of_columns_hold_what_json_lines_hold(
-    suffix: str, plain: BrokerStore, tmp_path: Path
+    suffix: str, intact: BrokerStore, tmp_path: Path
 ) -> None:
-    lines = run_store("export", "--columns", ALL_COLUMNS, plain.root).lines
+    lines = run_store("export", "--columns", ALL_COLUMNS, intact.root).lines
     out = tmp_path / f"out.{suffix}"
 
-    run_store("export", "--columns", ALL_COLUMNS, "-o", out, plain.root)
+    run_store("export", "--columns", ALL_COLUMNS, "-o", out, intact.root)
 
     rows = table(out)
     for row in rows:
@@ -213,20 +213,20 @@ def test_file_that_exists_is_not_overwritten(store: BrokerStore, tmp_path: Path)
 
 
 def test_a_file_that_appears_meanwhile_is_not_overwritten(
-    plain: BrokerStore, tmp_path: Path
+    intact: BrokerStore, tmp_path: Path
 ) -> None:
     with VirtualDisk(tmp_path) as disk:
         disk.on_sync = lambda: (tmp_path / "out.jsonl").write_text("mine")
-        answer = run_store("export", "-o", tmp_path / "out.jsonl", plain.root, status=2)
+        answer = run_store("export", "-o", tmp_path / "out.jsonl", intact.root, status=2)
 
     assert answer.err.endswith("out.jsonl: file exists\n")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.jsonl": "mine"}
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out/"])
-def test_an_export_survives_a_crash(name: str, plain: BrokerStore, tmp_path: Path) -> None:
+def test_an_export_survives_a_crash(name: str, intact: BrokerStore, tmp_path: Path) -> None:
     with VirtualDisk(tmp_path) as disk:
-        run_store("export", "--format", "jsonl", "-o", f"{tmp_path}/{name}", plain.root)
+        run_store("export", "--format", "jsonl", "-o", f"{tmp_path}/{name}", intact.root)
         files = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl") if path.is_file()}
         disk.crash()
 

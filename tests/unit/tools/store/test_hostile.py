@@ -1,7 +1,8 @@
-"""Stores that were made to hurt the reader: each verb ends with a status and at most one clear line."""
+"""Hostile stores: each verb ends with a status and at most one clear line."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -110,13 +111,8 @@ def circle_as_root(root: Path) -> Path:
 def socket_as_lock(root: Path) -> Path:
     """Brokers lock the file ``lock``; here it is a socket."""
     (root / "lock").unlink(missing_ok=True)
-    before = os.getcwd()
-    os.chdir(root)
-    try:
-        with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind("lock")
-    finally:
-        os.chdir(before)
+    with contextlib.chdir(root), socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("lock")
     return root
 
 
@@ -205,7 +201,7 @@ STORES: dict[str, Callable[[Path], Path]] = {
 
 
 @contextmanager
-def bounded_memory() -> Generator[None]:
+def limit_memory() -> Generator[None]:
     """This process gets ``MEMORY`` more, or ``MemoryError``."""
     with open("/proc/self/statm", encoding="ascii") as file:
         pages = int(file.read().split()[0])
@@ -220,7 +216,7 @@ def bounded_memory() -> Generator[None]:
 def assert_ends_well(verb: tuple[str, ...], root: Path) -> tuple[int, str, str]:
     """A verb ends with a status, one line if there is no store, and nothing that hurts a terminal."""
     places = {"NEW": root.with_name("new"), "STORE": root}
-    with bounded_memory():
+    with limit_memory():
         status, output, errors = call_store(*[places.get(part, part) for part in verb], root)
     text = output.decode()
     assert status in (0, 1, 2), errors
@@ -241,7 +237,7 @@ def hostile(
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
-def test_verb_ends_in_bounded_memory_and_leaves_the_terminal_as_it_is(
+def test_verb_ends_in_bounded_memory_and_changes_no_terminal(
     verb: tuple[str, ...], hostile: Path
 ) -> None:
     assert_ends_well(verb, hostile)

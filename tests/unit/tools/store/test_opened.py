@@ -122,23 +122,23 @@ def test_store_that_is_given_twice_is_one(store: BrokerStore, tmp_path: Path) ->
 
 
 def test_store_and_the_folder_of_another_are_refused(
-    store: BrokerStore, plain: BrokerStore, tmp_path: Path
+    store: BrokerStore, intact: BrokerStore, tmp_path: Path
 ) -> None:
     os.mkdir(tmp_path / "part")
 
     with pytest.raises(ValueError, match="several stores"):
-        open_stores([store.root, plain.root, tmp_path / "part"])
+        open_stores([store.root, intact.root, tmp_path / "part"])
 
 
-def test_pass_through_the_log_needs_no_files_of_queues(plain: BrokerStore) -> None:
+def test_pass_through_the_log_needs_no_files_of_queues(intact: BrokerStore) -> None:
     """Those of 100,000 queues take as much memory as a block of messages."""
-    store = OpenedStore([plain.root])
+    store = OpenedStore([intact.root])
     assert store.folder.queues
 
     scans = scans_of([store])
 
     assert not store.folder.queues
-    assert sum(len(block.messages) for scan in scans for block in scan) >= len(plain.truth.pulled)
+    assert sum(len(block.messages) for scan in scans for block in scan) >= len(intact.truth.pulled)
 
 
 @pytest.mark.parametrize(

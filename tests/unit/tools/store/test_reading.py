@@ -68,27 +68,27 @@ def test_keys_and_ids_lead_to_what_the_broker_answers(store: BrokerStore) -> Non
 
 
 @pytest.mark.parametrize(
-    ("kind", "key", "late"),
+    ("kind", "key", "unindexed_key"),
     [("killed", b"order-1", b"late-12"), ("plain", b"order-12", b"ledger-9")],
 )
-def test_key_leads_to_a_message_in_no_index_file_as_well(
-    kind: str, key: bytes, late: bytes, tmp_path: Path
+def test_key_leads_to_messages_outside_of_index_files(
+    kind: str, key: bytes, unindexed_key: bytes, tmp_path: Path
 ) -> None:
     store = unpack(CURRENT, kind, tmp_path)
     if kind != "killed":
         max((store.root / "index").iterdir()).unlink()
     for file in (store.root / "commitlog").iterdir():
-        file.write_bytes(file.read_bytes().replace(b"\1%b\2" % late, b"\1%b\2" % key))
+        file.write_bytes(file.read_bytes().replace(b"\1%b\2" % unindexed_key, b"\1%b\2" % key))
     places = {
         name: [int(sent.offset_msg_id[-16:], 16) for sent in store.truth.sent if name in sent.keys]
-        for name in (key.decode(), late.decode())
+        for name in (key.decode(), unindexed_key.decode())
     }
 
     messages = list(lookup.by_key(OpenedStore([store.root]), key.decode(), None))
 
     assert [(message.source, message.physical_offset) for message in messages] == [
         *(("index file", place) for place in places[key.decode()]),
-        *(("scan of the log", place) for place in places[late.decode()]),
+        *(("scan of the log", place) for place in places[unindexed_key.decode()]),
     ]
     assert len(messages) == 2
 

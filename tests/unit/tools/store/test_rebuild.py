@@ -91,16 +91,16 @@ def assert_all_but(store: BrokerStore, out: Path, is_lost: Callable[[Pulled], bo
 # ---------------------------------------------------------------------------- whole stores
 
 
-def test_all_files_are_those_of_the_broker(plain: BrokerStore, out: Path) -> None:
-    report = rebuild(out, plain.root)
+def test_all_files_are_those_of_the_broker(intact: BrokerStore, out: Path) -> None:
+    report = rebuild(out, intact.root)
 
     for folder in ("commitlog", "consumequeue"):
-        assert files(out, folder) == files(plain.root, folder)
-    assert list(files(out, "index").values()) == list(files(plain.root, "index").values())
+        assert files(out, folder) == files(intact.root, folder)
+    assert list(files(out, "index").values()) == list(files(intact.root, "index").values())
     for name in ("topics.json", "consumerOffset.json", "subscriptionGroup.json"):
-        assert (out / "config" / name).read_bytes() == (plain.root / "config" / name).read_bytes()
-    assert report["messages"] == len(plain.truth.pulled)
-    newest = plain.truth.pulled[-1]
+        assert (out / "config" / name).read_bytes() == (intact.root / "config" / name).read_bytes()
+    assert report["messages"] == len(intact.truth.pulled)
+    newest = intact.truth.pulled[-1]
     checkpoint = decode_checkpoint((out / "checkpoint").read_bytes())
     assert checkpoint.physical_timestamp == newest.store_timestamp
     assert checkpoint.queue_physical_offset == newest.physical_offset

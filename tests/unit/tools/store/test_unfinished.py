@@ -28,16 +28,16 @@ OP = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 def write(path: Path, messages: Iterable[StoredMessage]) -> OpenedStore:
     """Write a commit log; offsets count up from 0 for each queue."""
     data, ends = bytearray(), Counter[tuple[str, int]]()
-    for each in messages:
-        place = each.topic, each.queue_id
-        moved = replace(
-            each,
-            queue_offset=ends[place],
+    for message in messages:
+        queue = message.topic, message.queue_id
+        stored = replace(
+            message,
+            queue_offset=ends[queue],
             commit_log_offset=len(data),
-            body_crc=crc32(each.body or b""),
+            body_crc=crc32(message.body or b""),
         )
-        data += encode_stored_message(moved)
-        ends[place] += 1
+        data += encode_stored_message(stored)
+        ends[queue] += 1
     (path / "commitlog").mkdir(parents=True)
     (path / "commitlog" / f"{0:020}").write_bytes(data.ljust(4 << 20, b"\0"))
     return OpenedStore([path])
@@ -84,7 +84,7 @@ def test_message_that_was_acknowledged_is_not_pending(tmp_path: Path) -> None:
     assert find_popped(work) == [0, 2, 11, 13]
 
 
-def test_last_record_of_a_pop_counts_and_a_timed_one_only_alone(tmp_path: Path) -> None:
+def test_last_record_of_a_pop_counts_and_a_timed_one_without_others(tmp_path: Path) -> None:
     work = read(
         tmp_path,
         [
@@ -97,10 +97,8 @@ def test_last_record_of_a_pop_counts_and_a_timed_one_only_alone(tmp_path: Path) 
         ],
     )
 
-    assert [(each.record.invisible_time, each.offset) for each in work.find_popped({})] in (
-        [(3, 0), (3, 1), (3, 2), (5, 50)],
-        [(5, 50), (3, 0), (3, 1), (3, 2)],
-    )
+    pops = [(message.record.invisible_time, message.offset) for message in work.find_popped({})]
+    assert pops in ([(3, 0), (3, 1), (3, 2), (5, 50)], [(5, 50), (3, 0), (3, 1), (3, 2)])
 
 
 def test_records_that_the_broker_has_worked_off_are_left_out(tmp_path: Path) -> None:
@@ -116,15 +114,7 @@ def test_of_a_transaction_only_the_last_copy_counts(tmp_path: Path) -> None:
     work = read(
         tmp_path,
         [
-            *(
-                StoredMessage(
-                    topic=halve.topic,
-                    body=halve.body,
-                    properties=halve.properties,
-                    store_timestamp=1,
-                )
-                for halve in halves
-            ),
+            *(replace(half_message, store_timestamp=1) for half_message in halves),
             message(OP, b"0,3,x"),
         ],
     )

@@ -109,13 +109,8 @@ def test_queues_in_rocksdb_are_compared_with_the_log(tmp_path: Path) -> None:
     check = checked(root)
 
     assert damage_of(check) == {"no queue unit": 1, "queue unit": 1, "no message": 1}
-    assert [
-        (finding.file, finding.position) for finding in check.findings.kept if finding.file
-    ] == [("consumequeue", 0)]
-
-
-def families() -> dict[str, Options]:
-    return {name: Options(raw_mode=True) for name in ("default", "offset")}
+    places = [(finding.file, finding.position) for finding in check.findings.kept if finding.file]
+    assert places == [("consumequeue", 0)]
 
 
 def test_killed_broker_loses_units_in_rocksdb_that_it_builds_anew(tmp_path: Path) -> None:

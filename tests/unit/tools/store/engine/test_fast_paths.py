@@ -10,7 +10,7 @@ import pytest
 from rocketwire_tools.store.engine import checksums, fast_paths, rows, walk
 from rocketwire_tools.store.engine.queue_files import QueueFiles
 from tests.peers.peers import CURRENT, OLD
-from tests.support.file_programs import call_store
+from tests.support.file_programs import call_store, run_store
 from tests.support.stores.fixtures import unpack
 from tests.support.stores.hostile import Original
 
@@ -22,7 +22,7 @@ DAMAGES = 3
 
 
 @pytest.mark.parametrize(("release", "kind"), [(CURRENT, "plain"), (OLD, "features")])
-def test_check_says_the_same_with_and_without_fast_paths(
+def test_check_reports_the_same_with_and_without_fast_paths(
     release: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = Original(unpack(release, kind, tmp_path).root)
@@ -31,11 +31,11 @@ def test_check_says_the_same_with_and_without_fast_paths(
     def spy(owner: Any, name: str) -> None:
         function = getattr(owner, name)
 
-        def noted(*arguments: Any, **named: Any) -> Any:
+        def note_call(*arguments: Any, **named: Any) -> Any:
             used.add(name)
             return function(*arguments, **named)
 
-        monkeypatch.setattr(owner, name, noted)
+        monkeypatch.setattr(owner, name, note_call)
 
     for module, name, value in (
         (walk, "_FEWEST", 1),  # or a small store has nothing for the fast paths
@@ -66,7 +66,6 @@ def test_check_says_the_same_with_and_without_fast_paths(
 def test_switch_is_on_or_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(fast_paths.SWITCH, "no")
 
-    status, _, errors = call_store("check", unpack(CURRENT, "plain", tmp_path).root)
+    error = run_store("check", unpack(CURRENT, "plain", tmp_path).root, status=2).err
 
-    assert status == 2
-    assert errors == "rocketwire-store: ROCKETWIRE_FASTPATH must be on or off, not 'no'\n"
+    assert error == "rocketwire-store: ROCKETWIRE_FASTPATH must be on or off, not 'no'\n"

@@ -21,7 +21,7 @@ SECOND = 1000
 START = 1_700_000_000_000
 DAY = 86_400_000
 REST = b"\x5a" * 40
-"""The rest of an old message that a new one has overwritten."""
+"""Bytes of an old message whose beginning was overwritten."""
 
 
 def message(number: int, time: int, *, queue: int | None = None, flag: int = 0) -> StoredMessage:
@@ -61,7 +61,7 @@ def states_of(
         data = log_bytes(parts, number * SIZE)
         if number + 1 < len(files):
             end = len(data.rstrip(b"\0")) + 2  # the sizes of empty properties
-            blank = (SIZE - end).to_bytes(4, "big") + bytes.fromhex("bbccddee") + data[:0]
+            blank = (SIZE - end).to_bytes(4, "big") + bytes.fromhex("bbccddee")
             data = data[:end] + blank.ljust(SIZE - end, b"\0")
         (log / f"{number * SIZE:020}").write_bytes(data)
     scan = LogScan(files=read_folder([root]).commit_log, block_size=block_size)
@@ -77,29 +77,29 @@ NEW = messages(range(20), START + DAY)
 
 
 @pytest.mark.parametrize("block_size", [8 << 20, 64])
-@pytest.mark.parametrize("odd", [0, 2])
+@pytest.mark.parametrize("number", [0, 2])
 @pytest.mark.parametrize("time", [START + 9 * DAY, -1])
 def test_odd_time_among_the_first_old_messages_decides_nothing(
-    odd: int, time: int, block_size: int, tmp_path: Path
+    number: int, time: int, block_size: int, tmp_path: Path
 ) -> None:
     old = [*OLD]
-    old[odd] = replace(old[odd], store_timestamp=time)
+    old[number] = replace(old[number], store_timestamp=time)
 
     states = states_of(tmp_path, [*NEW, REST, *old], block_size=block_size)
 
     assert states == LIVE + [State.GHOST] * len(old)
 
 
-@pytest.mark.parametrize("odd", range(3))
-def test_odd_time_among_the_first_messages_behind_a_hole_decides_nothing(
-    odd: int, tmp_path: Path
+@pytest.mark.parametrize("number", range(3))
+def test_odd_time_among_the_first_messages_after_a_hole_decides_nothing(
+    number: int, tmp_path: Path
 ) -> None:
-    after = messages(range(23, 50), START + DAY)
-    after[odd] = replace(after[odd], store_timestamp=0)
+    following = messages(range(23, 50), START + DAY)
+    following[number] = replace(following[number], store_timestamp=0)
 
-    states = states_of(tmp_path, [*NEW, bytes(300), *after])
+    states = states_of(tmp_path, [*NEW, bytes(300), *following])
 
-    assert states == LIVE + [State.SAVED] * len(after)
+    assert states == LIVE + [State.SAVED] * len(following)
 
 
 @pytest.mark.parametrize("block_size", [8 << 20, 1000, 64])
@@ -128,15 +128,13 @@ def test_half_messages_have_no_queue_offset_that_could_repeat(tmp_path: Path) ->
     assert states == LIVE + [State.LIVE] * 3 + [State.SAVED] * 4
 
 
-def test_messages_behind_a_hole_are_saved_if_the_clock_was_set_back_before_it(
-    tmp_path: Path,
-) -> None:
-    before, after = messages(range(20), START), messages(range(30, 50), START - DAY)
+def test_messages_after_a_hole_are_saved_if_the_clock_went_back_before(tmp_path: Path) -> None:
+    first, following = messages(range(20), START), messages(range(30, 50), START - DAY)
     set_back = messages(range(20, 24), START - DAY)
 
-    states = states_of(tmp_path, [*before, *set_back, bytes(500), *after])
+    states = states_of(tmp_path, [*first, *set_back, bytes(500), *following])
 
-    assert states == LIVE + [State.LIVE] * 4 + [State.SAVED] * len(after)
+    assert states == LIVE + [State.LIVE] * 4 + [State.SAVED] * len(following)
 
 
 @pytest.mark.parametrize("old_start", [START, START + 9 * DAY])

@@ -45,10 +45,7 @@ def files_of(store: BrokerStore) -> Sequence[Path]:
 def write(store: BrokerStore, offset: int, data: bytes) -> None:
     """Overwrite bytes of the log."""
     size = files_of(store)[0].stat().st_size
-    path = store.root / "commitlog" / f"{offset - offset % size:020d}"
-    with path.open("r+b") as file:
-        file.seek(offset % size)
-        file.write(data)
+    damage.put(store.root / "commitlog" / f"{offset - offset % size:020d}", offset % size, data)
 
 
 def zero_two_files(root: Path) -> None:
@@ -57,10 +54,10 @@ def zero_two_files(root: Path) -> None:
 
 
 @pytest.mark.parametrize("block_size", [8 << 20, 70_000, 1000, 64])
-def test_every_message_is_live_in_a_whole_log(plain: BrokerStore, block_size: int) -> None:
-    messages, scan = scan_of(plain.root, block_size)
+def test_every_message_is_live_in_a_whole_log(intact: BrokerStore, block_size: int) -> None:
+    messages, scan = scan_of(intact.root, block_size)
 
-    assert messages == dict.fromkeys(offsets_of(plain), State.LIVE)
+    assert messages == dict.fromkeys(offsets_of(intact), State.LIVE)
     assert not any(region.is_damage for region in scan.regions)
     assert [region.kind for region in scan.regions][-1] is RegionKind.END
 
@@ -77,9 +74,9 @@ def test_bytes_after_a_blank_are_no_part_of_the_log(store: BrokerStore) -> None:
     assert messages == dict.fromkeys(offsets_of(store), State.LIVE)
 
 
-def test_scan_can_begin_and_end_at_offsets(plain: BrokerStore) -> None:
-    offsets = sorted(offsets_of(plain))
-    files = read_folder([plain.root]).commit_log
+def test_scan_can_begin_and_end_at_offsets(intact: BrokerStore) -> None:
+    offsets = sorted(offsets_of(intact))
+    files = read_folder([intact.root]).commit_log
 
     scan = LogScan(files=files, start=offsets[10], stop=offsets[20])
 
@@ -125,9 +122,9 @@ def test_any_number_of_false_messages_costs_a_bounded_search(
     assert size < sum(checked) <= SEARCH_EFFORT * size
 
 
-def test_message_beyond_the_limit_is_passed_over(plain: BrokerStore) -> None:
-    sizes = offsets_of(plain)
-    files = read_folder([plain.root]).commit_log
+def test_message_beyond_the_limit_is_passed_over(intact: BrokerStore) -> None:
+    sizes = offsets_of(intact)
+    files = read_folder([intact.root]).commit_log
     scan = LogScan(files=files, max_message_size=50_000, block_size=10_000)
 
     offsets = [block.base + place for block in scan for place in block.messages.positions.tolist()]
@@ -136,7 +133,7 @@ def test_message_beyond_the_limit_is_passed_over(plain: BrokerStore) -> None:
     assert any("is larger than 50000" in region.reason for region in scan.regions)
 
 
-def test_messages_that_a_broker_writes_during_the_search_for_the_next_one_are_read(
+def test_messages_that_a_broker_writes_during_a_search_are_read(
     store: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, last = sorted(offsets_of(store))[-2:]
@@ -162,17 +159,17 @@ def test_messages_that_a_broker_writes_during_the_search_for_the_next_one_are_re
 @pytest.mark.parametrize(
     "damaged", [damage.zero_middle_file, damage.zero_tail_of_middle_file, zero_two_files]
 )
-def test_zeros_up_to_the_end_of_a_file_are_a_hole_if_a_later_file_has_messages(
+def test_zeros_at_the_end_of_a_file_are_a_hole_before_later_messages(
     damaged: Callable[[Path], None], store: BrokerStore
 ) -> None:
     sizes = offsets_of(store)
     damaged(store.root)
-    after = {path.name: path.read_bytes() for path in files_of(store)}
+    contents = {path.name: path.read_bytes() for path in files_of(store)}
     length = files_of(store)[0].stat().st_size
     lost = {
         offset
         for offset in sizes
-        if not any(after[f"{offset - offset % length:020d}"][offset % length :][:8])
+        if not any(contents[f"{offset - offset % length:020d}"][offset % length :][:8])
     }
     assert lost
 
@@ -211,7 +208,7 @@ def test_messages_that_a_broker_writes_where_a_file_ended_are_read(
     assert not scan.is_damaged
 
 
-def test_file_that_is_gone_behind_another_one_is_an_error(store: BrokerStore) -> None:
+def test_missing_file_after_another_one_is_an_error(store: BrokerStore) -> None:
     files = read_folder([store.root]).commit_log
     files[1].path.unlink()
 

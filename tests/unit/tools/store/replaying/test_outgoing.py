@@ -35,10 +35,10 @@ def messages(root: Path, *topics: str) -> list[ReplayMessage]:
     ]
 
 
-def test_body_born_time_flag_and_place_are_those_of_the_broker(plain: BrokerStore) -> None:
-    by_offset = {message.physical_offset: message for message in messages(plain.root)}
+def test_body_born_time_flag_and_place_are_those_of_the_broker(intact: BrokerStore) -> None:
+    by_offset = {message.physical_offset: message for message in messages(intact.root)}
 
-    for pulled in plain.truth.pulled:
+    for pulled in intact.truth.pulled:
         message = by_offset.pop(pulled.physical_offset)
         place = message.topic, message.queue_id, message.queue_offset, message.batch_index
         assert place == (pulled.topic, pulled.queue_id, pulled.queue_offset, NO_BATCH)

@@ -74,11 +74,11 @@ def test_no_groups_have_a_sum(store: BrokerStore) -> None:
 @pytest.mark.parametrize("by", ["tag", "queue", "hour"])
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_report_of_many_groups_is_that_of_few(
-    form: tuple[str, ...], by: str, plain: BrokerStore, monkeypatch: pytest.MonkeyPatch
+    form: tuple[str, ...], by: str, intact: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report = run_store("stat", "--by", by, "--system", *form, plain.root).out
+    report = run_store("stat", "--by", by, "--system", *form, intact.root).out
 
     monkeypatch.setattr("rocketwire_tools.store.verbs.stat.MOST_IN_MEMORY", 2)
     monkeypatch.setattr("rocketwire_tools.store.verbs.stat._GROUPS_AT_ONCE", 1)
 
-    assert run_store("stat", "--by", by, "--system", *form, plain.root).out == report
+    assert run_store("stat", "--by", by, "--system", *form, intact.root).out == report
