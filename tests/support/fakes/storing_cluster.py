@@ -17,6 +17,7 @@ from rocketwire.testing import open_network, reply
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.properties import decode_properties
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from rocketwire_tools.store.replaying.outgoing import NO_BATCH, ReplayMessage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -26,6 +27,26 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
 
 NS, BROKER = "10.0.0.1:9876", "10.0.0.2:10911"
+
+
+def make_messages(count: int, topic: str = "orders", queues: int = 2) -> list[ReplayMessage]:
+    """Messages to replay, round the queues of a topic, with keys ``k0``, ``k1``, ..."""
+    return [
+        ReplayMessage(
+            physical_offset=100 * number,
+            batch_index=NO_BATCH,
+            topic=topic,
+            queue_id=number % queues,
+            queue_offset=number // queues,
+            unique_key=f"k{number}",
+            body=b"body %d" % number,
+            born=1_700_000_000_000 + number,
+            flag=number,
+            sys_flag=0,
+            properties=f"UNIQ_KEY\x01k{number}\x02TAGS\x01t\x02",
+        )
+        for number in range(count)
+    ]
 
 
 class StoringCluster:

@@ -1,4 +1,4 @@
-"""A log whose last file was cut to nothing is damaged, whichever verb reads it."""
+"""A log whose last file is empty is damaged for each verb."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ def words(verb: str, root: Path, tmp_path: Path) -> list[object]:
     return [*verb.split(), *options.get(verb.split()[0], ()), root]
 
 
+def remove_spare_files(root: Path) -> Path:
+    """Remove the files without messages at the end of the log; return the last other file."""
+    last_file = log_files(root)[-1]
+    for file in (root / "commitlog").iterdir():
+        if file.name > last_file.name:
+            file.unlink()
+    return last_file
+
+
 @pytest.mark.parametrize("verb", ["stat", "messages", "pending", "export", "check", "rebuild"])
 def test_every_verb_ends_with_status_1(verb: str, store: BrokerStore, tmp_path: Path) -> None:
     os.truncate(log_files(store.root)[-1], 0)
@@ -32,11 +41,8 @@ def test_every_verb_ends_with_status_1(verb: str, store: BrokerStore, tmp_path: 
     run_store(*words(verb, store.root, tmp_path), status=1)
 
 
-def test_file_is_one_finding_beside_what_its_messages_leave_behind(store: BrokerStore) -> None:
-    last = log_files(store.root)[-1]
-    for spare in sorted((store.root / "commitlog").iterdir()):
-        if spare.name > last.name:
-            spare.unlink()
+def test_empty_file_is_one_finding(store: BrokerStore) -> None:
+    last = remove_spare_files(store.root)
     os.truncate(last, 0)
 
     check = checked(store.root)
@@ -47,10 +53,7 @@ def test_file_is_one_finding_beside_what_its_messages_leave_behind(store: Broker
 
 
 def test_torn_message_before_an_empty_file_is_named_as_one(store: BrokerStore) -> None:
-    last = log_files(store.root)[-1]
-    for spare in sorted((store.root / "commitlog").iterdir()):
-        if spare.name > last.name:
-            spare.unlink()
+    last = remove_spare_files(store.root)
     size, message = last.stat().st_size, places(last)[-1]
     data = last.read_bytes()[: message.position + 60]
     last.write_bytes(data.ljust(size, b"\0"))

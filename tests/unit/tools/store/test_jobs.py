@@ -1,4 +1,4 @@
-"""Several processes read a log, and the output is that of one."""
+"""Several processes read a log with the output of one."""
 
 from __future__ import annotations
 

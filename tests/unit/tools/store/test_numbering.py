@@ -1,4 +1,4 @@
-"""Units of a rebuilt queue stand at the queue offsets of their messages, also where one is damaged."""
+"""Units of a rebuilt queue have the queue offsets of their messages, also next to a damaged one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def queue_of(
         ([0, 1, 2, 0, 1], [103, 104]),
     ],
 )
-def test_offsets_with_which_others_agree_are_taken(
+def test_offsets_that_agree_with_others_are_taken(
     numbers: list[int], places: list[int], tmp_path: Path
 ) -> None:
     """Messages are missing, or the queue began again."""
@@ -87,7 +87,7 @@ def test_later_run_of_messages_takes_the_offsets_of_earlier_ones(
         ([0, 1, 9, 4, 5], [100, 101, 102, 103, 103, 104]),
     ],
 )
-def test_damaged_offset_is_that_behind_the_message_before(
+def test_damaged_offset_is_the_next_one_of_its_queue(
     numbers: list[int], places: list[int], tmp_path: Path
 ) -> None:
     report = RebuildReport(messages=100)

@@ -45,7 +45,7 @@ def test_count_is_shown_now_and_then_and_taken_away(
     assert capsys.readouterr().err == "\r2,000 files \x1b[K\r\x1b[K"
 
 
-def test_no_count_is_shown_where_nobody_watches(
+def test_no_count_is_shown_without_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     times = iter([0.0, 5.0])
@@ -71,15 +71,11 @@ def test_run_that_fails_leaves_nothing(is_folder: bool, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
-def test_what_an_earlier_run_left_is_not_touched(is_folder: bool, tmp_path: Path) -> None:
+def test_partial_file_of_an_earlier_run_is_not_touched(is_folder: bool, tmp_path: Path) -> None:
     (tmp_path / "out.partial").mkdir()
 
-    with (
-        pytest.raises(
-            FileExistsError, match="from an earlier run that did not end; remove it first"
-        ),
-        create_whole(tmp_path / "out", is_folder=is_folder),
-    ):
+    expected = pytest.raises(FileExistsError, match="from an earlier run that did not end; remove")
+    with expected, create_whole(tmp_path / "out", is_folder=is_folder):
         pytest.fail("the block ran")
 
     assert [path.name for path in tmp_path.iterdir()] == ["out.partial"]
