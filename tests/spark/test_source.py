@@ -31,8 +31,8 @@ def read(spark: SparkSession, **options: str) -> DataFrame:
     return spark.read.format("rocketmq-pcap").options(**options).load()
 
 
-def test_schema_and_filters_choose_what_is_decoded(spark: SparkSession, usual: Made) -> None:
-    path = usual.path
+def test_schema_and_filters_choose_what_is_decoded(spark: SparkSession, sample: Made) -> None:
+    path = sample.path
     found = (
         spark.read.format("rocketmq-pcap")
         .schema("opaque int, code int")
@@ -49,14 +49,14 @@ def test_schema_and_filters_choose_what_is_decoded(spark: SparkSession, usual: M
 
 
 def test_sql_reads_a_capture_and_a_bad_one_is_named_or_skipped(
-    spark: SparkSession, usual: Made, tmp_path: Path
+    spark: SparkSession, sample: Made, tmp_path: Path
 ) -> None:
     bad = tmp_path / "bad.pcap"
-    bad.write_bytes(usual.path.read_bytes()[:100_000] + b"\xff" * 200_000)
+    bad.write_bytes(sample.path.read_bytes()[:100_000] + b"\xff" * 200_000)
     using = "CREATE OR REPLACE TEMPORARY VIEW capture USING `rocketmq-pcap` OPTIONS (path '{}', badFile '{}')"
     spark.sql(using.format(bad, "skip"))
     counted = spark.sql("SELECT count(*) FROM capture").collect()[0][0]
-    assert 0 < counted < len(usual.truth)
+    assert 0 < counted < len(sample.truth)
     spark.sql(using.format(bad, "fail"))
     with pytest.raises(Exception, match=r"bad\.pcap at byte \d+: a record claims"):
         spark.sql("SELECT count(*) FROM capture").collect()

@@ -40,9 +40,9 @@ def make(path: Path, profile: Profile, seed: int) -> Made:
 
 
 @pytest.fixture(scope="session")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A capture with a few repetitions and reorderings."""
-    return make(tmp_path_factory.mktemp("usual") / "usual.pcap", SMALL, 1)
+    return make(tmp_path_factory.mktemp("sample") / "sample.pcap", SMALL, 1)
 
 
 @pytest.fixture(scope="session")

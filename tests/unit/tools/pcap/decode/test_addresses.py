@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from tests.support.captures.fixtures import Made
 
 
-def test_forgetting_addresses_changes_no_row(usual: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forgetting_addresses_changes_no_row(sample: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packets, "MOST_ADDRESSES", 1)
     small = Options(chunk_size=1)
-    assert NONE == differences(usual.truth, rows(usual.path, small))
-    decoder = Decoder(str(usual.path), small)
+    assert NONE == differences(sample.truth, rows(sample.path, small))
+    decoder = Decoder(str(sample.path), small)
     numbers = {number for batch in decoder.rows() for number in (batch.source >> 16).tolist()}
     assert len({number for number in numbers if number >> 32}) > 1

@@ -45,9 +45,7 @@ def test_what_was_cut_by_the_capture_does_not_hide_what_was_not(
 
 
 @pytest.mark.parametrize("goes_on", [False, True])
-def test_first_segment_may_be_captured_last_without_any_syn(
-    goes_on: bool, tmp_path: Path
-) -> None:
+def test_first_segment_may_be_captured_last_without_any_syn(goes_on: bool, tmp_path: Path) -> None:
     frame = encode(RemotingCommand(code=10, body=bytes(30_000)))
     ends = (("10.0.0.1", 40_000), ("10.0.0.2", 10911))
     starts = [at for at in range(1000, len(frame), 1000) if at != 9000]
@@ -63,10 +61,10 @@ def test_first_segment_may_be_captured_last_without_any_syn(
 
 
 def test_capture_that_was_cut_anywhere_yields_everything_complete_in_it(
-    usual: Made, tmp_path: Path
+    sample: Made, tmp_path: Path
 ) -> None:
-    data = usual.path.read_bytes()
-    whole = content(rows(usual.path), but=PAIRS)
+    data = sample.path.read_bytes()
+    whole = content(rows(sample.path), but=PAIRS)
     chance = random.Random(4)
     path = tmp_path / "cut.pcap"
     for _ in range(8):
@@ -75,7 +73,7 @@ def test_capture_that_was_cut_anywhere_yields_everything_complete_in_it(
         found = [row for batch in decoder for row in batch.to_pylist()]
         latest = max((row["end_time_ns"] for row in found), default=0)
         before = content(
-            (row for row in rows(usual.path) if row["end_time_ns"] < latest), but=PAIRS
+            (row for row in rows(sample.path) if row["end_time_ns"] < latest), but=PAIRS
         )
         assert not before - content(found, but=PAIRS)
         assert not content((row for row in found if row["body_ok"]), but=PAIRS) - whole
@@ -83,10 +81,10 @@ def test_capture_that_was_cut_anywhere_yields_everything_complete_in_it(
 
 @pytest.mark.parametrize("count", range(1, 24))
 def test_capture_that_was_cut_within_its_head_has_no_rows(
-    count: int, usual: Made, tmp_path: Path
+    count: int, sample: Made, tmp_path: Path
 ) -> None:
     path = tmp_path / "cut.pcap"
-    path.write_bytes(usual.path.read_bytes()[:count])
+    path.write_bytes(sample.path.read_bytes()[:count])
     decoder = Decoder(str(path))
     assert [] == list(decoder)
     assert decoder.totals.truncated
@@ -108,24 +106,24 @@ OTHER_KINDS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("chunk_size", [1 << 20, 16 << 20])
 @pytest.mark.parametrize("kind", OTHER_KINDS, ids=str)
 def test_captures_that_were_put_one_behind_the_other_are_read_as_one(
-    kind: dict[str, Any], chunk_size: int, usual: Made, lossy: Made, tmp_path: Path
+    kind: dict[str, Any], chunk_size: int, sample: Made, lossy: Made, tmp_path: Path
 ) -> None:
     moved = [
         packet._replace(source=_move(packet.source), target=_move(packet.target))
         for packet in lossy.packets
     ]
     second = save(tmp_path / "second.pcap", moved, **kind)
-    parts = usual.path.read_bytes(), second.read_bytes(), second.read_bytes()[:24]
+    parts = sample.path.read_bytes(), second.read_bytes(), second.read_bytes()[:24]
     path = tmp_path / "both.pcap.gz"
     path.write_bytes(b"".join(map(gzip.compress, parts)))
     found = rows(path, Options(chunk_size=chunk_size))
-    assert content(rows(usual.path)) + content(rows(second)) == content(found)
+    assert content(rows(sample.path)) + content(rows(second)) == content(found)
 
 
 def test_length_that_nothing_has_ends_the_reading_with_its_place(
-    usual: Made, tmp_path: Path
+    sample: Made, tmp_path: Path
 ) -> None:
-    data = bytearray(usual.path.read_bytes())
+    data = bytearray(sample.path.read_bytes())
     data[24 + 8 : 24 + 12] = b"\xff\xff\xff\x7f"
     path = tmp_path / "lies.pcap"
     path.write_bytes(data)
@@ -134,8 +132,8 @@ def test_length_that_nothing_has_ends_the_reading_with_its_place(
     assert (24, str(path)) == (caught.value.offset, caught.value.path)
 
 
-def test_memory_does_not_grow_with_the_number_of_streams(usual: Made) -> None:
-    decoder = Decoder(str(usual.path), Options(max_streams=10, chunk_size=20_000))
+def test_memory_does_not_grow_with_the_number_of_streams(sample: Made) -> None:
+    decoder = Decoder(str(sample.path), Options(max_streams=10, chunk_size=20_000))
     assert sum(batch.num_rows for batch in decoder) > 0
     assert decoder.totals.forgotten > 0
 
@@ -148,8 +146,8 @@ def test_decoder_does_not_import_the_name_server_or_trio() -> None:
 
 
 @pytest.mark.process
-def test_pipe_gives_rows_as_they_come(usual: Made) -> None:
-    data = usual.path.read_bytes()
+def test_pipe_gives_rows_as_they_come(sample: Made) -> None:
+    data = sample.path.read_bytes()
     command = [sys.executable, "-m", "rocketwire_tools.pcap", "live", "--format", "jsonl"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
@@ -161,20 +159,20 @@ def test_pipe_gives_rows_as_they_come(usual: Made) -> None:
         first = process.stdout.readline()
         rest, _ = process.communicate(data[50_000:])
     assert b'"header_ok":true' in first
-    assert len(usual.truth) == 1 + len(rest.splitlines())
+    assert len(sample.truth) == 1 + len(rest.splitlines())
 
 
 @pytest.mark.parametrize("suffix", ["zst", "lz4"])
 def test_capture_may_begin_with_frames_that_hold_no_data(
-    suffix: str, usual: Made, tmp_path: Path
+    suffix: str, sample: Made, tmp_path: Path
 ) -> None:
     compress: Any = (
         zstandard.compress if suffix == "zst" else importlib.import_module("lz4.frame").compress
     )
     path = tmp_path / f"usual.pcap.{suffix}"
     empty = b"\x53\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"size"
-    path.write_bytes(2 * empty + compress(usual.path.read_bytes()) + empty)
-    assert NONE == differences(usual.truth, rows(path))
+    path.write_bytes(2 * empty + compress(sample.path.read_bytes()) + empty)
+    assert NONE == differences(sample.truth, rows(path))
 
     path.write_bytes(empty[:-2])
     assert [] == rows(path)
@@ -209,9 +207,9 @@ def _with_headers(data: bytes, headers: Sequence[tuple[int, bytes]]) -> bytes:
     ids=["options", "authentication", "the only fragment", "the first of many", "another"],
 )
 def test_headers_in_front_of_tcp_are_skipped_where_ipv6_has_them(
-    headers: list[tuple[int, bytes]], are_read: bool, usual: Made, tmp_path: Path
+    headers: list[tuple[int, bytes]], are_read: bool, sample: Made, tmp_path: Path
 ) -> None:
-    data = usual.path.read_bytes()
+    data = sample.path.read_bytes()
     written = bytearray(data[:24])
     at = 24
     while at < len(data):
@@ -227,13 +225,15 @@ def test_headers_in_front_of_tcp_are_skipped_where_ipv6_has_them(
     assert any(":" in host for host in hosts) == are_read
     assert bool(decoder.totals.skipped["IP fragment"]) != are_read
     if are_read:
-        assert NONE == differences(usual.truth, found)
+        assert NONE == differences(sample.truth, found)
 
 
-def test_times_that_no_clock_has_end_in_rows_without_a_warning(usual: Made, tmp_path: Path) -> None:
-    path = save(tmp_path / "far.pcapng", usual.packets, pcapng=True)
+def test_times_that_no_clock_has_end_in_rows_without_a_warning(
+    sample: Made, tmp_path: Path
+) -> None:
+    path = save(tmp_path / "far.pcapng", sample.packets, pcapng=True)
     data = bytearray(path.read_bytes())
-    packet = next(packet for packet in usual.packets if packet.source[1] % 2 == 0)
+    packet = next(packet for packet in sample.packets if packet.source[1] % 2 == 0)
     at = data.index(struct.pack("<II", packet.time_ns >> 32, packet.time_ns & 0xFFFFFFFF))
     data[at : at + 4] = struct.pack("<I", 0x80000000)
     path.write_bytes(data)

@@ -98,9 +98,7 @@ def test_other_names_are_those_of_two(first: str, second: str, tmp_path: Path) -
         (SECOND + MOST_APART_NS + 1, False),
     ],
 )
-def test_second_begins_where_the_first_ends(
-    after_ns: int, tmp_path: Path, *, is_one: bool
-) -> None:
+def test_second_begins_where_the_first_ends(after_ns: int, tmp_path: Path, *, is_one: bool) -> None:
     paths = [first_half(tmp_path / "trace.pcap0"), second_half(tmp_path / "trace.pcap1", after_ns)]
     assert is_one == joined(paths)
 

@@ -51,9 +51,9 @@ def of_splits(splits: Iterable[Split], reach: Reach | None = None) -> Counter[tu
 
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_from_any_byte_the_next_record_is_found(
-    kind: dict[str, Any], usual: Made, tmp_path: Path
+    kind: dict[str, Any], sample: Made, tmp_path: Path
 ) -> None:
-    path = str(save(tmp_path / "kind", usual.packets[:120], **kind))
+    path = str(save(tmp_path / "kind", sample.packets[:120], **kind))
     head = read_head(path)
     assert head is not None
     size = (tmp_path / "kind").stat().st_size
@@ -68,9 +68,9 @@ def test_from_any_byte_the_next_record_is_found(
 
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_parts_hold_every_frame_once_wherever_the_cuts_are(
-    kind: dict[str, Any], usual: Made, tmp_path: Path
+    kind: dict[str, Any], sample: Made, tmp_path: Path
 ) -> None:
-    path = save(tmp_path / "kind", usual.packets, **kind)
+    path = save(tmp_path / "kind", sample.packets, **kind)
     splits = plan(str(path), 400_001)
     assert len(splits) > 8
     assert content(rows(path, ALONE)) == of_splits(splits)
@@ -91,10 +91,10 @@ def test_frames_that_are_larger_than_a_part_are_found_once(tmp_path: Path) -> No
 
 
 def test_a_part_that_looks_at_nothing_in_front_of_it_still_finds_where_frames_begin(
-    usual: Made,
+    sample: Made,
 ) -> None:
-    whole = content(rows(usual.path, ALONE))
-    parts = of_splits(plan(str(usual.path), 500_000), Reach(backward=0))
+    whole = content(rows(sample.path, ALONE))
+    parts = of_splits(plan(str(sample.path), 500_000), Reach(backward=0))
     assert sum((whole - parts).values()) <= 2
     assert sum((parts - whole).values()) <= 8  # segments sent again right after a cut
 
@@ -120,16 +120,16 @@ def test_frames_that_begin_in_front_of_the_last_part_end_in_the_next_file(tmp_pa
     assert content(rows(whole, nameless)) == ours
 
 
-def test_compressed_capture_and_an_empty_one_are_one_part(usual: Made, tmp_path: Path) -> None:
+def test_compressed_capture_and_an_empty_one_are_one_part(sample: Made, tmp_path: Path) -> None:
     packed = tmp_path / "usual.pcap.gz"
-    packed.write_bytes(gzip.compress(usual.path.read_bytes(), 1))
+    packed.write_bytes(gzip.compress(sample.path.read_bytes(), 1))
     assert [Split(str(packed))] == plan(str(packed), 10_000)
     empty = tmp_path / "empty.pcap"
     empty.touch()
     assert [Split(str(empty))] == plan(str(empty), 10_000)
-    assert [Split(str(usual.path))] == plan(str(usual.path), 0)
+    assert [Split(str(sample.path))] == plan(str(sample.path), 0)
     cut = tmp_path / "cut.pcap"
-    cut.write_bytes(usual.path.read_bytes()[:20])
+    cut.write_bytes(sample.path.read_bytes()[:20])
     assert [Split(str(cut))] == plan(str(cut), 10)
 
 
@@ -142,17 +142,17 @@ def test_what_is_no_capture_cannot_be_cut(tmp_path: Path) -> None:
         plan(str(tmp_path / "missing.pcap"), 10)
 
 
-def test_bytes_that_are_no_records_cannot_be_cut(usual: Made, tmp_path: Path) -> None:
-    data = usual.path.read_bytes()
+def test_bytes_that_are_no_records_cannot_be_cut(sample: Made, tmp_path: Path) -> None:
+    data = sample.path.read_bytes()
     path = tmp_path / "bad.pcap"
     path.write_bytes(data[:200_000] + bytes(8 << 20))
     with pytest.raises(CaptureError, match="no records in the next 4194304 bytes"):
         plan(str(path), 1 << 20)
 
 
-def test_truncated_last_record_belongs_to_the_last_part(usual: Made, tmp_path: Path) -> None:
+def test_truncated_last_record_belongs_to_the_last_part(sample: Made, tmp_path: Path) -> None:
     path = tmp_path / "cut.pcap"
-    path.write_bytes(usual.path.read_bytes()[:-7])
+    path.write_bytes(sample.path.read_bytes()[:-7])
     decoders = [SplitDecoder(split, ALONE) for split in plan(str(path), 1_000_000)]
     found = content(row for decoder in decoders for batch in decoder for row in batch.to_pylist())
     assert content(rows(path, ALONE)) == found
@@ -162,10 +162,10 @@ def test_truncated_last_record_belongs_to_the_last_part(usual: Made, tmp_path: P
 
 
 def test_pcapng_whose_interfaces_are_described_midway_cannot_be_split(
-    usual: Made, tmp_path: Path
+    sample: Made, tmp_path: Path
 ) -> None:
     path = tmp_path / "two.pcapng"
-    save(path, usual.packets[:3000], pcapng=True)
+    save(path, sample.packets[:3000], pcapng=True)
     path.write_bytes(path.read_bytes() * 2)
     with pytest.raises(CaptureError, match="a section or an interface that begins midway"):
         of_splits(plan(str(path), 100_000))

@@ -154,9 +154,7 @@ def test_requests_with_names_of_one_letter_are_those_of_the_registry() -> None:
 
 
 @pytest.mark.parametrize("length", [-1500, -3, -1, 0, 32767])
-def test_name_in_a_binary_header_with_a_length_that_none_has_spoils_its_header(
-    length: int,
-) -> None:
+def test_name_in_a_binary_header_with_a_length_that_none_has_spoils_its_header(length: int) -> None:
     good = binary(opaque=7, ext_fields={"topic": "T"})
     at = good.index(b"topic") - 2
     damaged = good[:at] + length.to_bytes(2, "big", signed=True) + good[at + 2 :]

@@ -65,14 +65,14 @@ def test_percentiles_of_classes_are_within_a_class_of_the_truth() -> None:
 
 @drawn
 @pytest.mark.parametrize(("suffix", "magic"), [(".png", b"\x89PNG"), (".svg", b"<?xml")])
-def test_picture_is_drawn(suffix: str, magic: bytes, usual: Made, tmp_path: Path) -> None:
+def test_picture_is_drawn(suffix: str, magic: bytes, sample: Made, tmp_path: Path) -> None:
     goal = tmp_path / f"picture{suffix}"
-    assert main(["slow", str(usual.path), "--plot", str(goal), "--json"]) == 0
+    assert main(["slow", str(sample.path), "--plot", str(goal), "--json"]) == 0
     assert goal.read_bytes().startswith(magic)
 
 
-def test_what_is_no_picture_is_refused(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["summary", str(usual.path), "--plot", "picture.gif"]) == 2
+def test_what_is_no_picture_is_refused(sample: Made, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["summary", str(sample.path), "--plot", "picture.gif"]) == 2
     assert "must end in .png or .svg" in capfd.readouterr().err
 
 

@@ -97,9 +97,7 @@ def test_responses_and_errors_belong_to_the_topic_of_their_request(
 
 
 @pytest.mark.parametrize("code", POLLS.values(), ids=POLLS)
-def test_end_of_a_poll_is_no_error_and_no_latency_in_any_report(
-    code: int, tmp_path: Path
-) -> None:
+def test_end_of_a_poll_is_no_error_and_no_latency_in_any_report(code: int, tmp_path: Path) -> None:
     pull = (code, RequestCode.PULL_MESSAGE, 15_000_000_000, "T")
     lost = (ResponseCode.PULL_OFFSET_MOVED, RequestCode.PULL_MESSAGE, 2_000_000, "T")
     for name, make in REPORTS.items():
@@ -189,12 +187,15 @@ def test_a_capture_of_encrypted_connections_says_so(
 
 
 def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_not_read_twice(
-    usual: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    sample: Made,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert hints.tls_hint("-") is None
-    assert hints.tls_hint(str(usual.path)) is None
+    assert hints.tls_hint(str(sample.path)) is None
     cut = tmp_path / "cut.pcap"
-    cut.write_bytes(usual.path.read_bytes()[:60])
+    cut.write_bytes(sample.path.read_bytes()[:60])
     assert hints.tls_hint(str(cut)) is None
     monkeypatch.setattr(hints, "MOST_PACKETS", 1)
     told = hints.tls_hint(str(RECORDED / "java-5.5.0-tls.pcap.gz"))
@@ -217,9 +218,9 @@ def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_
     ],
 )
 def test_filter_in_another_language_is_refused_with_what_to_write(
-    text: str, advice: str, usual: Made, capsys: pytest.CaptureFixture[str]
+    text: str, advice: str, sample: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["decode", str(usual.path), "--filter", text]) == 2
+    assert main(["decode", str(sample.path), "--filter", text]) == 2
     said = capsys.readouterr().err
     assert advice in said
     assert said.count("\n") == 1

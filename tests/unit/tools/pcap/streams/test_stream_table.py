@@ -46,8 +46,8 @@ def test_nor_do_they_where_packets_were_lost(
     assert max(asleep) > 0
 
 
-def test_streams_that_had_ended_are_not_missed(usual: Made, tmp_path: Path) -> None:
-    firsts = {packet.source: packet._replace(data=b"", flags=SYN) for packet in usual.packets}
+def test_streams_that_had_ended_are_not_missed(sample: Made, tmp_path: Path) -> None:
+    firsts = {packet.source: packet._replace(data=b"", flags=SYN) for packet in sample.packets}
     ended = [
         value._replace(flags=flags, sequence=number)
         for number, flags in enumerate([SYN, FIN | ACK])
