@@ -159,7 +159,7 @@ def test_times_have_units_and_versions_and_codes_have_names() -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("ports", [[41240], [41240, 41256]])
-def test_encrypted_connections_are_reported(ports: list[int], tmp_path: Path) -> None:
+def test_a_capture_of_encrypted_connections_says_so(ports: list[int], tmp_path: Path) -> None:
     path = tmp_path / "tls.pcap"
     chosen = [
         packet
