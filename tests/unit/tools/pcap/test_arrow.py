@@ -56,9 +56,9 @@ def parquet() -> bytes:
 
 
 def test_parquet_is_the_same_from_both_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    written = parquet()
+    data = parquet()
     without(monkeypatch, "pyarrow._parquet")
-    assert written == parquet()
+    assert data == parquet()
 
 
 @pytest.mark.process

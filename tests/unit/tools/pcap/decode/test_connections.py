@@ -11,7 +11,7 @@ from rocketwire_tools.pcap.streams.connections import Connections
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, FIN, SYN
 from tests.support.captures.decoded_rows import Row, rows
-from tests.unit.tools.pcap.streams.test_reassembly import CLIENT, RESPONSE, SERVER, Wire, frame
+from tests.support.captures.wire import CLIENT, RESPONSE, SERVER, Wire, frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -208,7 +208,9 @@ def packets_of(
     dialogues: Dialogues, places: list[int], layout: Layout, way: Way, *, has_start: bool = True
 ) -> tuple[list[Packet], Content]:
     """Packets of frames that are cut at some bytes, and the expected rows."""
-    connections = [one for place in places for one in layout(dialogues.conversations, place, way)]
+    connections = [
+        connection for place in places for connection in layout(dialogues.conversations, place, way)
+    ]
     expected = Counter({key: len(places) * count for key, count in dialogues.rows.items()})
     return resend(connections, has_start=has_start), expected
 

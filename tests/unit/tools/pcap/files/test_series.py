@@ -11,8 +11,8 @@ from rocketwire_tools.pcap.decode.decoder import Decoder
 from rocketwire_tools.pcap.files.series import MOST_APART_NS, Span, first_time, last_time, series
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, Packet
+from tests.support.captures.wire import CLIENT, RESPONSE, SERVER, START, frame
 from tests.support.file_programs import run_pcap
-from tests.unit.tools.pcap.streams.test_reassembly import CLIENT, RESPONSE, SERVER, START, frame
 
 if TYPE_CHECKING:
     from pathlib import Path

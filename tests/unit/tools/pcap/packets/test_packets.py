@@ -18,9 +18,9 @@ _IPV6 = struct.pack(">IHBB32x", 0x60000000, 8, _UDP, 64) + _DATAGRAM
 
 
 def _count_skipped(path: Path, packets: list[bytes]) -> dict[str, int]:
-    """The notice for a capture without any row."""
-    made = (struct.pack("<4I", 1, 0, len(packet), len(packet)) + packet for packet in packets)
-    path.write_bytes(_HEAD + b"".join(made))
+    """The packets that the decoder skips in a capture without any row."""
+    records = (struct.pack("<4I", 1, 0, len(packet), len(packet)) + packet for packet in packets)
+    path.write_bytes(_HEAD + b"".join(records))
     decoder = Decoder(str(path))
     assert [] == [row for batch in decoder for row in batch.to_pylist()]
     return decoder.totals.skipped

@@ -1,4 +1,4 @@
-"""Reports keep what they need, and not more."""
+"""Reports keep a bounded number of values."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_sample_is_spread_over_all_values() -> None:
     assert sample.percentiles()[0] == pytest.approx(5000, rel=0.2)
 
 
-def test_what_nobody_uses_so_many_of_is_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rare_values_beyond_a_limit_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reports, "_KEYS", 3)
     summary, slow = SummaryReport(10), SlowReport(10)
     for first in range(0, 40, 8):
@@ -91,9 +91,9 @@ def test_what_nobody_uses_so_many_of_is_counted_together(monkeypatch: pytest.Mon
 
 
 def requests(numbers: range) -> Batch:
-    """A request for each number, of everything another; with a latency, for those who want one."""
+    """Requests that differ in every column."""
     names = tuple(dict.fromkeys((*SummaryReport.fields, *SlowReport.fields)))
-    usual = {"kind": "request", "header_ok": True, "body_ok": True} | dict.fromkeys(
+    constants = {"kind": "request", "header_ok": True, "body_ok": True} | dict.fromkeys(
         ("gap", "held"), False
     )
     columns: dict[str, list[object]] = {
@@ -105,7 +105,7 @@ def requests(numbers: range) -> Batch:
         "code_name": [None for _ in numbers],
     }
     values = [
-        columns.get(name, [usual.get(name, number + 90_000) for number in numbers])
+        columns.get(name, [constants.get(name, number + 90_000) for number in numbers])
         for name in names
     ]
     parts = [column(value, EVERY[name]) for name, value in zip(names, values, strict=True)]

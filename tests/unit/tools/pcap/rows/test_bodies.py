@@ -10,7 +10,9 @@ from rocketwire.codes import RequestCode
 from rocketwire.messages.operations.registry import OPERATIONS, Raw
 from rocketwire_tools.pcap.rows.bodies import body_text
 
-SENDING = [code for code, one in OPERATIONS.items() if one.request_body is Raw.MESSAGE_BODY]
+SENDING = [
+    code for code, operation in OPERATIONS.items() if operation.request_body is Raw.MESSAGE_BODY
+]
 
 
 def text(body: bytes, code: int, request_code: int | None = None) -> str | None:
@@ -27,5 +29,5 @@ def test_answer_that_is_an_error_has_no_known_body() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff", b"{"])
-def test_what_is_no_such_body_has_no_text(body: bytes) -> None:
+def test_invalid_body_has_no_text(body: bytes) -> None:
     assert text(body, 0, RequestCode.GET_ROUTEINFO_BY_TOPIC) is None

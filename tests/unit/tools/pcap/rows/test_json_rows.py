@@ -1,4 +1,4 @@
-"""Rows become the lines that msgspec makes of them as objects, byte by byte."""
+"""Rows become the lines that msgspec makes of them as objects."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def rows(count: int, names: tuple[str, ...] = tuple(COLUMNS), seed: int = 1) -> 
     values: dict[Any, tuple[Any, ...]] = {
         pa.string(): TEXTS, pa.int32(): NUMBERS, pa.int64(): LONG, pa.bool_(): (True, False, None),
     }  # fmt: skip
-    kinds = [EVERY[name] for name in names]
-    columns = [pa.array(chance.choices(values[kind], k=count), kind) for kind in kinds]
-    made: Batch = pa.RecordBatch.from_arrays(columns, schema=schema(names))
-    return made
+    types = [EVERY[name] for name in names]
+    columns = [pa.array(chance.choices(values[type_], k=count), type_) for type_ in types]
+    batch: Batch = pa.RecordBatch.from_arrays(columns, schema=schema(names))
+    return batch
 
 
 def lines(batch: Batch) -> bytes:
@@ -50,13 +50,13 @@ def test_lines_are_those_of_the_rows_as_objects(count: int) -> None:
     assert lines(batch).count(b"\n") == count
 
 
-def test_lines_of_all_columns_that_can_be_asked_for() -> None:
+def test_lines_of_all_columns() -> None:
     batch = rows(500, tuple(name for name in EVERY if name != RAW_BODY))
     assert lines_of_objects(batch) == lines(batch)
 
 
 @pytest.mark.parametrize("value", ["T", None])
-def test_lines_of_columns_that_always_say_the_same(value: str | None) -> None:
+def test_lines_of_columns_with_one_value(value: str | None) -> None:
     names = ("topic", "group")
     columns = [pa.array([value] * 200, pa.string())] * 2
     batch = pa.RecordBatch.from_arrays(columns, schema=schema(names))

@@ -1,4 +1,4 @@
-"""Streams without an object: what the arrays keep of them is enough."""
+"""Streams without an object have all their rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEW_RECORDS = 500
 
 @pytest.fixture
 def asleep(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Lets streams do without an object whenever they can; how many did after each chunk."""
+    """Let streams do without an object if possible; the number of these after each chunk."""
     counts: list[int] = []
 
     class CountingTable(StreamTable):
@@ -38,11 +38,11 @@ def asleep(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("careful", [False, True])
-def test_nor_do_they_where_packets_were_lost(
+def test_streams_without_an_object_lose_no_row(
     lossy: Made, asleep: list[int], *, careful: bool
 ) -> None:
-    found = rows(lossy.path, Options(careful=careful))
-    assert NONE == differences(lossy.truth, found)
+    decoded = rows(lossy.path, Options(careful=careful))
+    assert NONE == differences(lossy.truth, decoded)
     assert max(asleep) > 0
 
 
