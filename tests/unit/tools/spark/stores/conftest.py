@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any, Protocol
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from rocketwire_tools.spark.stores.columns import COLUMNS
 from rocketwire_tools.spark.stores.options import read_options
@@ -21,27 +19,14 @@ if TYPE_CHECKING:
 EVERY = tuple(COLUMNS)
 
 
-class ReadRows(Protocol):
-    """Reads rows as tasks do; planned parts travel to them first."""
-
-    def __call__(
-        self, fields: Sequence[str] = ..., **options: str
-    ) -> tuple[list[LogPart], list[dict[str, Any]]]: ...
-
-
-@pytest.fixture(scope="session")
-def read_rows() -> ReadRows:
-    """A function of columns and options that returns the parts of a read and all its rows."""
-
-    def read_all(
-        fields: Sequence[str] = EVERY, **options: str
-    ) -> tuple[list[LogPart], list[dict[str, Any]]]:
-        settings = read_options(options)
-        planned = parts(settings, fields)
-        rows: list[dict[str, Any]] = []
-        for part in pickle.loads(pickle.dumps(planned)):
-            for batch in read(part, fields, settings):
-                rows += batch.to_pylist()
-        return planned, rows
-
-    return read_all
+def read_rows(
+    fields: Sequence[str] = EVERY, **options: str
+) -> tuple[list[LogPart], list[dict[str, Any]]]:
+    """The parts of a read and all its rows, read as tasks do: planned parts travel to them first."""
+    settings = read_options(options)
+    planned = parts(settings, fields)
+    rows: list[dict[str, Any]] = []
+    for part in pickle.loads(pickle.dumps(planned)):
+        for batch in read(part, fields, settings):
+            rows += batch.to_pylist()
+    return planned, rows

@@ -1,4 +1,4 @@
-"""Filters become options; what cannot be expressed is left to Spark."""
+"""Filters of Spark become options, or Spark applies them."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_another_filter_is_left_to_spark(spark_filter: Any) -> None:
     assert narrow(X, [spark_filter]) == X
 
 
-def test_filters_narrow_what_options_chose() -> None:
+def test_filters_narrow_the_options() -> None:
     settings = Settings(
         paths=("x",), topics=("a", "b"), tags=("t", "u"), offsets=(5, 9), begin=1, end=2, key="k"
     )

@@ -1,4 +1,4 @@
-"""The readers as Spark calls them, without Spark: what they plan, read and remember."""
+"""The readers as Spark calls them, without Spark."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def schema(**columns: str) -> Any:
     from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
     types = {"string": StringType, "bigint": LongType, "int": IntegerType}
-    return StructType([StructField(name, types[kind]()) for name, kind in columns.items()])
+    return StructType([StructField(name, types[type_]()) for name, type_ in columns.items()])
 
 
 def rows_of(reader: Any, partitions: Iterable[Any]) -> list[dict[str, Any]]:
@@ -44,8 +44,8 @@ def rows_of(reader: Any, partitions: Iterable[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def test_it_has_the_name_and_the_columns_that_are_documented() -> None:
-    expected = ", ".join(f"`{name}` {kind}" for name, kind in default_columns().items())
+def test_source_has_its_documented_name_and_columns() -> None:
+    expected = ", ".join(f"`{name}` {type_}" for name, type_ in default_columns().items())
 
     assert source(path="x").name() == "rocketmq-store"
     assert source(path="x").schema() == expected
@@ -60,7 +60,7 @@ def test_stream_is_refused_with_advice() -> None:
         reader.initialOffset()
 
 
-def test_schema_chooses_what_is_read(open_store: OpenStore) -> None:
+def test_schema_chooses_the_columns(open_store: OpenStore) -> None:
     store = open_store(CURRENT, "plain")
     reader = source(path=str(store.root), splitSize="50k").reader(
         schema(queue_offset="bigint", topic="string", state="string")
@@ -75,7 +75,7 @@ def test_schema_chooses_what_is_read(open_store: OpenStore) -> None:
 
 
 @pytest.mark.process
-def test_importing_what_spark_looks_at_is_cheap() -> None:
+def test_import_of_the_package_is_cheap() -> None:
     code = (
         "import sys, pyspark_rocketwire_store;"
         "print([m for m in ('numpy', 'trio', 'msgspec', 'rocketwire') if m in sys.modules])"

@@ -51,9 +51,7 @@ def test_file_has_the_credentials_and_no_value_shows_them(tmp_path: Path, text: 
     assert "a=b:c" not in repr(connection)
 
 
-def test_environment_has_the_credentials_without_a_file(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_environment_has_the_credentials_without_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROCKETWIRE_ACCESS_KEY", "me")
     connection = Connection.from_options(SERVERS)
     with pytest.raises(OptionError, match="ROCKETWIRE_SECRET_KEY is not set"):

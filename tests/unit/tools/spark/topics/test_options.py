@@ -1,4 +1,4 @@
-"""Options of reads: each is read by name, and a wrong one is refused by name."""
+"""Options of reads have their values, or are refused by name."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.topics.options import Settings
 
 
-def options(**more: str) -> dict[str, str]:
-    return {"nameServers": "127.0.0.1:9876", "subscribe": "orders", **more}
+def options(**changes: str) -> dict[str, str]:
+    return {"nameServers": "127.0.0.1:9876", "subscribe": "orders", **changes}
 
 
-def settings(**more: str) -> Settings:
-    return read_options(options(**more))
+def settings(**changes: str) -> Settings:
+    return read_options(options(**changes))
 
 
 def test_defaults_need_name_servers_and_topics_only() -> None:
@@ -130,7 +130,7 @@ def test_times_by_topic_have_the_shape_of_offsets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("changes", "message"),
     [
         ({"topics": "a"}, "unknown option 'topics'; the options are subscribe, .*nameServers"),
         (
@@ -162,12 +162,12 @@ def test_times_by_topic_have_the_shape_of_offsets() -> None:
         ({"columns": "payload"}, "option 'columns': no column 'payload'"),
     ],
 )
-def test_wrong_options_are_refused_by_name(more: dict[str, str], message: str) -> None:
+def test_wrong_options_are_refused_by_name(changes: dict[str, str], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        read_options(options(**more))
+        read_options(options(**changes))
 
 
-def test_something_has_to_be_read() -> None:
+def test_read_needs_a_topic() -> None:
     with pytest.raises(
         OptionError, match=r"give one of options subscribe, .* say what to read; there is none"
     ):

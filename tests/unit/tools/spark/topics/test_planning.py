@@ -1,4 +1,4 @@
-"""Where batch queries begin and end: a table of options and queues."""
+"""The first and last offsets of batch queries."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Answers:
 def plan(answers: Answers, narrowing: Any = None, **options: str) -> dict[str, Any]:
     settings = read_options({"nameServers": "n:1", "subscribe": "t", **options})
     ranges = batch_ranges(settings, answers, narrowing)
-    return {f"{each.broker}{each.queue_id}": (each.begin, each.end) for each in ranges}
+    return {f"{part.broker}{part.queue_id}": (part.begin, part.end) for part in ranges}
 
 
 CLUSTER = {"a0": (5, 20), "a1": (0, 0), "b0": (0, 9)}
@@ -117,10 +117,10 @@ def test_deleted_messages_are_an_error_or_left_out(capsys: pytest.CaptureFixture
 
 
 def test_filters_narrow_the_ranges() -> None:
-    of_b = Narrowing(brokers=frozenset({"b"}))
-    some = Narrowing(offsets=(6, 7))
-    timed = Narrowing(times=(60, 79))
+    by_broker = Narrowing(brokers=frozenset({"b"}))
+    by_offset = Narrowing(offsets=(6, 7))
+    by_time = Narrowing(times=(60, 79))
 
-    assert plan(Answers(**CLUSTER), of_b) == {"b0": (0, 9)}
-    assert plan(Answers(**CLUSTER), some) == {"a0": (6, 8), "b0": (6, 8)}
-    assert plan(Answers(**CLUSTER), timed) == {"a0": (6, 8), "b0": (6, 8)}
+    assert plan(Answers(**CLUSTER), by_broker) == {"b0": (0, 9)}
+    assert plan(Answers(**CLUSTER), by_offset) == {"a0": (6, 8), "b0": (6, 8)}
+    assert plan(Answers(**CLUSTER), by_time) == {"a0": (6, 8), "b0": (6, 8)}

@@ -105,7 +105,7 @@ def test_broker_filters_by_tag_and_the_worker_compares_the_text(
     assert len(reader.offsets(topic, 0, 1001, sql="TAGS = 'rare'")) == 100
 
 
-def test_busy_broker_and_a_broken_connection_are_asked_again(
+def test_pulls_are_repeated_after_refusals_and_broken_connections(
     reader: Reader, rocketmq: RocketMQ, topic: str
 ) -> None:
     rocketmq.broker.refuse_next(ResponseCode.SYSTEM_BUSY, 2, requests=PULL)
@@ -123,7 +123,7 @@ def test_busy_broker_and_a_broken_connection_are_asked_again(
         (ResponseCode.ILLEGAL_OPERATION, "see the log of the broker"),
     ],
 )
-def test_refusal_ends_in_one_line_that_says_what_to_do(
+def test_refusal_ends_in_one_line_with_advice(
     reader: Reader, rocketmq: RocketMQ, topic: str, code: ResponseCode, advice: str
 ) -> None:
     rocketmq.broker.refuse_next(code, 99, requests=PULL, remark="first line\nsecond line")
@@ -147,21 +147,21 @@ def test_broker_that_does_not_answer_ends_the_read(
         reader.read(topic, 0, 300)
 
 
-def test_broker_that_cannot_ask_another_one_is_asked_again(
-    reader: Reader, rocketmq: RocketMQ, topic: str
-) -> None:
+def test_failed_proxy_request_is_repeated(reader: Reader, rocketmq: RocketMQ, topic: str) -> None:
     remark = "org.apache.rocketmq.remoting.rpc.RpcException: cannot find addr for broker b"
     rocketmq.broker.refuse_next(ResponseCode.SYSTEM_ERROR, 2, requests=PULL, remark=remark)
 
     assert len(reader.offsets(topic, 0, 300)) == 300
 
 
-def test_queue_that_is_shorter_than_promised_is_lost(reader: Reader, topic: str) -> None:
+def test_messages_beyond_the_end_of_a_queue_are_lost(reader: Reader, topic: str) -> None:
     with pytest.raises(DataLossError, match="messages 300 to 309 are lost, the broker that was"):
         reader.read(topic, 290, 310)
 
 
-def test_or_it_is_a_warning(reader: Reader, topic: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_loss_is_a_warning_by_an_option(
+    reader: Reader, topic: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert reader.offsets(topic, 290, 310, fails_on_loss=False) == list(range(290, 300))
     assert "messages 300 to 309 are lost" in capsys.readouterr().err
 
@@ -181,7 +181,7 @@ def test_queue_without_a_broker_is_lost(connection: Connection, topic: str) -> N
         list(read_range(connection, place, settings, SCHEMA))
 
 
-def test_nothing_is_lost_if_no_name_server_says_where_a_queue_is(topic: str) -> None:
+def test_no_message_is_lost_while_no_name_server_answers(topic: str) -> None:
     connection = Connection(name_servers="127.0.0.1:1", request_timeout=1.0)
     place = QueueRange(topic=topic, broker="broker-a", queue_id=0, begin=0, end=3)
     settings = PullSettings(group="readers", patience=0.1, fails_on_loss=False)
@@ -196,7 +196,7 @@ def test_worker_with_the_routes_of_the_driver_needs_no_name_server(
 ) -> None:
     settings = read_options({"nameServers": rocketmq.address, "subscribe": topic})
     cluster = Cluster(settings)
-    place = next(each for each in batch_ranges(settings, cluster) if each.queue_id == 0)
+    place = next(part for part in batch_ranges(settings, cluster) if part.queue_id == 0)
     route = pickle.loads(pickle.dumps(cluster.route(place)))
     connection = Connection(name_servers="127.0.0.1:1", request_timeout=2.0)
 
@@ -207,7 +207,7 @@ def test_worker_with_the_routes_of_the_driver_needs_no_name_server(
 
 
 @pytest.mark.rocketmq(fileReservedTime=1)
-def test_deleted_messages_are_lost_and_the_rest_is_read(
+def test_deleted_messages_are_lost_and_others_are_read(
     reader: Reader, rocketmq: RocketMQ, topic: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rocketmq.advance(2 * 3600)

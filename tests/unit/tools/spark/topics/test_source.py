@@ -27,7 +27,7 @@ def source(**options: str) -> Any:
     return DefaultSource({"nameServers": "127.0.0.1:9876", "subscribe": "t", **options})
 
 
-def of(connection: Connection, topic: str, **options: str) -> Any:
+def source_of(connection: Connection, topic: str, **options: str) -> Any:
     return source(nameServers=connection.name_servers, subscribe=topic, **options)
 
 
@@ -43,7 +43,7 @@ def schema(text: str) -> Any:
 
     types = {"string": StringType, "bigint": LongType, "int": IntegerType, "binary": BinaryType}
     pairs = (column.split() for column in text.split(","))
-    return StructType([StructField(name, types[kind]()) for name, kind in pairs])
+    return StructType([StructField(name, types[type_]()) for name, type_ in pairs])
 
 
 OFFSETS = "queueId int, queueOffset bigint"
@@ -59,11 +59,11 @@ def rows_of(reader: Any, partitions: Iterable[Any]) -> list[tuple[Any, ...]]:
     ]
 
 
-def test_it_has_the_name_and_the_columns_that_are_documented() -> None:
+def test_source_has_its_documented_name_and_columns() -> None:
     from rocketwire_tools.spark.topics.columns import ROCKETMQ
 
     assert source().name() == "rocketmq"
-    assert source().schema() == ", ".join(f"`{name}` {kind}" for name, kind in ROCKETMQ.items())
+    assert source().schema() == ", ".join(f"`{name}` {type_}" for name, type_ in ROCKETMQ.items())
     assert source(columns="body,tags").schema() == "`body` binary, `tags` string"
     assert "`value` binary" in source(columns="kafka").schema()
 
@@ -74,7 +74,7 @@ def test_stream_reads_on_where_it_was(rocketmq: RocketMQ, connection: Connection
     topic = rocketmq.topic(queues=1)
     rocketmq.produce(topic, *[b"x"] * 5)
     options = {"startingOffsets": "earliest", "maxOffsetsPerTrigger": "3"}
-    reader = of(connection, topic, **options).streamReader(schema(OFFSETS))
+    reader = source_of(connection, topic, **options).streamReader(schema(OFFSETS))
     assert reader.getDefaultReadLimit() == ReadMaxRows(3)
     start = json.loads(json.dumps(reader.initialOffset()))
 
@@ -89,7 +89,7 @@ def test_stream_reads_on_where_it_was(rocketmq: RocketMQ, connection: Connection
     rocketmq.produce(topic, b"later")
     assert reader.latestOffset(end, ReadMaxRows(3)) == end
     reader.stop()
-    of(connection, topic).streamReader(schema(OFFSETS)).stop()
+    source_of(connection, topic).streamReader(schema(OFFSETS)).stop()
 
 
 def test_read_limit_is_one_of_the_options() -> None:
@@ -103,7 +103,7 @@ def test_read_limit_is_one_of_the_options() -> None:
     assert limit(minOffsetsPerTrigger="5") == ReadMinRows(5)
 
 
-def test_wrong_options_and_columns_are_refused_before_anything_is_asked() -> None:
+def test_wrong_options_and_columns_are_refused_at_once() -> None:
     with pytest.raises(OptionError, match="unknown option 'topics'"):
         source(topics="t").schema()
     with pytest.raises(OptionError, match="no column 'payload' of type string; the columns are"):
@@ -125,14 +125,14 @@ def test_import_of_the_package_is_cheap() -> None:
         "print(sorted({'trio', 'numpy', 'pyarrow', 'rocketwire.client'} & sys.modules.keys()))"
     )
 
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
 
-    assert done.stdout == "[]\n"
+    assert process.stdout == "[]\n"
 
 
-def test_stream_that_is_refused_has_no_limit_and_nothing_to_close() -> None:
+def test_refused_stream_has_no_limit_and_can_be_stopped() -> None:
     from pyspark.sql.streaming.datasource import ReadAllAvailable
 
     reader = source(maxOffsetsPerTrigger="soon").streamReader(schema(OFFSETS))

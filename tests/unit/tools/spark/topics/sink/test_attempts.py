@@ -72,9 +72,7 @@ class Route:
         return self.away.pop(0) if len(self.away) > 1 else self.away[0]
 
 
-async def test_topic_without_a_route_is_waited_for_while_its_brokers_are_away(
-    autojump_clock: Any,
-) -> None:
+async def test_missing_route_is_awaited_while_brokers_are_away(autojump_clock: Any) -> None:
     missing = TopicRouteNotFoundError("a")
     request = Attempts(missing, SendFailedError("a", ("b",)), missing)
     request.errors[1].__cause__ = missing
@@ -82,7 +80,7 @@ async def test_topic_without_a_route_is_waited_for_while_its_brokers_are_away(
     assert await with_retries(request, "a", 60, Route("broker b").absence) == "result"
 
 
-async def test_it_is_given_up_when_the_time_is_over(autojump_clock: Any) -> None:
+async def test_missing_route_is_given_up_when_the_time_is_over(autojump_clock: Any) -> None:
     request = Attempts(*[TopicRouteNotFoundError("a")] * 9)
     with pytest.raises(SinkError, match="after 3 seconds of retries; waited for broker b: see"):
         await with_retries(request, "a", 5, Route("broker b").absence)
@@ -90,10 +88,10 @@ async def test_it_is_given_up_when_the_time_is_over(autojump_clock: Any) -> None
 
 def test_bodies_are_compressed_only_above_the_option() -> None:
     servers = {"nameServers": "a:1"}
-    plain = producer_config(read_sink_options(servers))
+    uncompressed = producer_config(read_sink_options(servers))
     compressing = producer_config(read_sink_options({**servers, "compressAbove": "4k"}))
 
-    assert plain.compress_msg_body_over_howmuch > 64 << 20
+    assert uncompressed.compress_msg_body_over_howmuch > 64 << 20
     assert compressing.compress_msg_body_over_howmuch == 4097
 
 
@@ -107,7 +105,7 @@ def absence(rows: Rows, topic: str, present: Present, **options: str) -> str:
     return trio.run(ask)
 
 
-def test_route_that_there_was_is_waited_for(rows: Rows) -> None:
+def test_route_of_the_planned_write_is_awaited(rows: Rows) -> None:
     topic = rows.cluster.topic()
     present = rows.plan(topic=topic)
     assert present.has_route
@@ -118,7 +116,7 @@ def test_route_that_there_was_is_waited_for(rows: Rows) -> None:
     assert absence(rows, "gone-since", NOTHING) == "a broker with the topic"
 
 
-def test_broker_that_there_was_is_waited_for(rows: Rows) -> None:
+def test_broker_of_the_planned_write_is_awaited(rows: Rows) -> None:
     first = rows.cluster.broker
     second = rows.cluster.add_broker()
     present = rows.plan()
@@ -135,7 +133,7 @@ def test_broker_that_there_was_is_waited_for(rows: Rows) -> None:
 @pytest.mark.parametrize(
     ("perm", "text"), [(6, "a master of broker b"), (4, "")], ids=["no master", "read only"]
 )
-async def test_topic_that_has_a_route_and_no_queue_to_write_to(perm: int, text: str) -> None:
+async def test_topic_with_a_route_and_without_writable_queues(perm: int, text: str) -> None:
     queues = QueueData(broker_name="b", perm=perm, read_queue_nums=4, write_queue_nums=4)
     names = SimpleNamespace(
         cluster_info=Answer(ClusterInfo(broker_addr_table={"b": BrokerData(broker_name="b")})),

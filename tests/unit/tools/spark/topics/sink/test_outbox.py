@@ -10,9 +10,9 @@ from rocketwire_tools.spark.topics.sink.rows import Row
 QUEUE = MessageQueue(topic="a", broker_name="b", queue_id=1)
 
 
-def row(topic: str, body: bytes, *, alone: bool = False) -> Row:
+def row(topic: str, body: bytes, *, is_single: bool = False) -> Row:
     """A row whose bytes in a batch are its body."""
-    return Row(Message(topic, body), None if alone else body)
+    return Row(Message(topic, body), None if is_single else body)
 
 
 def shape(parcels: list[Parcel]) -> list[tuple[str, int | None, list[bytes] | bytes]]:
@@ -27,7 +27,7 @@ def shape(parcels: list[Parcel]) -> list[tuple[str, int | None, list[bytes] | by
 
 
 def fill(outbox: Outbox, *rows: tuple[Row, MessageQueue | None]) -> list[Parcel]:
-    return [parcel for one in rows for parcel in outbox.add(*one)]
+    return [parcel for row in rows for parcel in outbox.add(*row)]
 
 
 def test_topics_and_queues_have_batches_of_their_own() -> None:
@@ -42,9 +42,9 @@ def test_topics_and_queues_have_batches_of_their_own() -> None:
     ]
 
 
-def test_message_alone_follows_the_earlier_ones_of_its_queue() -> None:
+def test_single_message_follows_earlier_ones_of_its_queue() -> None:
     outbox = Outbox(100)
-    sent = fill(outbox, (row("a", b"1"), QUEUE), (row("a", b"2", alone=True), QUEUE))
+    sent = fill(outbox, (row("a", b"1"), QUEUE), (row("a", b"2", is_single=True), QUEUE))
     sent += fill(outbox, (row("a", b"3"), QUEUE))
 
     assert shape(sent) == [("a", 1, [b"1"]), ("a", 1, b"2")]

@@ -76,14 +76,14 @@ def test_properties_of_clients_and_brokers_are_left_out() -> None:
 def test_properties_that_have_no_room_in_a_message_are_refused(options: dict[str, Any]) -> None:
     texts = pa.map_(pa.string(), pa.string())
     fits = {"body": ["b"], "properties": pa.array([[("x", "ü" * 16_000)]], texts)}
-    large = {"body": ["b"], "properties": pa.array([[("x", "ü" * 17_000)]], texts)}
+    too_large = {"body": ["b"], "properties": pa.array([[("x", "ü" * 17_000)]], texts)}
 
     assert rows(fits, **options)
     with pytest.raises(
         SinkError,
         match=r"row 0 of the partition: properties, tags and keys have 340.. bytes, more than 32767",
     ):
-        rows(large, **options)
+        rows(too_large, **options)
 
 
 def test_batch_has_all_parts_of_a_message() -> None:
@@ -135,7 +135,7 @@ def test_batch_has_the_bytes_of_the_producers_batch() -> None:
         ({}, {"single_above": 0}),
     ],
 )
-def test_what_no_batch_may_contain_is_sent_alone(
+def test_rows_that_no_batch_may_contain_are_single_messages(
     columns: dict[str, Any], options: dict[str, Any]
 ) -> None:
     stable = StableKeys("s", 0)

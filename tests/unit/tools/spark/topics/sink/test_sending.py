@@ -25,12 +25,12 @@ QUEUE = MessageQueue(topic="a", broker_name="b", queue_id=1)
 
 async def test_requests_of_a_queue_are_sent_one_after_the_other(autojump_clock: Any) -> None:
     under_way: dict[Lane, int] = defaultdict(int)
-    most: dict[Lane, int] = defaultdict(int)
+    maximum: dict[Lane, int] = defaultdict(int)
     sent: list[bytes] = []
 
     async def send(parcel: Parcel) -> None:
         under_way[parcel.lane] += 1
-        most[parcel.lane] = max(most[parcel.lane], under_way[parcel.lane])
+        maximum[parcel.lane] = max(maximum[parcel.lane], under_way[parcel.lane])
         await trio.sleep(1)
         under_way[parcel.lane] -= 1
         if parcel.lane.queue:
@@ -44,8 +44,8 @@ async def test_requests_of_a_queue_are_sent_one_after_the_other(autojump_clock: 
                 await dispatcher.put(Parcel(lane, [b"%d" % number]))
 
     assert sent == [b"%d" % number for number in range(6)]
-    assert most[ordered] == 1
-    assert 1 < most[free] <= 8
+    assert maximum[ordered] == 1
+    assert 1 < maximum[free] <= 8
 
 
 @pytest.mark.parametrize("columns", ["rocketmq", "kafka"])
@@ -91,7 +91,9 @@ def test_delayed_rows_and_compressed_rows_are_requests_of_their_own(rows: Rows) 
         ),
     ],
 )
-def test_error_that_stays_says_what_to_do(rows: Rows, code: int, remark: str, line: str) -> None:
+def test_lasting_error_is_reported_with_advice(
+    rows: Rows, code: int, remark: str, line: str
+) -> None:
     topic = rows.cluster.topic()
     rows.cluster.broker.refuse_next(code, times=9, remark=remark)
 
@@ -100,26 +102,26 @@ def test_error_that_stays_says_what_to_do(rows: Rows, code: int, remark: str, li
 
 
 @pytest.mark.parametrize("columns", [{"body": ["a"]}, {"body": ["a"], "shardingKey": ["k"]}])
-def test_task_that_starts_while_the_broker_is_away_waits_for_it(
+def test_task_waits_for_a_broker_that_is_away_at_its_start(
     rows: Rows, monkeypatch: pytest.MonkeyPatch, columns: dict[str, list[str]]
 ) -> None:
     topic = rows.cluster.topic()
     present = rows.plan(topic=topic)
     rows.cluster.broker.stop()
-    away: list[str] = []
+    absences: list[str] = []
 
     async def absence(client: ClientInstance, topic: str, present: Present) -> str:
-        away.append(await absence_of(client, topic, present))
-        if len(away) == 1:
+        absences.append(await absence_of(client, topic, present))
+        if len(absences) == 1:
             await trio.to_thread.run_sync(rows.cluster.broker.start)
-        return away[-1]
+        return absences[-1]
 
     monkeypatch.setattr("rocketwire_tools.spark.topics.sink.sending.absence_of", absence)
 
     rows.write(columns, topic=topic, present=present)
 
     assert rows.bodies(topic) == ["a"]
-    assert away[0].startswith("a broker: none is registered at name servers 127.0.0.1:")
+    assert absences[0].startswith("a broker: none is registered at name servers 127.0.0.1:")
 
 
 def test_partition_without_rows_opens_no_connection(rows: Rows) -> None:

@@ -28,12 +28,12 @@ def test_repeated_partition_has_the_same_keys_in_any_order() -> None:
 
 
 def test_other_batches_and_partitions_have_other_keys() -> None:
-    others = keys(ROWS, "query/8") + keys(ROWS, partition=1)
+    other_keys = keys(ROWS, "query/8") + keys(ROWS, partition=1)
 
-    assert not set(keys(ROWS)) & set(others)
+    assert not set(keys(ROWS)) & set(other_keys)
 
 
-def test_id_alone_decides_whatever_the_batch_and_the_partition() -> None:
+def test_key_of_an_id_depends_on_topic_and_id_only() -> None:
     key = StableKeys("query/7", 0).of_id("a", "17")
 
     assert StableKeys("query/8", 3).of_id("a", "17") == key

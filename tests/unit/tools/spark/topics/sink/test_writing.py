@@ -56,9 +56,9 @@ def keys_of(rows: Rows, topic: str) -> set[str]:
 @pytest.fixture
 def context(monkeypatch: pytest.MonkeyPatch) -> Context:
     """The context of the running task."""
-    given = Context()
-    monkeypatch.setattr("pyspark.TaskContext.get", lambda: given)
-    return given
+    context = Context()
+    monkeypatch.setattr("pyspark.TaskContext.get", lambda: context)
+    return context
 
 
 def test_repeated_task_of_a_job_has_the_same_unique_keys(rows: Rows, context: Context) -> None:
