@@ -85,20 +85,24 @@ def gaps(disks: Sequence[Disk]) -> dict[tuple[str, str, int], int]:
     for disk in disks:
         for queue, messages in disk.queues:
             offsets = [message.queue_offset for message in queue.messages]
-            left = [message.queue_offset for message in messages]
-            lost = [offset for offset in offsets if left and left[0] < offset < left[-1]]
-            missing = len(set(lost) - set(left))
+            kept = [message.queue_offset for message in messages]
+            lost = [offset for offset in offsets if kept and kept[0] < offset < kept[-1]]
+            missing = len(set(lost) - set(kept))
             if missing:
                 result[str(disk.store.root), queue.topic, queue.queue_id] = missing
     return result
 
 
-def find_zeroed(root: Path, whole: Path) -> tuple[int, int]:
-    """The bytes of a log that differ from those of the whole store."""
+def find_zeroed(root: Path, undamaged: Path) -> tuple[int, int]:
+    """The first and last bytes of a log that differ from those of the undamaged store."""
     places: list[int] = []
     for file in sorted((root / "commitlog").iterdir()):
-        other = (whole / "commitlog" / file.name).read_bytes()
+        original = (undamaged / "commitlog" / file.name).read_bytes()
         data = file.read_bytes()
-        if data != other:
-            places += [int(file.name) + at for at, byte in enumerate(data) if byte != other[at]]
+        if data != original:
+            places += [
+                int(file.name) + offset
+                for offset, byte in enumerate(data)
+                if byte != original[offset]
+            ]
     return places[0], places[-1] + 1

@@ -92,7 +92,7 @@ def test_static_topic_is_read_while_it_moves_to_another_broker(java_cluster: Jav
             for number in range(6):
                 await producer.send(Message(topic, b"%d" % number))
 
-    async def routed(client: ClientInstance, owner: str) -> None:
+    async def wait_for_route(client: ClientInstance, owner: str) -> None:
         with trio.fail_after(60):
             while True:  # until then the name server has no route of the topic, or an older one
                 with contextlib.suppress(RocketWireError, KeyError):
@@ -104,20 +104,18 @@ def test_static_topic_is_read_while_it_moves_to_another_broker(java_cluster: Jav
 
     async def create(client: ClientInstance) -> None:
         await Admin(client).static_topics.create_or_update(topic, 2, ["broker-a"])
-        await routed(client, "broker-a")
+        await wait_for_route(client, "broker-a")
         await fill(client)
 
     async def move(client: ClientInstance) -> None:
         await Admin(client).static_topics.remap(topic, ["broker-b"])
-        await routed(client, "broker-b")
+        await wait_for_route(client, "broker-b")
         await fill(client)
 
     topics.run(create)
-    before = read(topics, topic)
-    assert len(before) == 6
+    assert len(read(topics, topic)) == 6
     topics.run(move)
-    after = read(topics, topic)
-    assert len(after) == 12
+    assert len(read(topics, topic)) == 12
 
 
 @pytest.mark.parametrize("release", [CURRENT, OLD])
@@ -163,6 +161,6 @@ def test_rows_that_are_written_in_a_namespace_are_read_in_it(
     cluster = Cluster(read_options({**options, "subscribe": "orders", "group": "readers"}))
     cluster.commit(dict.fromkeys(cluster.queues([stored]), 2))
     wait_until(
-        lambda: set(topics.committed(stored, f"{shop}%readers").values()) == {2},
+        lambda: set(topics.read_committed(stored, f"{shop}%readers").values()) == {2},
         "the group of the namespace has the offset",
     )

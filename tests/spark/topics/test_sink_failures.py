@@ -75,12 +75,12 @@ class Sink:
     @contextlib.contextmanager
     def changing(self, topic: str, change: Callable[[], object]) -> Generator[None]:
         """Change the servers when rows of both partitions have arrived; then let the others pass."""
-        before = self.count(topic)
+        count_before = self.count(topic)
 
         def watch() -> None:
             try:
                 wait_until(
-                    lambda: self.count(topic) - before > ROWS // 3,
+                    lambda: self.count(topic) - count_before > ROWS // 3,
                     "more rows than one partition sends",
                     PATIENCE,
                 )
@@ -162,7 +162,7 @@ def test_rows_arrive_although_the_broker_is_killed_and_starts_again(sink: Sink) 
     assert all(keys[message.body] == message.msg_id for message in messages)
 
 
-def test_broker_that_stays_away_is_said_in_one_line(sink: Sink) -> None:
+def test_lasting_absence_of_a_broker_is_reported_in_one_line(sink: Sink) -> None:
     topic = sink.topics.create("spark-away")
     with (
         sink.changing(topic, sink.broker.kill),

@@ -80,7 +80,7 @@ def wait_for_more(drivers: Drivers, count: Callable[[], int]) -> None:
     assert drivers.wait(lambda: count() >= enough, 0.1), "the job has ended before it was killed"
 
 
-def test_no_row_is_missing_and_repeated_ones_have_equal_unique_keys(
+def test_no_row_is_lost_and_repeated_rows_have_equal_unique_keys(
     broker: Broker, tmp_path: Path
 ) -> None:
     topic = broker.topics.create(f"stable-{broker.name}", queues=8)
@@ -96,5 +96,5 @@ def test_no_row_is_missing_and_repeated_ones_have_equal_unique_keys(
     drivers.report(f"{broker.name}, ids=stable: {ROWS} rows, {len(messages)} messages")
     assert (drivers.killed["driver"], drivers.killed["executor"]) == (1, KILLS)
     assert sorted(int(body or b"") for body in keys) == list(range(ROWS))
-    assert all(len(each) == 1 for each in keys.values())
-    assert len({key for each in keys.values() for key in each}) == ROWS
+    assert all(len(ids) == 1 for ids in keys.values())
+    assert len({key for ids in keys.values() for key in ids}) == ROWS

@@ -3,46 +3,23 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from rocketwire_tools.spark.stores.options import Settings
 from rocketwire_tools.spark.stores.pushing import narrow
+from tests.support.spark_sources import (
+    EqualTo,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    LessThan,
+    LessThanOrEqual,
+    Not,
+)
 
 X = Settings(paths=("x",))
-
-
-class EqualTo(NamedTuple):
-    attribute: tuple[str, ...]
-    value: Any
-
-
-class In(NamedTuple):
-    attribute: tuple[str, ...]
-    value: tuple[Any, ...]
-
-
-class GreaterThan(NamedTuple):
-    attribute: tuple[str, ...]
-    value: Any
-
-
-class GreaterThanOrEqual(GreaterThan):
-    pass
-
-
-class LessThan(NamedTuple):
-    attribute: tuple[str, ...]
-    value: Any
-
-
-class LessThanOrEqual(LessThan):
-    pass
-
-
-class Not(NamedTuple):
-    child: Any
 
 
 TIME = datetime(2026, 1, 31, tzinfo=UTC)
