@@ -172,7 +172,9 @@ class BrokerRequests:
             return chance.choice(ODD_VALUES)
         if name in _SPECIAL:
             return chance.choice(_SPECIAL[name])
-        arguments = [each for each in get_args(hint) if each not in {type(None), Ellipsis}]
+        arguments = [
+            argument for argument in get_args(hint) if argument not in {type(None), Ellipsis}
+        ]
         if arguments:
             return self._container(name, get_origin(hint), arguments, depth)
         if dataclasses.is_dataclass(hint):
@@ -196,5 +198,5 @@ class BrokerRequests:
 
 
 def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    first, *following = name.split("_")
+    return first + "".join(word.capitalize() for word in following)

@@ -47,12 +47,12 @@ def read_capture(data: bytes) -> None:
             assert len(np.unique(records.where)) == len(records.where)
             for rows in frames_to_rows(flows.feed(records, segments(records, addresses, skipped))):
                 assert len(rows) == sum(
-                    one.num_rows for one in (*builder.add(rows), *builder.rest())
+                    batch.num_rows for batch in (*builder.add(rows), *builder.rest())
                 )
     except CaptureError:
         return
     for rows in frames_to_rows(ChunkFrames(frames=flows.finish())):
-        assert len(rows) == sum(one.num_rows for one in (*builder.add(rows), *builder.rest()))
+        assert len(rows) == sum(batch.num_rows for batch in (*builder.add(rows), *builder.rest()))
 
 
 @cache

@@ -71,7 +71,9 @@ EXPLANATIONS: tuple[Explanation, ...] = (
 )
 
 
-def explanation(form: str, trial: Trial, found: Difference) -> Explanation | None:
+def explanation(form: str, trial: Trial, difference: Difference) -> Explanation | None:
     """The first explanation that holds."""
-    holding = (rule for rule in EXPLANATIONS if form in rule.formats and rule.holds(trial, found))
+    holding = (
+        rule for rule in EXPLANATIONS if form in rule.formats and rule.holds(trial, difference)
+    )
     return next(holding, None)

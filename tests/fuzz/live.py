@@ -1,4 +1,4 @@
-"""Random requests at running servers, and random answers at clients: ``python -m tests.fuzz.live --minutes 30``.
+"""Random requests to running servers, and random answers to clients: ``python -m tests.fuzz.live --minutes 30``.
 
 Name servers with both drivers and two development brokers, one with a store, one with accounts, get requests of every code
 over several connections, and are killed and started again.  Producers, consumers of each kind and operators in trio, asyncio
@@ -248,7 +248,7 @@ def answer(name: str, end: float, seed: str) -> int:
         except Exception:  # noqa: BLE001 - the next answers may find another one
             _print(f" ERROR with {data}: {traceback.format_exc()}")
             status = 1
-    _print(f"answers {Answers.made}, clients {rounds}")
+    _print(f"answers {Answers.count}, clients {rounds}")
     return status
 
 
@@ -263,11 +263,11 @@ def watch_clients(tally: Tally, folder: Path, minutes: float, seed: str) -> None
                 tally.look(child.process.pid)
             time.sleep(0.5)
     tally.errors += LOGGED.findall(child.output)
-    found = re.search(r"answers (\d+), clients (\d+)", child.output)
-    if found is None:
+    report = re.search(r"answers (\d+), clients (\d+)", child.output)
+    if report is None:
         tally.errors.append(child.output[-2000:])
     else:
-        tally.counts += {"answers": int(found[1]), "starts": int(found[2])}
+        tally.counts += {"answers": int(report[1]), "starts": int(report[2])}
 
 
 def _print(text: str) -> None:

@@ -74,14 +74,14 @@ class StoredMessages:
             size = min(ROUND, count - start)
             messages = [self._message(chance) for _ in range(max(1, size // 4))]
             questions = (
-                {"op": "msg_encode", "value": self._value(one), "compress": False}
-                for one in messages
+                {"op": "msg_encode", "value": self._value(message_), "compress": False}
+                for message_ in messages
             )
             written: list[bytes] = []
             for message, answer in zip(messages, oracle.ask_all(questions), strict=True):
                 our = ours(_write, message)
                 yield Trial(
-                    kind="write", data=repr(message).encode(), java=javas(answer, "hex"), ours=our
+                    verb="write", data=repr(message).encode(), java=javas(answer, "hex"), ours=our
                 )
                 hexadecimal = (
                     answer["hex"] if answer["ok"] else our
@@ -90,12 +90,12 @@ class StoredMessages:
                     written.append(bytes.fromhex(hexadecimal))
             cases = [self._case(chance, written or [b""]) for _ in range(size - len(messages))]
             answers = oracle.ask_all(
-                {"op": "msg_decode", "hex": data.hex(), "unwrap": kind.startswith("unwrap")}
-                for kind, data in cases
+                {"op": "msg_decode", "hex": data.hex(), "unwrap": verb.startswith("unwrap")}
+                for verb, data in cases
             )
-            for (kind, data), answer in zip(cases, answers, strict=True):
-                our = ours(unwrap_all if kind.startswith("unwrap") else read_all, data)
-                yield Trial(kind=kind, data=data, java=javas(answer, "messages"), ours=our)
+            for (verb, data), answer in zip(cases, answers, strict=True):
+                our = ours(unwrap_all if verb.startswith("unwrap") else read_all, data)
+                yield Trial(verb=verb, data=data, java=javas(answer, "messages"), ours=our)
 
     def _message(self, chance: Chance) -> StoredMessage:
         born, store = (
@@ -145,7 +145,9 @@ class StoredMessages:
         verb = chance.choice(("read", "unwrap"))
         if chance.one_in(3):
             return f"{verb} what Java wrote", data
-        at = chance.below(len(data) + 1)
+        place = chance.below(len(data) + 1)
         if chance.one_in(4) and len(data) > 40:  # the fields before the first host decide most
             return f"{verb} damaged", chance.damage(data[:40], 1) + data[40:]
-        return f"{verb} damaged", data[:at] + chance.damage(data[at : at + 60], 1) + data[at + 60 :]
+        return f"{verb} damaged", data[:place] + chance.damage(data[place : place + 60], 1) + data[
+            place + 60 :
+        ]

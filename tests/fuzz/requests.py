@@ -21,32 +21,15 @@ if TYPE_CHECKING:
 
 CODES: Final = tuple(sorted({int(code) for code in RequestCode}))
 PATHS: Final = (
-    "../../x",
-    "/etc/passwd",
-    "kvConfig.json",
-    "file:///etc/passwd",
-    "$(touch x)",
-    "`touch x`",
-    "a\0b",
-    "%RETRY%g",
+    *("../../x", "/etc/passwd", "kvConfig.json", "file:///etc/passwd", "$(touch x)", "`touch x`"),
+    *("a\0b", "%RETRY%g"),
 )
 NAMES: Final = ("TopicA", "TopicB", "b1", "b2", "C", "D", "n", "ORDER_TOPIC_CONFIG")
 CONFIG_KEYS: Final = (
-    "configStorePath",
-    "kvConfigPath",
-    "rocketmqHome",
-    "enableTopicList",
-    "supportActingMaster",
-    "notifyMinBrokerIdChanged",
-    "listenPort",
-    "tls.server.certPath",
-    "tls.config.file",
-    "rocketwire.allowConfigUpdate",
-    "rocketwire.knownBrokersPath",
-    "productEnvName",
-    "orderMessageEnable",
-    "clusterTest",
-    "scanNotActiveBrokerInterval",
+    *("configStorePath", "kvConfigPath", "rocketmqHome", "enableTopicList", "supportActingMaster"),
+    *("notifyMinBrokerIdChanged", "listenPort", "tls.server.certPath", "tls.config.file"),
+    *("rocketwire.allowConfigUpdate", "rocketwire.knownBrokersPath", "productEnvName"),
+    *("orderMessageEnable", "clusterTest", "scanNotActiveBrokerInterval"),
 )
 
 
@@ -65,9 +48,9 @@ class Requests:
     def next(self, opaque: int) -> bytes:
         """One frame, or bytes that once were one."""
         chance = self._chance
-        kind = chance.below(20)
-        code = chance.choice(SERVED_CODES) if kind < 14 else chance.choice(CODES)
-        if kind == 19:
+        number = chance.below(20)
+        code = chance.choice(SERVED_CODES) if number < 14 else chance.choice(CODES)
+        if number == 19:
             code = chance.whole(16)
         command = RemotingCommand(
             code=code,
@@ -89,7 +72,7 @@ class Requests:
     def _fields(self, code: int) -> dict[str, str]:
         operation = OPERATIONS.get(code)
         header = None if operation is None else operation.request_header
-        names = [] if header is None else [one.wire for one in ext_fields_of(header).values()]
+        names = [] if header is None else [field.wire for field in ext_fields_of(header).values()]
         fields = {name: self._value(name) for name in names if not self._chance.one_in(12)}
         if code == RequestCode.REGISTER_BROKER:
             fields.pop("bodyCrc32", None)
@@ -169,7 +152,9 @@ class Requests:
         for _ in range(chance.below(4)):
             key = chance.choice(CONFIG_KEYS)
             if chance.one_in(3):
-                key = "".join(f"\\u{ord(each):04x}" if chance.one_in(4) else each for each in key)
+                key = "".join(
+                    f"\\u{ord(letter):04x}" if chance.one_in(4) else letter for letter in key
+                )
             value = chance.choice(("true", "false", "0", "9876", self._text()))
             lines.append(key + chance.choice(("=", ":", " ", "\\\n=")) + value)
         return chance.choice(("\n", "\r", "\r\n")).join(lines).encode("utf-8", "replace")

@@ -45,4 +45,4 @@ def test_java_and_rocketwire_agree_or_the_difference_is_explained(
     totals = compare(name, CASES, SEED, oracle, older)
 
     assert list(totals.example_lines()) == []
-    assert totals.same.total() > CASES / 20
+    assert totals.agreed.total() > CASES / 20

@@ -1,4 +1,4 @@
-"""Every fuzz target holds its invariant on its seeds and on damaged ones, without any further tool."""
+"""Every fuzz target holds its invariant on its seeds and on damaged ones."""
 
 from __future__ import annotations
 

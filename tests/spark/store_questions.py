@@ -9,14 +9,12 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tests.support.stores.checks import first_place
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tests.support.stores.store import BrokerStore
-    from tests.support.stores.truth import Pulled, Queue
+    from tests.support.stores.truth import Pulled, Queue, Sent
 
 BROKERS_TOPICS: Final = ("RMQ_SYS_", "rmq_sys_", "SCHEDULE_TOPIC_XXXX")
 """Prefixes of the topics that brokers write for themselves."""
@@ -40,6 +38,17 @@ class Disk:
         for queue in self.store.truth.queues:
             if not queue.topic.startswith(BROKERS_TOPICS):
                 yield queue, [message for message in queue.messages if self.has(message)]
+
+
+def first_place(sent: Sent) -> tuple[str, int]:
+    """The queue that a message went to at first; its offset there is the one in the producer's response."""
+    if sent.how == "delayed":
+        return "SCHEDULE_TOPIC_XXXX", min(int(sent.properties["DELAY"]), 18) - 1
+    if sent.how == "half":
+        return "RMQ_SYS_TRANS_HALF_TOPIC", 0
+    if sent.how == "timer":
+        return "rmq_sys_wheel_timer", 0
+    return sent.topic, sent.queue_id
 
 
 def inside(message: Pulled) -> int:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from tests.support.stores.truth import Sent
 
-NOT_IN_THEIR_QUEUE: Final = ("delayed", "half", "timer")
-"""How messages were sent that are in a queue of the broker's own at first."""
-
 ROCKSDB: Final = {"storeType": "defaultRocksDB"}
 OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "plain": {},
