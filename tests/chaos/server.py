@@ -1,4 +1,4 @@
-"""The name server as a process that has bad luck."""
+"""The name server as a process with faults."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class UnluckyServer:
         """End what ``freeze`` began."""
         self.child.signal(signal.SIGCONT)
 
-    def break_disk(self, kind: str) -> None:
+    def break_disk(self, fault: str) -> None:
         """Kill it at a random system call of its next saves."""
         self.child.signal(signal.SIGUSR1)
 
@@ -95,7 +95,7 @@ class UnluckyServer:
         return self.child.process.pid
 
     def lives(self) -> bool:
-        """Whether it is still there, and answers."""
+        """Whether it runs, and answers."""
         return self.child.process.poll() is None and self.ask(106).header["code"] == 0
 
     def ask(

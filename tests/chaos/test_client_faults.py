@@ -1,4 +1,4 @@
-"""Messages that a broker of Java's acknowledged are consumed, whatever happens to connections and servers meanwhile."""
+"""Messages that a broker of Java's acknowledged are consumed despite faults of connections and servers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,9 @@ class Traffic:
         return len(self.acknowledged) == MESSAGES and self.acknowledged <= self.consumed.keys()
 
 
-def faults(cluster: JavaCluster, other: JavaBroker, proxies: Sequence[FaultProxy]) -> list[Fault]:
+def faults(
+    cluster: JavaCluster, second_broker: JavaBroker, proxies: Sequence[FaultProxy]
+) -> list[Fault]:
     """Of connections first, then of servers."""
 
     def on_all(change: Callable[[FaultProxy], object]) -> Callable[[], object]:
@@ -105,7 +107,7 @@ def faults(cluster: JavaCluster, other: JavaBroker, proxies: Sequence[FaultProxy
         Fault(proxies[0].to_client.stall, heal, 7),
         Fault(on_all(refuse), heal, 4),
         Fault(cluster.name_server.kill, cluster.name_server.start, 6),
-        Fault(other.kill, other.start, 5),
+        Fault(second_broker.kill, second_broker.start, 5),
         Fault(cluster.master.kill, cluster.master.start, 10),
     ]
 
@@ -114,10 +116,11 @@ async def test_acknowledged_messages_are_consumed_through_all_faults(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy]
 ) -> None:
     with JavaCluster(tmp_path) as cluster:
-        other = cluster.broker("broker-b")
+        second_broker = cluster.broker("broker-b")
         cluster.slave()
         proxies = {
-            broker.address: fault_proxy(broker.address) for broker in (cluster.master, other)
+            broker.address: fault_proxy(broker.address)
+            for broker in (cluster.master, second_broker)
         }
 
         async def connect(host: str, port: int) -> trio.abc.Stream:
@@ -127,7 +130,7 @@ async def test_acknowledged_messages_are_consumed_through_all_faults(
 
         config = ClientConfig(namesrv_addr=cluster.address, poll_name_server_interval=2.0)
         async with open_client(config) as operator:
-            for broker in (cluster.master, other):
+            for broker in (cluster.master, second_broker):
                 await create_topic(operator, TOPIC, broker=broker.name, address=broker.address)
         traffic = Traffic()
         tasks = trio.lowlevel.current_statistics().tasks_living
@@ -143,7 +146,7 @@ async def test_acknowledged_messages_are_consumed_through_all_faults(
             for _ in range(SENDERS):
                 nursery.start_soon(traffic.send, producer)
             await trio.sleep(2)
-            for fault in faults(cluster, other, list(proxies.values())):
+            for fault in faults(cluster, second_broker, list(proxies.values())):
                 for _ in range(fault.times):
                     await trio.to_thread.run_sync(fault.begin)
                     await trio.sleep(fault.seconds)

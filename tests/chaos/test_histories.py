@@ -60,9 +60,9 @@ class UnluckyBroker(DevBroker):
         packages = [ROOT, ROOT / "namesrv", ROOT / "broker"]
         self._environment = {"PYTHONPATH": os.pathsep.join(map(str, packages))}
 
-    def break_disk(self, kind: str) -> None:
+    def break_disk(self, fault: str) -> None:
         """Fill the disk or free it (``fill``), or let the next synchronization fail."""
-        os.kill(self.pid, signal.SIGUSR1 if kind == "fill" else signal.SIGUSR2)
+        os.kill(self.pid, signal.SIGUSR1 if fault == "fill" else signal.SIGUSR2)
 
 
 class Traffic:
@@ -96,10 +96,10 @@ class Traffic:
         while True:
             try:
                 start = time.monotonic()
-                found = await pops.pop(
+                popped = await pops.pop(
                     TOPIC, "broker-a", invisible_time=INVISIBLE_SECONDS, poll_time=1.0
                 )
-                for message in found.messages:
+                for message in popped.messages:
                     handle = handle_of(message)
                     position = (f"{handle.retry} {handle.queue_id}", handle.queue_offset)
                     self.history.record_pop(position, (message.body or b"").decode())
@@ -113,7 +113,7 @@ class Traffic:
 
 async def read_stored(client: ClientInstance, address: str) -> dict[tuple[str, int], str]:
     """Return the key of each message of the topic, by its position."""
-    found: dict[tuple[str, int], str] = {}
+    keys: dict[tuple[str, int], str] = {}
     async with open_admin(client) as admin:
         session = Session(client, admin, address)
         for queue_id in range(QUEUES):
@@ -123,14 +123,14 @@ async def read_stored(client: ClientInstance, address: str) -> dict[tuple[str, i
                 body = (await pull(session, queue, offset)).command.body
                 for message in decode_stored_messages(body or b""):
                     offset = message.queue_offset + 1
-                    found[f"0 {queue_id}", message.queue_offset] = (message.body or b"").decode()
-    return found
+                    keys[f"0 {queue_id}", message.queue_offset] = (message.body or b"").decode()
+    return keys
 
 
 async def run_history(
     folder: Path,
     proxy_of: Callable[[str], FaultProxy],
-    kinds: Sequence[str],
+    faults: Sequence[str],
     count: int,
     seconds: float,
 ) -> History:
@@ -161,9 +161,9 @@ async def run_history(
                 nursery.start_soon(traffic.send, producer, seconds * SENDERS / count)
             for _ in range(POPPERS):
                 nursery.start_soon(traffic.pop, PopCalls(client, "poppers"))
-            for kind in kinds:
-                await cause(kind, broker, proxy, history)
-                await trio.sleep(seconds / len(kinds))
+            for fault in faults:
+                await cause(fault, broker, proxy, history)
+                await trio.sleep(seconds / len(faults))
             with trio.move_on_after(CATCH_UP_SECONDS):
                 while not traffic.is_complete:
                     await trio.sleep(0.1)

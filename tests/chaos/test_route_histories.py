@@ -77,10 +77,14 @@ class RouteHistory:
             register.kills.append(now)
 
     def find_contradictions(self) -> list[str]:
-        """Return what no correct server does, a sentence each."""
+        """Return a sentence for each act of no correct server."""
         registers = {
             **self.items,
-            **{f"{b} {t}": one for b, of in self.routes.items() for t, one in of.items()},
+            **{
+                f"{broker} {topic}": register
+                for broker, routes in self.routes.items()
+                for topic, register in routes.items()
+            },
         }
         return [
             *self.errors,
@@ -90,9 +94,9 @@ class RouteHistory:
                 if not any(begin <= end and start <= over for begin, over in self.breaks)
             ),
             *(
-                f"{name}: {each}"
-                for name, one in registers.items()
-                for each in one.find_contradictions()
+                f"{name}: {contradiction}"
+                for name, register in registers.items()
+                for contradiction in register.find_contradictions()
             ),
         ]
 
@@ -235,16 +239,16 @@ class Reader(Caller):
             queues: list[dict[str, Any]] = (
                 json.loads(answer.body)["queueDatas"] if answer.body else []
             )
-            found = {each["brokerName"]: each["readQueueNums"] for each in queues}
+            counts = {queue["brokerName"]: queue["readQueueNums"] for queue in queues}
             for broker, registers in self.history.routes.items():
-                registers[name].reads.append((found.get(broker), start, time.monotonic()))
+                registers[name].reads.append((counts.get(broker), start, time.monotonic()))
 
 
 async def run_history(
     folder: Path,
     driver: str,
     proxy_of: Callable[[str], FaultProxy],
-    kinds: Sequence[str],
+    faults: Sequence[str],
     seed: str,
 ) -> RouteHistory:
     """Return the history of a second for each fault, and what is read after a last kill."""
@@ -267,11 +271,11 @@ async def run_history(
             for client in clients:
                 nursery.start_soon(trio.to_thread.run_sync, client.run)
             try:
-                for kind in kinds:
+                for fault in faults:
                     await trio.sleep(1)
                     begin = time.monotonic()
-                    await cause(kind, server, proxy, history)
-                    if kind != "pause":
+                    await cause(fault, server, proxy, history)
+                    if fault != "pause":
                         history.breaks.append((begin, time.monotonic() + SETTLE_SECONDS))
                 await trio.sleep(1)
             finally:
@@ -288,10 +292,17 @@ async def run_history(
 
 
 def check(history: RouteHistory) -> None:
-    """Check that all was read, and that a correct server explains it."""
-    routes = [register for of in history.routes.values() for register in of.values()]
+    """Check that values and their absence were read, without contradictions."""
+    routes = [
+        register
+        for routes_of_broker in history.routes.values()
+        for register in routes_of_broker.values()
+    ]
     for registers in (history.items.values(), routes):
-        assert {read[0] is None for each in registers for read in each.reads} == {True, False}
+        assert {read[0] is None for register in registers for read in register.reads} == {
+            True,
+            False,
+        }
     assert history.find_contradictions() == []
 
 
