@@ -65,14 +65,14 @@ class Reader:
         self.group = group
         self._home = home
 
-    def change(self, kind: Action, *names: str, **members: Any) -> RemotingCommand:
+    def change(self, action: Action, *names: str, **members: Any) -> RemotingCommand:
         """Change what it has subscribed to."""
-        return self.client.call(200071, {}, self.body(kind, *names, **members))
+        return self.client.call(200071, {}, self.body(action, *names, **members))
 
-    def body(self, kind: Action, *names: str, **members: Any) -> LiteSubscriptionCtlRequestBody:
+    def body(self, action: Action, *names: str, **members: Any) -> LiteSubscriptionCtlRequestBody:
         """The body of a change of subscriptions."""
         change = LiteSubscriptionDTO(
-            action=kind,
+            action=action,
             client_id=self.client_id,
             group=self.group,
             topic=PARENT,
@@ -84,7 +84,9 @@ class Reader:
         """Subscribe to lite topics."""
         return self.change(Action.PARTIAL_ADD, *names, **members)
 
-    def ask(self, count: int = 32, invisible: int = 10_000, poll: int = 0, **more: object) -> int:
+    def ask(
+        self, count: int = 32, invisible: int = 10_000, poll: int = 0, **changes: object
+    ) -> int:
         """Ask for messages; return the request's number. Times are milliseconds."""
         fields: dict[str, object] = {
             "clientId": self.client_id,
@@ -95,7 +97,7 @@ class Reader:
             "pollTime": poll,
             "bornTime": self._home.now,
         }
-        return self.client.ask(200070, {**fields, **more})
+        return self.client.ask(200070, {**fields, **changes})
 
     def answer(self, **settings: Any) -> RemotingCommand:
         """Ask for messages, and return the answer, which must come at once."""

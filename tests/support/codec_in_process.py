@@ -47,14 +47,14 @@ def run(*arguments: str, stdin: Iterable[str | dict[str, Any]] | bytes = ()) -> 
 
 def only(*arguments: str, line: str | dict[str, Any]) -> Any:
     """Run the command on one line, which it must accept."""
-    done = run(*arguments, stdin=[line])
-    assert (0, 1) == (done.status, len(done.lines)), done
-    return done.lines[0]
+    result = run(*arguments, stdin=[line])
+    assert (0, 1) == (result.status, len(result.lines)), result
+    return result.lines[0]
 
 
 def refused(*arguments: str, line: str | dict[str, Any]) -> Any:
     """Run the command on one line, which it must refuse."""
-    done = run(*arguments, stdin=[line])
-    assert (1, 1) == (done.status, len(done.lines)), done
-    assert ["error", "message", "offset"] == list(done.lines[0])
-    return done.lines[0]
+    result = run(*arguments, stdin=[line])
+    assert (1, 1) == (result.status, len(result.lines)), result
+    assert ["error", "message", "offset"] == list(result.lines[0])
+    return result.lines[0]

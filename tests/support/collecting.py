@@ -50,10 +50,12 @@ async def collect_bodies(
         bodies.extend(message.body or b"" for message in several)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - one or many
         await trio.lowlevel.checkpoint()
 
-    wanted = {topic: "*"}
+    subscriptions = {topic: "*"}
     if flavour == "pop":
         config = PopConsumerConfig(**settings)
-        async with open_pop_consumer(client, group, wanted, collect, config=config) as popping:
+        async with open_pop_consumer(
+            client, group, subscriptions, collect, config=config
+        ) as popping:
             yield popping
     elif flavour == "lite pull":
         lite = LitePullConsumerConfig(consume_from_where=FROM_FIRST, pull_batch_size=32, **settings)
@@ -74,5 +76,5 @@ async def collect_bodies(
     else:
         handler = {"orderly_listener" if flavour == "orderly" else "listener": collect}
         push: Any = {"config": replace(FIRST, **settings), **handler}
-        async with open_push_consumer(client, group, wanted, **push) as pushing:
+        async with open_push_consumer(client, group, subscriptions, **push) as pushing:
             yield pushing

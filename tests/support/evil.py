@@ -75,15 +75,15 @@ class _Texts(BrokerRequests):
             for wire, hint in _hints_of(header).items()
         }
 
-    def body(self, kind: object) -> bytes | None:
+    def body(self, body_type: object) -> bytes | None:
         """A body."""
-        if isinstance(kind, ArrayOf):
-            return b"[%b]" % json.dumps(self._members(kind.element, 6)).encode()
-        if isinstance(kind, type):
-            return json.dumps(self._members(kind, 6)).encode()
-        if kind in {Raw.STORED_MESSAGE, Raw.STORED_MESSAGES}:
+        if isinstance(body_type, ArrayOf):
+            return b"[%b]" % json.dumps(self._members(body_type.element, 6)).encode()
+        if isinstance(body_type, type):
+            return json.dumps(self._members(body_type, 6)).encode()
+        if body_type in {Raw.STORED_MESSAGE, Raw.STORED_MESSAGES}:
             return encode_stored_message(MESSAGE)
-        return None if kind is None else f"{EVIL}={EVIL}\n".encode()
+        return None if body_type is None else f"{EVIL}={EVIL}\n".encode()
 
     def _value(self, name: str, hint: Any, depth: int) -> Any:
         if hint in {int, float} or depth == 0:

@@ -102,10 +102,10 @@ def bad_vectors() -> tuple[BadVector, ...]:
 
 def facts_of(command: RemotingCommand) -> Facts:
     """Describe a command as ``Vector.facts`` describes a packet."""
-    known = isinstance(command.language, LanguageCode) and command.language.is_known
+    is_known = isinstance(command.language, LanguageCode) and command.language.is_known
     return {
         "code": command.code,
-        "language": cast("LanguageCode", command.language).name if known else None,
+        "language": cast("LanguageCode", command.language).name if is_known else None,
         "version": command.version,
         "opaque": command.opaque,
         "flag": command.flag,
@@ -135,8 +135,8 @@ def read_four_ways(vector: Vector) -> None:
 
 def _read_byte_by_byte(data: bytes, command: RemotingCommand) -> None:
     decoder = CommandDecoder()
-    for at in range(len(data) - 1):
-        decoder.feed(data[at : at + 1])
+    for position in range(len(data) - 1):
+        decoder.feed(data[position : position + 1])
         assert decoder.next_command() is None
     decoder.feed(data[-1:])
     assert command == decoder.next_command()

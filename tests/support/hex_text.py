@@ -40,15 +40,15 @@ def _number(data: bytes, name: str) -> str:
 
 
 def _binary_entries(data: bytes) -> Iterator[str]:
-    at = 0
-    while at < len(data):
-        key_end = at + 2 + struct.unpack_from(">H", data, at)[0]
+    start = 0
+    while start < len(data):
+        key_end = start + 2 + struct.unpack_from(">H", data, start)[0]
         value_end = key_end + 4 + struct.unpack_from(">I", data, key_end)[0]
-        yield _number(data[at : at + 2], "key length")
-        yield from _block(data[at + 2 : key_end], "key")
+        yield _number(data[start : start + 2], "key length")
+        yield from _block(data[start + 2 : key_end], "key")
         yield _number(data[key_end : key_end + 4], "value length")
         yield from _block(data[key_end + 4 : value_end], "value")
-        at = value_end
+        start = value_end
 
 
 def _binary_header(header: bytes) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A name server as the tests see it, and ours as a process; Java's is in ``javapeers``.
+"""A name server as the tests see it, and ours as a process; Java's is in ``tests.peers.peers``.
 
 One test body runs against either.
 """
@@ -97,7 +97,7 @@ class OurNameServer(Server):
 
 
 class Startable(Protocol):
-    """Anything that ``started`` can look after."""
+    """A server that ``start_all`` can start and end."""
 
     def start(self) -> None:
         """Start it and wait until it is ready."""
@@ -108,7 +108,7 @@ class Startable(Protocol):
 
 @contextmanager
 def start_all(*peers: Startable) -> Generator[None]:
-    """Start peers side by side, which takes hardly longer than one of them alone, and end them after the block."""
+    """Start servers at the same time, and end them after the block."""
     try:
         with ThreadPoolExecutor(len(peers)) as pool:
             for start in [pool.submit(peer.start) for peer in peers]:

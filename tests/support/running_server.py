@@ -45,7 +45,7 @@ def request(code: int, opaque: int = 1, *, oneway: bool = False, **ext: str) -> 
 CLUSTER_INFO = request(RequestCode.GET_BROKER_CLUSTER_INFO)
 
 
-def registration(name: str = "broker-a", address: str = "10.0.0.1:10911", **more: str) -> bytes:
+def registration(name: str = "broker-a", address: str = "10.0.0.1:10911", **changes: str) -> bytes:
     topics = {
         topic: {
             "topicName": topic,
@@ -68,7 +68,7 @@ def registration(name: str = "broker-a", address: str = "10.0.0.1:10911", **more
         "clusterName": "C",
         "haServerAddr": "10.0.0.1:10912",
         "brokerId": "0",
-        **more,
+        **changes,
     }
     return encode(
         RemotingCommand(

@@ -110,10 +110,10 @@ async def run_tap(
     numbers = count(1)
     opened = trio.current_time()
 
-    async def serve(plain: trio.SocketStream) -> None:
-        number, client = next(numbers), cast("Stream", plain)
-        if tls is not None and await plain.socket.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE:
-            client = trio.SSLStream(plain, tls, server_side=True, https_compatible=True)
+    async def serve(stream: trio.SocketStream) -> None:
+        number, client = next(numbers), cast("Stream", stream)
+        if tls is not None and await stream.socket.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE:
+            client = trio.SSLStream(stream, tls, server_side=True, https_compatible=True)
         try:
             server = await trio.open_tcp_stream(LOOPBACK, target)
         except OSError:

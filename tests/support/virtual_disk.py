@@ -125,13 +125,13 @@ class VirtualDisk:
         return REAL[name](*args, **keywords)
 
     def _change_names(self, name: str, path: Path, args: tuple[Any, ...], keywords: Any) -> Any:
-        paths = [path, *(Path(other) for other in args[1:] if isinstance(other, str | Path))]
+        paths = [path, *(Path(name) for name in args[1:] if isinstance(name, str | Path))]
         for lost in paths:
             if lost.is_file() and not lost.is_symlink():  # the name may come back in a crash
                 self._gone[lost.stat().st_ino] = lost.read_bytes()
                 self._held.append(REAL["open"](lost, os.O_RDONLY))  # no new file gets its inode
         result = REAL[name](*args, **keywords)
-        for folder in {each.parent for each in paths}:
+        for folder in {changed.parent for changed in paths}:
             self._names.setdefault(folder.stat().st_ino, [{}]).append(listing(folder))
         return result
 
@@ -146,8 +146,8 @@ class VirtualDisk:
                 self._lost[inode] = (old.ljust(len(content), b"\0"), content)
             elif inode in self._lost:  # as Linux does: the pages count as clean now
                 content = b"".join(
-                    before if page == lost else page
-                    for page, before, lost in zip_longest(
+                    old_page if page == lost_page else page
+                    for page, old_page, lost_page in zip_longest(
                         *map(pages, (content, *self._lost[inode])), fillvalue=b""
                     )
                 )
@@ -186,11 +186,11 @@ class VirtualDisk:
                 for name, inode in kept.items():
                     if inode in contents:
                         (folder / name).unlink(missing_ok=True)
-                        content = self._torn(choose, inode, contents[inode])
+                        content = self._tear(choose, inode, contents[inode])
                         (folder / name).write_bytes(content)
         self._settle()
 
-    def _torn(self, choose: Callable[[list[Any]], Any], inode: int, new: bytes) -> bytes:
+    def _tear(self, choose: Callable[[list[Any]], Any], inode: int, new: bytes) -> bytes:
         """Return the bytes of a file, of which each page was written, or was not."""
         old = self._bytes.get(inode, b"")
         size = choose([len(old), len(new)])
@@ -226,7 +226,7 @@ def first(choices: list[Any]) -> Any:
 
 
 def pages(data: bytes) -> list[bytes]:
-    return [data[at : at + PAGE] for at in range(0, len(data), PAGE)]
+    return [data[start : start + PAGE] for start in range(0, len(data), PAGE)]
 
 
 def listing(folder: Path) -> Listing:
@@ -260,12 +260,12 @@ def run_until_crashes(
     for calls in count():
         is_whole = False
         for seed in seeds:
-            done: list[Any] = []
+            notes: list[Any] = []
             with VirtualDisk(folder / f"{calls}-{seed}", calls) as disk:
                 with suppress(KilledError):
-                    work(disk.root, done)
+                    work(disk.root, notes)
                 is_whole = not disk.is_dead
                 disk.crash(seed)
-            yield disk.root, done
+            yield disk.root, notes
         if is_whole:
             return

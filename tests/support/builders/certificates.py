@@ -106,25 +106,25 @@ def _sign(name: str, issuer: Pair | None) -> Pair:
     return Pair(builder.sign(signer, hashes.SHA256()), key)
 
 
-def with_pair(folder: Path, pair: Pair, **more: Any) -> TlsSettings:
+def with_pair(folder: Path, pair: Pair, **settings: Any) -> TlsSettings:
     """Settings with a certificate, which is written to ``server.pem`` and ``server.key``."""
     cert, key = pair.write(folder, "server")
-    return TlsSettings(test_mode=False, cert_path=cert, key_path=key, **more)
+    return TlsSettings(test_mode=False, cert_path=cert, key_path=key, **settings)
 
 
 async def certificate_of(context: ssl.SSLContext) -> x509.Certificate:
     """The certificate that a server with this context shows."""
     ours, theirs = memory_stream_pair()
-    seen: list[bytes] = []
+    certificates: list[bytes] = []
 
     async def look() -> None:
         client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
         stream = trio.SSLStream(ours, client)
         await stream.do_handshake()
-        seen.append(stream.getpeercert(binary_form=True))
+        certificates.append(stream.getpeercert(binary_form=True))
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(look)
         await TlsStream(theirs, context).do_handshake()
-    return x509.load_der_x509_certificate(seen[0])
+    return x509.load_der_x509_certificate(certificates[0])

@@ -111,9 +111,9 @@ class ExportedCluster:
     def asking(self, place: BrokerPlace = PLACE, *, concurrent: int = 2) -> Asking:
         return Asking(self.admin, place, Samples(), concurrent=concurrent)
 
-    async def answer(self, value: Any, *asked: str) -> Any:
-        self.asked.append(asked)
-        if asked[0] in self.hangs:
+    async def answer(self, value: Any, *request: str) -> Any:
+        self.asked.append(request)
+        if request[0] in self.hangs:
             await trio.sleep_forever()
         await trio.lowlevel.checkpoint()
         if isinstance(value, Exception):

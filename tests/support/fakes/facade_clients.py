@@ -55,9 +55,9 @@ def own_connections(producer: aio.Producer) -> list[object]:
 @contextmanager
 def allow_interrupts() -> Generator[None]:
     """Raise ``KeyboardInterrupt`` at SIGINT, which a shell lets programs in the background ignore."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, handler)
 
 
 def threads() -> list[str]:

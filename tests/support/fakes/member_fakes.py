@@ -24,12 +24,12 @@ class Producer:
     """A producer."""
 
     group: str = "p"
-    wanted: tuple[str, ...] = ("T",)
+    topic_names: tuple[str, ...] = ("T",)
     heard: list[object] = field(default_factory=list[object])
     replies: tuple[bytes, ...] = ()
 
     def topics(self) -> tuple[str, ...]:
-        return self.wanted
+        return self.topic_names
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
         self.heard.append((topic, len(route.broker_datas or ())))
@@ -49,11 +49,11 @@ class Consumer:
     """A consumer."""
 
     group: str = "g"
-    wanted: tuple[str, ...] = ("T",)
+    topic_names: tuple[str, ...] = ("T",)
     heard: list[object] = field(default_factory=list[object])
 
     def topics(self) -> tuple[str, ...]:
-        return self.wanted
+        return self.topic_names
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
         self.heard.append((topic, len(route.broker_datas or ())))
@@ -65,7 +65,7 @@ class Consumer:
             message_model=MessageModel.CLUSTERING,
             subscription_data_set=tuple(
                 SubscriptionData(topic=topic, sub_string="*", sub_version=1)
-                for topic in self.wanted
+                for topic in self.topic_names
             ),
         )
 

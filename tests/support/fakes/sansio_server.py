@@ -88,19 +88,19 @@ class Server:
 
     def receive(self, data: bytes, session: Session | None = None) -> Effects:
         """Return the effects of bytes, when all steps are done."""
-        one = session or self.session
-        outcome = one.receive(data, self.now)
-        while one.busy:
-            more = one.proceed(self.now)
+        connection = session or self.session
+        outcome = connection.receive(data, self.now)
+        while connection.busy:
+            step = connection.proceed(self.now)
             outcome = Effects(
-                send=outcome.send + more.send,
-                events=outcome.events + more.events,
-                notify=outcome.notify + more.notify,
-                persist_kv=outcome.persist_kv or more.persist_kv,
-                persist_config=outcome.persist_config or more.persist_config,
-                send_unsaved=outcome.send_unsaved + more.send_unsaved,
-                close=more.close,
-                commands=outcome.commands + more.commands,
+                send=outcome.send + step.send,
+                events=outcome.events + step.events,
+                notify=outcome.notify + step.notify,
+                persist_kv=outcome.persist_kv or step.persist_kv,
+                persist_config=outcome.persist_config or step.persist_config,
+                send_unsaved=outcome.send_unsaved + step.send_unsaved,
+                close=step.close,
+                commands=outcome.commands + step.commands,
             )
         return outcome
 
@@ -206,11 +206,11 @@ def registration_body(
 
 
 def identity(
-    name: str = "b1", address: str = BROKER, broker_id: str = "0", **more: str
+    name: str = "b1", address: str = BROKER, broker_id: str = "0", **members: str
 ) -> dict[str, str]:
     """The fields that identify a broker, and further ones of a registration."""
     fields = {"brokerAddr": address, "brokerId": broker_id, "brokerName": name, "clusterName": "C"}
-    return {**fields, **more}
+    return {**fields, **members}
 
 
 def events(server: Server, code: int, ext: dict[str, Any] | None, body: bytes = b"") -> list[Event]:

@@ -51,9 +51,9 @@ class TcpCluster(StoringCluster):
 
     def hang_up(self, first: int = 0) -> None:
         """Close the connections that were accepted from the first one with this number on."""
-        for each in self._open[first:]:
+        for connection in self._open[first:]:
             try:
-                each.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
             except OSError:
                 continue
         del self._open[first:]

@@ -86,7 +86,7 @@ async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
         units = await read_units(session, place, first, end)
         messages = await pull_all(session, place, first, end, units)
     times = sorted({message.store_timestamp for message in messages})
-    asked = sorted({time + step for time in (*times[:2], *times[-2:]) for step in (-1, 0, 1)})
+    searched = sorted({time + step for time in (*times[:2], *times[-2:]) for step in (-1, 0, 1)})
     return Queue(
         topic=topic,
         queue_id=queue_id,
@@ -96,13 +96,13 @@ async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
         messages=tuple(messages),
         units=tuple(units),
         by_time=tuple(
-            [(time, await brokers.search_offset(session.address, place, time)) for time in asked]
+            [(time, await brokers.search_offset(session.address, place, time)) for time in searched]
         ),
     )
 
 
 async def pull(
-    session: Session, place: MessageQueue, offset: int, *accepted: ResponseCode, most: int = 32
+    session: Session, place: MessageQueue, offset: int, *accepted: ResponseCode, count: int = 32
 ) -> Response:
     """The answer to a pull, from an offset on.
 
@@ -111,14 +111,14 @@ async def pull(
         place: the queue.
         offset: of the queue.
         accepted: codes that raise no error, besides those of pulls.
-        most: messages of the answer.
+        count: the largest number of messages in the answer.
     """
     header = PullMessageRequestHeader(
         consumer_group=READER,
         topic=place.topic,
         queue_id=place.queue_id,
         queue_offset=offset,
-        max_msg_nums=most,
+        max_msg_nums=count,
         sys_flag=_SUBSCRIPTION,
         commit_offset=0,
         suspend_timeout_millis=0,
@@ -155,8 +155,8 @@ async def pull_all(
     while offset < end:
         answer = await pull(session, place, offset, ResponseCode.TOPIC_NOT_EXIST)
         if answer.command.code == ResponseCode.TOPIC_NOT_EXIST:
-            places = [unit.physical_offset for unit in units]
-            return [split(await view(session, place.topic, at))[0] for at in places]
+            offsets = [unit.physical_offset for unit in units]
+            return [split(await view(session, place.topic, offset))[0] for offset in offsets]
         if answer.command.code == ResponseCode.SUCCESS:
             messages += split(answer.command.body or b"")
         following = answer.header.next_begin_offset
@@ -169,10 +169,10 @@ async def pull_all(
 def split(body: bytes) -> list[Pulled]:
     """The messages in the body of an answer."""
     messages: list[Pulled] = []
-    at = 0
+    start = 0
     for message in decode_stored_messages(body, decompress=False):
-        data = body[at : at + message.store_size]
-        at += message.store_size
+        data = body[start : start + message.store_size]
+        start += message.store_size
         messages.append(_pull(message, data))
     return messages
 
@@ -236,15 +236,15 @@ async def read_units(session: Session, place: MessageQueue, first: int, end: int
 
 def _list_lookups(sent: Iterable[Sent], topics: Collection[str]) -> list[tuple[str, str, str]]:
     """The lookups that make sense, each once."""
-    wanted: dict[tuple[str, str, str], None] = {}
+    lookups: dict[tuple[str, str, str], None] = {}
     for message in sent:
-        wanted.update({(message.topic, key, "K"): None for key in message.keys if key.strip()})
+        lookups.update({(message.topic, key, "K"): None for key in message.keys if key.strip()})
         if message.unique_key:
-            wanted[message.topic, message.unique_key, "U"] = None
+            lookups[message.topic, message.unique_key, "U"] = None
         if message.tags:
-            wanted[message.topic, message.tags, "T"] = None
-    wanted.update({(topic, "no such key", "K"): None for topic in topics})
-    return list(wanted)
+            lookups[message.topic, message.tags, "T"] = None
+    lookups.update({(topic, "no such key", "K"): None for topic in topics})
+    return list(lookups)
 
 
 async def look_up(session: Session, topic: str, key: str, index: str) -> Lookup:

@@ -65,12 +65,12 @@ class Session:
 
     async def wait_until_dispatched(self) -> None:
         """Wait until every stored message is in its queue; Java fills queues after it answers a send."""
-        behind = None
+        missing_bytes = None
         with trio.fail_after(PATIENCE):
-            while behind != "0":
+            while missing_bytes != "0":
                 with suppress(BrokerError):  # Java has no figures in its first second
                     info = await self.admin.brokers.runtime_info(self.address)
-                    behind = info["dispatchBehindBytes"]
+                    missing_bytes = info["dispatchBehindBytes"]
                 await trio.sleep(0.05)
 
     async def create_group(self, group: str, **settings: Any) -> None:

@@ -94,27 +94,27 @@ class Original:
         kinds = [*OVERWRITES, "cut", "longer", "no file"]
         if name.endswith((".json", ".bak")):
             kinds += ["value"] * 12
-        kind = chance.choice(kinds)
-        if kind in OVERWRITES:
-            self.put(name, *_overwrite(kind, written, chance))
-        elif kind == "cut":
+        change = chance.choice(kinds)
+        if change in OVERWRITES:
+            self.put(name, *_overwrite(change, written, chance))
+        elif change == "cut":
             os.truncate(path, chance.choice((0, chance.randrange(max(1, self.sizes[name])))))
-        elif kind == "longer":
+        elif change == "longer":
             path.write_bytes(path.read_bytes() + chance.randbytes(chance.choice(SIZES)))
-        elif kind == "value":
+        elif change == "value":
             path.write_bytes(_with_another_value(written, chance))
         else:
             path.unlink()
             target = chance.choice(("", "/etc/passwd", name, "/dev/zero", ".."))
             path.symlink_to(target) if target else chance.choice((path.mkdir, path.touch))()
-        return kind, name
+        return change, name
 
 
-def _overwrite(kind: str, written: bytes, chance: Random) -> tuple[int, bytes]:
+def _overwrite(change: str, written: bytes, chance: Random) -> tuple[int, bytes]:
     """Where a file is overwritten, and with what."""
     place = chance.randrange(max(1, len(written)))
     size, width = chance.choice(SIZES), chance.choice((1, 2, 4, 8))
-    match kind:
+    match change:
         case "bit":
             old = written[place : place + 1] or b"\0"
             return place, bytes([old[0] ^ 1 << chance.randrange(8)])
@@ -133,7 +133,7 @@ def _overwrite(kind: str, written: bytes, chance: Random) -> tuple[int, bytes]:
 def _with_another_value(written: bytes, chance: Random) -> bytes:
     """JSON in which another value stands in the place of a number, a text, an object or a list."""
     place = chance.choice(
-        [at for at, byte in enumerate(written) if byte in b'{["0123456789'] or [0]
+        [index for index, byte in enumerate(written) if byte in b'{["0123456789'] or [0]
     )
     end = place + 1
     while end < len(written) and written[end] not in b",}]:\n":
@@ -142,7 +142,7 @@ def _with_another_value(written: bytes, chance: Random) -> bytes:
 
 
 @dataclass(slots=True)
-class Listed:
+class Listing:
     """Messages as the command lists them: physical offset → line; ``repeated`` offsets."""
 
     status: int
@@ -150,10 +150,10 @@ class Listed:
     repeated: list[int] = field(default_factory=list[int])
 
 
-def listed(root: Path, arguments: tuple[str, ...] = LIST) -> Listed:
+def list_messages(root: Path, arguments: tuple[str, ...] = LIST) -> Listing:
     """The messages of a store."""
     status, output, _ = call_store(*arguments, root)
-    result = Listed(status)
+    result = Listing(status)
     for text in output.splitlines():
         line = json.loads(text)
         place = line["commit_log_offset"]
@@ -173,7 +173,7 @@ class HostileStore:
 
     def __init__(self, root: Path) -> None:
         self.original = Original(root)
-        self.lines = listed(root).lines
+        self.lines = list_messages(root).lines
 
     @cached_property
     def _places(self) -> dict[int, tuple[str, int, bytes]]:
@@ -202,7 +202,7 @@ class HostileStore:
             self.original.restore(name)
 
     def _faults(self, name: str, chance: Random) -> Iterator[str]:
-        now = listed(self.original.root)
+        now = list_messages(self.original.root)
         hit = set(self._hit(name))
         yield from (f"{offset} is listed twice" for offset in now.repeated)
         for offset, line in self.lines.items():
@@ -237,15 +237,15 @@ class HostileStore:
 
     def _has_other_body(self, offset: int) -> bool:
         old, new = self._places[offset][2], self._bytes(offset)
-        before, after = message_parts(old, 0), message_parts(new, 0)
-        if before is None or after is None:
+        old_parts, new_parts = message_parts(old, 0), message_parts(new, 0)
+        if old_parts is None or new_parts is None:
             return False
-        body = slice(before.body, before.body + before.body_size)
-        return before[2:4] == after[2:4] and old[body] != new[body]
+        body = slice(old_parts.body, old_parts.body + old_parts.body_size)
+        return old_parts[2:4] == new_parts[2:4] and old[body] != new[body]
 
     # -------------------------------------------------------------- verbs
 
-    def _check_faults(self, name: str, now: Listed, hit: set[int]) -> Iterator[str]:
+    def _check_faults(self, name: str, now: Listing, hit: set[int]) -> Iterator[str]:
         status, output, _ = call_store("check", "--json", self.original.root)
         if status == 2:
             return
@@ -261,9 +261,9 @@ class HostileStore:
         if not status and not was_killed and self._has_lost_units(name):
             yield f"check calls the store whole, and units of {name} are lost"
 
-    def _rebuild_faults(self, now: Listed, hit: set[int]) -> Iterator[str]:
+    def _rebuild_faults(self, now: Listing, hit: set[int]) -> Iterator[str]:
         root = self.original.root
-        whole = {
+        expected = {
             offset: line
             for offset, line in now.lines.items()
             if offset in self.lines and offset not in hit and line["state"] != "ghost"
@@ -271,14 +271,14 @@ class HostileStore:
         new = root.parent / "new"
         try:
             status, _, errors = call_store("rebuild", new, root)
-            if status == 2 and whole:
+            if status == 2 and expected:
                 yield f"rebuild: {errors}"
             if status == 2:
                 return
-            saved = listed(new).lines
+            saved = list_messages(new).lines
         finally:
             shutil.rmtree(new, ignore_errors=True)
-        for offset, line in whole.items():
+        for offset, line in expected.items():
             if offset not in saved:
                 yield f"rebuild loses {offset}"
             elif {**saved[offset], "state": line["state"]} != line:
@@ -290,7 +290,7 @@ class HostileStore:
             return False
         old, path = self.original.files[name], self.original.root / name
         new = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
-        units = [slice(at, at + 12) for at in range(0, len(old), UNIT_SIZE)]
+        units = [slice(start, start + 12) for start in range(0, len(old), UNIT_SIZE)]
         return any(any(old[unit]) and old[unit] != new[unit] for unit in units)
 
     def _get_faults(self, offset: int) -> Iterator[str]:
