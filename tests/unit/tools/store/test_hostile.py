@@ -10,6 +10,7 @@ import resource
 import shutil
 import socket
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +21,6 @@ from tests.support.stores.fixtures import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-    from pathlib import Path
 
 ESCAPES = "\x1b[31m\x07\x9b2J\u202e\n"
 """Colours, a bell, an erased screen, writing from right to left, and a new line."""
@@ -82,20 +82,26 @@ def texts_with_escapes(root: Path) -> Path:
     return root
 
 
-def pipes(root: Path) -> Path:
-    """Every file is a pipe without a writer."""
+def replace_files(root: Path, make: Callable[[Path], None]) -> Path:
     for path in files_below(root):
         path.unlink()
-        os.mkfifo(path)
+        make(path)
     return root
+
+
+def pipes(root: Path) -> Path:
+    """Every file is a pipe without a writer."""
+    return replace_files(root, os.mkfifo)
 
 
 def devices(root: Path) -> Path:
     """Every file is a link to a device that never ends."""
-    for path in files_below(root):
-        path.unlink()
-        path.symlink_to("/dev/zero")
-    return root
+    return replace_files(root, lambda path: path.symlink_to("/dev/zero"))
+
+
+def folders(root: Path) -> Path:
+    """Every file is a folder."""
+    return replace_files(root, Path.mkdir)
 
 
 def device_as_root(root: Path) -> Path:
@@ -113,14 +119,6 @@ def socket_as_lock(root: Path) -> Path:
     (root / "lock").unlink(missing_ok=True)
     with contextlib.chdir(root), socket.socket(socket.AF_UNIX) as listener:
         listener.bind("lock")
-    return root
-
-
-def folders(root: Path) -> Path:
-    """Every file is a folder."""
-    for path in files_below(root):
-        path.unlink()
-        path.mkdir()
     return root
 
 

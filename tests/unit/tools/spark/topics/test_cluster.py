@@ -121,25 +121,18 @@ def test_topic_unknown_to_its_broker_has_no_bounds(
     assert questions.bounds(questions.queues([topic])) == {}
 
 
-def test_absent_broker_is_an_error_or_left_out(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
+@pytest.mark.parametrize("is_absent", [True, False], ids=["absent", "busy"])
+def test_broker_without_statistics_is_an_error_or_left_out(
+    rocketmq: RocketMQ, cluster: OpenCluster, *, is_absent: bool
+) -> None:
     topic = rocketmq.topic(queues=1)
     questions = cluster(topic)
     queues = questions.queues([topic])
-    rocketmq.broker.cut_next(2, requests=[RequestCode.GET_TOPIC_STATS_INFO])
-
-    with pytest.raises(UnreachableError):
-        questions.bounds(queues)
-
-    assert questions.bounds(queues, may_be_missing=True) == {}
-
-
-def test_busy_broker_is_an_error_or_left_out(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
-    topic = rocketmq.topic(queues=1)
-    questions = cluster(topic)
-    queues = questions.queues([topic])
-    rocketmq.broker.refuse_next(
-        ResponseCode.SYSTEM_BUSY, times=2, requests=[RequestCode.GET_TOPIC_STATS_INFO]
-    )
+    requests = [RequestCode.GET_TOPIC_STATS_INFO]
+    if is_absent:
+        rocketmq.broker.cut_next(2, requests=requests)
+    else:
+        rocketmq.broker.refuse_next(ResponseCode.SYSTEM_BUSY, times=2, requests=requests)
 
     with pytest.raises(UnreachableError, match="see whether name servers"):
         questions.bounds(queues)
