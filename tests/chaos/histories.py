@@ -1,19 +1,15 @@
 """Faults of a server, the history of its clients, and contradictions to a correct server."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import trio
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rocketwire_tools.pytest_plugin.faults import FaultProxy
+from rocketwire_tools.pytest_plugin.faults import FaultProxy
 
 PERSIST_SECONDS: Final = 7.0
 """Time after which offsets are on the disk: 5 s until the next write, and some for a busy machine."""

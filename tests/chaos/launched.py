@@ -5,8 +5,6 @@
 ``CHAOS_FIRST_SCAN``: seconds to the first scan for silent brokers.  SIGUSR1: it is killed at a random call of its next saves.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import resource

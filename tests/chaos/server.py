@@ -1,21 +1,17 @@
 """The name server as a process with faults."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
+import socket
 import sys
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
 from tests.peers import raw_call
 from tests.peers.cache import ROOT
 from tests.peers.peers import properties
 from tests.peers.processes import LOOPBACK, Child, free_ports
-
-if TYPE_CHECKING:
-    import socket
-    from pathlib import Path
 
 PUT, GET, DELETE, LIST = 100, 101, 102, 219
 NAMESPACE = "ns"

@@ -1,10 +1,10 @@
 """Messages that a broker of Java's acknowledged are consumed despite faults of connections and servers."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import trio
@@ -21,16 +21,11 @@ from rocketwire.client import (
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.transport.dial import connect_stream
+from rocketwire.wire.message.stored import StoredMessage
+from rocketwire_tools.pytest_plugin.faults import FaultProxy
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rocketwire.wire.message.stored import StoredMessage
-    from rocketwire_tools.pytest_plugin.faults import FaultProxy
-    from tests.peers.peers import JavaBroker
+from tests.peers.peers import JavaBroker
 
 pytestmark = [
     pytest.mark.java,

@@ -1,18 +1,12 @@
 """Steps of the wall clock do not change when brokers are silent: another clock measures that."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from tests.support.running_server import CLUSTER_INFO, registration, request, running, settings
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
-
 
 pytestmark = pytest.mark.chaos
 

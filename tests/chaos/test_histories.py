@@ -1,18 +1,26 @@
 """Histories of clients of the development broker, under kills, pauses, cut connections and a failing disk."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
 
 import pytest
 import trio
 
-from rocketwire.client import ClientConfig, Message, ProducerConfig, open_client, open_producer
+from rocketwire.client import (
+    ClientConfig,
+    ClientInstance,
+    Message,
+    Producer,
+    ProducerConfig,
+    open_client,
+    open_producer,
+)
 from rocketwire.client.admin import open_admin
 from rocketwire.client.consumer.pop.pop import PopCalls
 from rocketwire.errors import RocketWireError
@@ -22,18 +30,12 @@ from rocketwire.policy.pop_handle import handle_of
 from rocketwire.policy.retry import SendStatus
 from rocketwire.transport.dial import connect_stream
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
+from rocketwire_tools.pytest_plugin.faults import FaultProxy
 from tests.chaos.histories import History, cause
 from tests.peers.cache import ROOT
 from tests.peers.dev_cluster import DevBroker
 from tests.support.stores.answers import pull
 from tests.support.stores.cluster import Session
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rocketwire.client import ClientInstance, Producer
-    from rocketwire_tools.pytest_plugin.faults import FaultProxy
 
 pytestmark = [pytest.mark.process, pytest.mark.chaos]
 

@@ -1,14 +1,13 @@
 """Faults during a write of the KV file lose no acknowledged item, and we and Java can read the file."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
 import shutil
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -16,9 +15,6 @@ from rocketwire_namesrv.runtime import storage
 from tests.peers import raw_call
 from tests.support.name_servers import name_server
 from tests.support.virtual_disk import KilledError, VirtualDisk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.chaos
 

@@ -1,12 +1,10 @@
 """A name server without disk, descriptors or log continues, and one that was killed has all acknowledged items."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +12,6 @@ from rocketwire_namesrv.server import reactor
 from tests.chaos.server import DELETE, GET, NAMESPACE, PUT, SECONDS, UnluckyServer
 from tests.peers import raw_call
 from tests.peers.processes import LOOPBACK, wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [pytest.mark.process, pytest.mark.chaos, pytest.mark.full]
 

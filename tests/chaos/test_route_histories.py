@@ -1,30 +1,25 @@
 """Histories of brokers and clients of the name server, under kills, pauses, cut connections and a failing disk."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
 
 import pytest
 import trio
 
 from rocketwire_namesrv.server import reactor
+from rocketwire_tools.pytest_plugin.faults import FaultProxy
 from tests.chaos.histories import Change, Register, cause
 from tests.chaos.server import DELETE, GET, NAMESPACE, PUT, SECONDS, UnluckyServer
 from tests.peers import raw_call
 from tests.peers.processes import LOOPBACK
 from tests.support.fakes.sansio_server import identity, registration_body, topic, version
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rocketwire_tools.pytest_plugin.faults import FaultProxy
 
 pytestmark = [pytest.mark.process, pytest.mark.chaos]
 

@@ -1,7 +1,5 @@
 """Memory, descriptors and tasks of the name server do not grow under brokers that crash, clients that leave, and invalid bytes."""
 
-from __future__ import annotations
-
 import os
 import random
 import socket
@@ -9,7 +7,9 @@ import statistics
 import struct
 import threading
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -19,10 +19,6 @@ from tests.chaos.server import SECONDS, UnluckyServer
 from tests.peers import raw_call
 from tests.peers.processes import LOOPBACK
 from tests.support.fakes.sansio_server import registration_body, topic, version
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = [
     pytest.mark.process,

@@ -1,21 +1,19 @@
 """Fuzz targets of the clients: with any answers, callers get errors of the library and consumers continue."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, cast
+from typing import Any, ClassVar, Final, Self, TypeAlias, cast
 
 import trio
 from trio.testing import MockClock
 
 from rocketwire import aio, client, sync
-from rocketwire.client import LitePullConsumer, Message
+from rocketwire.client import ClientInstance, LitePullConsumer, Message
 from rocketwire.client.admin.admin import Admin, open_admin
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -24,23 +22,15 @@ from rocketwire.messages.enums import MessageRequestMode
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.operations.model import ArrayOf, Raw
 from rocketwire.messages.operations.registry import OPERATIONS
-from rocketwire.testing import reply
-from rocketwire.wire.command import encode
+from rocketwire.testing import MemoryNetwork, reply
+from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.fuzz.broker_requests import BrokerRequests
 from tests.fuzz.chance import Chance
 from tests.fuzz.server_targets import raising
 from tests.support.fakes.consumer_fakes import FLAVOURS, PULLS, consumer, script
 from tests.support.fakes.facade_clients import AsyncClient, BlockingClient
-from tests.support.fakes.storing_cluster import BROKER, NS, connect
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.testing import MemoryNetwork
-    from rocketwire.wire.command import RemotingCommand
-    from tests.support.fakes.storing_cluster import StoringCluster
+from tests.support.fakes.storing_cluster import BROKER, NS, StoringCluster, connect
 
 Call: TypeAlias = "Callable[[], Any]"
 
@@ -137,7 +127,7 @@ class OddCluster:
         """Remember the usual answer to requests of a code."""
         self._replies[code] = answer
 
-    def peer(self, _: str) -> OddCluster:
+    def peer(self, _: str) -> Self:
         """Take the usual answers of all servers."""
         return self
 

@@ -1,21 +1,16 @@
 """Compare bodies of every class with Java's ``RemotingSerializable``."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.operations.registry import CLASSES
+from tests.fuzz.chance import Chance
 from tests.fuzz.shapes import reshape
 from tests.fuzz.trees import of_java, of_ours
 from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.fuzz.chance import Chance
-    from tests.peers.oracle import Answer, Oracle
+from tests.peers.oracle import Answer, Oracle
 
 ROUND = 1500
 SEEDS = 1 << 40

@@ -1,12 +1,8 @@
 """Random values and damaged bytes, the same for the same seed; unusual ones are frequent."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 T = TypeVar("T")
 

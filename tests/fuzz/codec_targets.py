@@ -1,7 +1,5 @@
 """Fuzz targets of the codec: bytes in, values or a ``DecodeError`` out."""
 
-from __future__ import annotations
-
 import contextlib
 import zlib
 

@@ -4,25 +4,18 @@
 explained differences by name and the first unexplained ones with their bytes; the exit status is 1 if there are any.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tests.fuzz.chance import Chance
 from tests.fuzz.explained import explanation
 from tests.fuzz.formats import FORMATS
-from tests.fuzz.trials import Refusal, Trial, differences
+from tests.fuzz.trials import Difference, Format, Refusal, Trial, differences
 from tests.peers.oracle import Oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tests.fuzz.trials import Difference, Format
 
 SHOWN = 20
 """Unexplained differences that are printed in full."""

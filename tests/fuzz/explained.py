@@ -4,16 +4,11 @@ Rules of this file: ``docs/support.md`` has the reason of each name; a rule that
 removed; what is not listed is a bug.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from tests.fuzz.predicates import bodies, combinations, headers, json_texts, messages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.fuzz.trials import Difference, Trial
+from tests.fuzz.trials import Difference, Trial
 
 
 class Explanation(NamedTuple):

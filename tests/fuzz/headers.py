@@ -1,20 +1,15 @@
 """Compare commands that have JSON headers with Java's ``RemotingCommand``."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, decode, encode
+from tests.fuzz.chance import Chance
 from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tests.fuzz.chance import Chance
-    from tests.peers.oracle import Answer, Oracle
+from tests.peers.oracle import Answer, Oracle
 
 Entry: TypeAlias = tuple[bytes, bytes]
 

@@ -6,8 +6,6 @@ and threads get answers.  The report counts internal errors: what a program does
 It compares the memory of each process with the settings that bound it; a broken promise ends with status 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re
@@ -20,17 +18,18 @@ import threading
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench import machine
 from rocketwire.flags import CommandFlag
 from rocketwire.signing import sign
-from rocketwire.wire.command import CommandDecoder
+from rocketwire.wire.command import CommandDecoder, RemotingCommand
 from rocketwire_namesrv.server import reactor
 from tests.chaos.server import SECONDS, UnluckyServer
 from tests.fuzz.answer_targets import Answers
@@ -41,11 +40,6 @@ from tests.fuzz.targets import TARGETS
 from tests.peers.cache import ROOT
 from tests.peers.dev_cluster import DevBroker
 from tests.peers.processes import LOOPBACK, Child, PeerFailedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rocketwire.wire.command import RemotingCommand
 
 MIB: Final = 1 << 20
 CONNECTIONS: Final = 4

@@ -1,20 +1,14 @@
 """Compare stored messages with Java's ``MessageDecoder``."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message, unwrap_inner_batch
+from tests.fuzz.chance import Chance
 from tests.fuzz.trials import Outcome, Trial, javas, ours
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.fuzz.chance import Chance
-    from tests.peers.oracle import Oracle
+from tests.peers.oracle import Oracle
 
 ROUND = 2000
 BORN_V6, STORE_V6 = 0x10, 0x20

@@ -1,23 +1,18 @@
 """Requests of every code for a name server, plausible and damaged, the same for the same seed."""
 
-from __future__ import annotations
-
 import json
 import struct
 import zlib
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from rocketwire.codes import RequestCode, SerializeType
 from rocketwire.errors import EncodeError
 from rocketwire.messages._codec.fields import ext_fields_of
 from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
+from tests.fuzz.chance import Chance
 from tests.support.name_servers import SERVED_CODES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.fuzz.chance import Chance
 
 CODES: Final = tuple(sorted({int(code) for code in RequestCode}))
 PATHS: Final = (

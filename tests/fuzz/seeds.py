@@ -1,18 +1,13 @@
 """Seeds: headers and bodies of the recorded frames, and a few values of each layout."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support import hex_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 

@@ -1,10 +1,8 @@
 """Fuzz targets of the servers: for any bytes, a session answers or closes."""
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rocketwire.errors import DecodeError
 from rocketwire.serving.preamble import Preamble, describe, is_plain
@@ -21,9 +19,6 @@ from tests.fuzz import seeds
 from tests.fuzz.broker_requests import BrokerRequests
 from tests.fuzz.chance import Chance
 from tests.fuzz.requests import Requests
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 
 def _open(data: bytes, step: int) -> tuple[object, ...]:

@@ -1,12 +1,9 @@
 """JSON texts with an array in the place of an object, or an object in the place of an array."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from tests.fuzz.chance import Chance
+from tests.fuzz.chance import Chance
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 

@@ -1,7 +1,5 @@
 """Fuzz targets of a broker's files: bytes in, records or a ``DecodeError`` out."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from itertools import islice

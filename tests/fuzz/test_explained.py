@@ -1,7 +1,5 @@
 """The explained differences are those of the support table, and each belongs to a format."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every fuzz target holds its invariant on its seeds and on damaged ones."""
 
-from __future__ import annotations
-
 import contextlib
 import tracemalloc
 

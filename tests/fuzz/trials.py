@@ -1,19 +1,14 @@
 """Trials of a differential run, their outcomes on both sides, and the differences."""
 
-from __future__ import annotations
-
 import json
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from rocketwire.errors import RocketWireError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.fuzz.chance import Chance
-    from tests.peers.oracle import Answer, Oracle
+from tests.fuzz.chance import Chance
+from tests.peers.oracle import Answer, Oracle
 
 Path: TypeAlias = tuple[str | int, ...]
 

@@ -1,17 +1,13 @@
 """The classes of typed headers, and a header as the oracle shows it."""
 
-from __future__ import annotations
-
 import dataclasses
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rocketwire.messages._codec.fields import ext_fields_of
+from rocketwire.messages._codec.headers import Ext
 from rocketwire.messages.operations.registry import CLASSES
-
-if TYPE_CHECKING:
-    from rocketwire.messages._codec.headers import Ext
-    from tests.fuzz.trials import Outcome
+from tests.fuzz.trials import Outcome
 
 ABSTRACT = ("RpcRequestHeader", "TopicRequestHeader", "TopicQueueRequestHeader")
 BITS = {"int": 32, "Integer": 32, "long": 64, "Long": 64}

@@ -1,19 +1,14 @@
 """Spark's standalone cluster on this machine: executors are processes of their own."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.spark.conftest import ROOT
 from tests.spark.distribution import distribution
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _SETTINGS = """
 spark.executor.memory 512m

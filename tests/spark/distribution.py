@@ -1,7 +1,5 @@
 """A distribution of Spark that pip's PySpark makes up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

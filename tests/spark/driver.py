@@ -3,8 +3,6 @@
 Rules of this file: a place is the step at which the driver was killed, read from its checkpoint afterwards.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -13,14 +11,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 from tests.spark.conftest import ROOT
 from tests.spark.distribution import distribution
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SECONDS: Final = 900.0
 """For each step of a driver on a busy machine."""

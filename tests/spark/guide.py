@@ -1,7 +1,5 @@
 """The guide's code, and captures in which its questions have answers."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

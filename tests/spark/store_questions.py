@@ -3,18 +3,14 @@
 Rules of this file: nothing here reads a store, except for the bytes that a test has damaged.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from tests.support.stores.store import BrokerStore
-    from tests.support.stores.truth import Pulled, Queue, Sent
+from tests.support.stores.store import BrokerStore
+from tests.support.stores.truth import Pulled, Queue, Sent
 
 BROKERS_TOPICS: Final = ("RMQ_SYS_", "rmq_sys_", "SCHEDULE_TOPIC_XXXX")
 """Prefixes of the topics that brokers write for themselves."""

@@ -1,10 +1,8 @@
 """The guide's recipe for clusters, on a cluster whose executors are processes of their own on this machine."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +11,6 @@ from tests.spark.conftest import without_spark
 from tests.spark.guide import GUIDE
 from tests.support.captures.decoded_rows import rows
 from tests.support.captures.fixtures import SMALL, make
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.java
 

@@ -1,10 +1,9 @@
 """The files of a read and its cuts, without Spark."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,9 +20,6 @@ from rocketwire_tools.spark.pushing import filter_text
 from rocketwire_tools.spark.reading import read
 from rocketwire_tools.spark.sizing import part_size, tasks
 from tests.support.spark_sources import EqualTo, In, IsNotNull, Not, StringStartsWith
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_options_have_defaults_units_and_any_case() -> None:

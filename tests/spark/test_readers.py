@@ -1,9 +1,9 @@
 """The readers as Spark calls them, without Spark."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,10 +15,6 @@ from tests.support.captures.decoded_rows import rows
 from tests.support.captures.fixtures import LOSSY, SMALL
 from tests.support.file_programs import run_pcap
 from tests.support.spark_sources import make_schema, read_partitions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 

@@ -3,30 +3,23 @@
 ``make test-all`` reads a million messages and kills at twenty places.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from tests.peers.cluster import JavaCluster
 from tests.peers.peers import OLD
 from tests.spark.conftest import without_spark
 from tests.spark.driver import Drivers, Steps, steps_of
 from tests.spark.job import STARTED
 from tests.spark.kills import READ, marks_of_kills
 from tests.spark.streams import places_in, read_committed
-from tests.spark.topics_of_java import Topics
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.peers.cluster import JavaCluster
-    from tests.spark.topics_of_java import Place
+from tests.spark.topics_of_java import Place, Topics
 
 pytestmark = marks_of_kills()
 

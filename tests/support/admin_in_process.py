@@ -1,7 +1,5 @@
 """The program run inside the test, without a server."""
 
-from __future__ import annotations
-
 import io
 import sys
 from typing import NamedTuple

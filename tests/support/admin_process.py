@@ -1,17 +1,13 @@
 """The program as a process of its own, with real pipes and signals."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 from tests.support.admin_in_process import VARIABLES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SECONDS = 300
 PROCESSES: list[subprocess.Popen[bytes]] = []

@@ -1,19 +1,14 @@
 """Clients of lite topics of a broker without sockets."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody, LiteSubscriptionDTO
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.broker import BrokerAtHand, bodies
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
-    from tests.support.broker import Client
+from tests.support.broker import BrokerAtHand, Client, bodies
 
 PARENT = "rooms"
 GROUP = "room-readers"

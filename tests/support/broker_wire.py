@@ -1,16 +1,12 @@
 """A client of any broker over a socket, request by request, to compare one broker with another."""
 
-from __future__ import annotations
-
 import socket
 import time
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Mapping
+from typing import Self
 
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from tests.support.broker import Requests, frame
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 SECONDS = 60.0
 """For an answer of a broker on a busy machine."""

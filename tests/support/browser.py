@@ -5,18 +5,14 @@ the browsers that it downloads itself are in no package registry: ``apt-get inst
 chromium-headless-shell``, or any other Chromium that the variable ``ROCKETWIRE_CHROMIUM`` names.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
+from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 PROGRAMS: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS: Final = (

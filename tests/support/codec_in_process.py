@@ -1,18 +1,14 @@
 """The command run inside the test: lines in, objects out."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import pytest
 
 from rocketwire_tools.codec.__main__ import main
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Run(NamedTuple):

@@ -1,14 +1,14 @@
 """Consumers of every kind that keep the bodies of their messages."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import trio
 
 from rocketwire.client import (
+    ClientInstance,
     LitePullConsumerConfig,
     PopConsumerConfig,
     PushConsumerConfig,
@@ -17,11 +17,6 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from rocketwire.client import ClientInstance
 
 FROM_FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
 FIRST = PushConsumerConfig(consume_from_where=FROM_FIRST)

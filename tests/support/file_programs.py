@@ -1,19 +1,15 @@
 """The commands ``rocketwire-store`` and ``rocketwire-pcap``, run inside the test."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import pytest
 
 from rocketwire_tools.pcap.__main__ import main as pcap_main
 from rocketwire_tools.store.__main__ import main as store_main
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Output(NamedTuple):

@@ -3,12 +3,11 @@
 A packet is data with an entry in the manifest; a new packet needs no new test code.
 """
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from rocketwire import errors
 from rocketwire.codes import LanguageCode
@@ -16,9 +15,6 @@ from rocketwire.errors import DecodeError
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from tests.peers import manifest
 from tests.support.hex_text import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Facts = dict[str, object]
 

@@ -4,13 +4,8 @@ Rules of this file: reading looks at hex digits alone; writing knows the layout 
 description, so that it can show a frame that the codec under test cannot read.
 """
 
-from __future__ import annotations
-
 import struct
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 WIDTH = 32
 """Bytes on one line of text."""

@@ -3,21 +3,17 @@
 One test body runs against either.
 """
 
-from __future__ import annotations
-
 import os
 import sys
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, Self
+from pathlib import Path
+from typing import Protocol, Self
 
 from tests.peers.cache import ROOT
 from tests.peers.peers import JavaNameServer, properties
 from tests.peers.processes import LOOPBACK, Server, free_ports
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
-    from pathlib import Path
 
 SERVED_CODES = (
     *range(100, 107), 205, 206, 216, 217, 219, 224, 304, 311, 312, 313, 318, 319, 322, 327, 901, 904,

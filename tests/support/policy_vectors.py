@@ -1,14 +1,10 @@
 """The vectors of Java's decisions, and the values that they are written with."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.vectors import JavaVector, vectors
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 
 def decisions(sheet: str, *operations: str) -> list[JavaVector]:

@@ -1,7 +1,5 @@
 """Programs of ours as processes of their own, for tests that kill them."""
 
-from __future__ import annotations
-
 import select
 import sys
 from pathlib import Path

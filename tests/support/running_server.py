@@ -1,11 +1,10 @@
 """Running servers for tests: each test on both drivers, with peers in memory or through the kernel."""
 
-from __future__ import annotations
-
 import json
 import socket
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pytest
 import trio
@@ -17,9 +16,6 @@ from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.server import reactor
 from rocketwire_namesrv.server.server import NameServer, serve
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
 
 LOOPBACK = "127.0.0.1"
 REACTOR = pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll")

@@ -1,12 +1,8 @@
 """Spark's side of a data source, without Spark: filters, schemas, and reads of partitions."""
 
-from __future__ import annotations
-
 import pickle
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 
 class EqualTo(NamedTuple):

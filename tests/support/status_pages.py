@@ -1,7 +1,5 @@
 """What a browser reads of a page for people, whose every tag is a harmless one."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 TAGS = {

@@ -5,26 +5,23 @@ keeps owes nothing to the codec under test.  ``run_tap`` is the proxy; ``tapped`
 thread for tests and tools that are not trio's.
 """
 
-from __future__ import annotations
-
 import socket
+import ssl
 import struct
 import threading
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import trio
 
 from tests.peers.processes import LOOPBACK
 
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Generator
+Stream: TypeAlias = trio.SocketStream | trio.SSLStream[trio.SocketStream]
 
-    Stream: TypeAlias = trio.SocketStream | trio.SSLStream[trio.SocketStream]
 
 TLS_HANDSHAKE = b"\x16"
 TO_SERVER = "to server"

@@ -1,19 +1,14 @@
 """TCP connections for tests: within one process, or to a server."""
 
-from __future__ import annotations
-
 import socket
+import ssl
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
 
 import trio
 
 from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.transport.dial import connect_stream
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import AsyncGenerator, Generator
 
 
 @contextmanager

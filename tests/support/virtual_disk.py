@@ -5,22 +5,18 @@ they always do. What is on the disk follows POSIX: the bytes of a file after its
 folder. ``crash`` takes away what is not.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import random
 import shutil
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import count, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 from unittest import mock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 PAGE: Final = 4096
 WRITES: Final = ("write", "pwrite")

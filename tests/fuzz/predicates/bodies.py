@@ -1,18 +1,13 @@
 """Explained differences of bodies."""
 
-from __future__ import annotations
-
 import re
 import time
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from tests.fuzz.predicates.difference import only_java, only_ours, text_of
 from tests.fuzz.predicates.json_texts import damaged
 from tests.fuzz.predicates.members import DERIVED_MEMBERS, ENUM_MEMBERS
-from tests.fuzz.trials import ABSENT, Difference, differences
-
-if TYPE_CHECKING:
-    from tests.fuzz.trials import Trial
+from tests.fuzz.trials import ABSENT, Difference, Trial, differences
 
 
 def unlisted_constant(_: Trial, difference: Difference) -> bool:

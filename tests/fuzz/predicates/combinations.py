@@ -1,16 +1,10 @@
 """Differences with several causes, or of several formats."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 from tests.fuzz.predicates.difference import only_java, only_ours
 from tests.fuzz.predicates.json_texts import damaged, not_json
-from tests.fuzz.trials import ABSENT, Difference
-
-if TYPE_CHECKING:
-    from tests.fuzz.trials import Trial
+from tests.fuzz.trials import ABSENT, Difference, Trial
 
 
 def null_field(_: Trial, difference: Difference) -> bool:

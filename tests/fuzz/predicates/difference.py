@@ -1,13 +1,6 @@
 """A difference between both sides, and the text of its trial."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from tests.fuzz.trials import Difference, Refusal
-
-if TYPE_CHECKING:
-    from tests.fuzz.trials import Trial
+from tests.fuzz.trials import Difference, Refusal, Trial
 
 
 def text_of(trial: Trial) -> bytes:

@@ -1,14 +1,10 @@
 """Explained differences of headers."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from tests.fuzz.predicates.difference import only_java, only_ours, text_of
-
-if TYPE_CHECKING:
-    from tests.fuzz.trials import Difference, Trial
+from tests.fuzz.trials import Difference, Trial
 
 
 def unlisted_language(_: Trial, difference: Difference) -> bool:

@@ -1,17 +1,12 @@
 """Explained differences of the JSON texts of headers and bodies."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from tests.fuzz.predicates.difference import only_java, only_ours, text_of
 from tests.fuzz.predicates.members import ENUM_MEMBERS
-from tests.fuzz.trials import ABSENT, Difference, Refusal
-
-if TYPE_CHECKING:
-    from tests.fuzz.trials import Trial
+from tests.fuzz.trials import ABSENT, Difference, Refusal, Trial
 
 
 def strict(text: bytes, *, integer_keys: bool) -> object:

@@ -1,7 +1,5 @@
 """Members of bodies that Java treats in their own way."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from enum import Enum

@@ -1,18 +1,11 @@
 """Explained differences of stored messages."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from tests.fuzz.predicates.difference import only_java, only_ours
-from tests.fuzz.trials import Broken, Difference, Refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.fuzz.trials import Trial
+from tests.fuzz.trials import Broken, Difference, Refusal, Trial
 
 
 def size_lies(data: bytes) -> bool:

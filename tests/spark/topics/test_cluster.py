@@ -3,22 +3,17 @@
 ``make test-all`` runs it with 200,000 rows.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from tests.peers.processes import wait_until
 from tests.spark.cluster import LocalCluster, read_recipe
 from tests.spark.conftest import without_spark
-
-if TYPE_CHECKING:
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 pytestmark = pytest.mark.java
 

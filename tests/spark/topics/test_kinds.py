@@ -1,15 +1,14 @@
 """Topics that are not plain ones, at Java's brokers: read by the classes that Spark calls."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import trio
 
-from rocketwire.client import Message, ProducerConfig, open_producer
+from rocketwire.client import ClientInstance, Message, ProducerConfig, open_producer
 from rocketwire.client.admin.admin import Admin
 from rocketwire.errors import RocketWireError
 from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError
@@ -17,17 +16,12 @@ from rocketwire_tools.spark.topics.connection import close_sessions
 from rocketwire_tools.spark.topics.options import read_options
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
 from rocketwire_tools.spark.topics.sink.task import write_partition
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
 from tests.peers.peers import CURRENT, OLD
 from tests.peers.processes import wait_until
 from tests.spark.conftest import without_spark
 from tests.spark.topics_of_java import Topics, read_here
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rocketwire.client import ClientInstance
-    from tests.peers.cluster import JavaCluster
 
 OPTIONS = {
     "compactionMappedFileSize": 20_000,

@@ -4,25 +4,19 @@ nor on what its bodies are when they are decompressed.
 ``ROCKETWIRE_SPARK_MESSAGES`` makes the topic larger.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.client import Message, ProducerConfig, open_producer
+from rocketwire.client import ClientInstance, Message, ProducerConfig, open_producer
 from rocketwire.wire.message.body_compression import CompressionType
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
 from tests.peers.processes import wait_until
 from tests.spark.conftest import ROOT, without_spark
 from tests.spark.topics_of_java import Topics
-
-if TYPE_CHECKING:
-    from rocketwire.client import ClientInstance
-    from tests.peers.cluster import JavaCluster
 
 pytestmark = pytest.mark.java
 

@@ -3,26 +3,20 @@
 ``make test-all`` writes 200,000 rows in each mode.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from rocketwire.errors import RocketWireError
+from tests.peers.cluster import JavaCluster
 from tests.peers.peers import CURRENT, OLD
 from tests.spark.conftest import without_spark
 from tests.spark.driver import Drivers
 from tests.spark.kills import WRITE, marks_of_kills
 from tests.spark.topics_of_java import Topics
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.peers.cluster import JavaCluster
 
 pytestmark = marks_of_kills(WRITE)
 

@@ -3,13 +3,12 @@
 Elliptic keys, because they are made in no time.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import ssl
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import trio
 from cryptography import x509
@@ -20,10 +19,6 @@ from trio.testing import memory_stream_pair
 
 from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire.serving.tls.stream import TlsStream
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 _AUTHORITY_USAGE = x509.KeyUsage(
     digital_signature=True,
@@ -63,7 +58,7 @@ class Pair:
             else serialization.NoEncryption(),
         )
 
-    def issue(self, name: str) -> Pair:
+    def issue(self, name: str) -> "Pair":
         """Sign a certificate for 127.0.0.1 under that name."""
         return _sign(name, self)
 

@@ -1,13 +1,9 @@
 """Rows of a capture."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Row = dict[str, Any]
 

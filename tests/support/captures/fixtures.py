@@ -1,21 +1,15 @@
 """Captures that several tests look at."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.peers.foreign.captures import capture
 from tests.peers.foreign.files import save
-from tests.peers.foreign.profiles import MIXED
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.peers.foreign.profiles import Profile
-    from tests.peers.foreign.tcp import Packet, Truth
+from tests.peers.foreign.profiles import MIXED, Profile
+from tests.peers.foreign.tcp import Packet, Truth
 
 SMALL = replace(MIXED, connections=40, frames=2000)
 LOSSY = replace(SMALL, lost=0.01, repeated=0.02, reordered=0.02)

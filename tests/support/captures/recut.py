@@ -1,17 +1,13 @@
 """Sends recorded captures again in other segments: real frames, cut at any byte."""
 
-from __future__ import annotations
-
 import gzip
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
 
 from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.tshark_frames import header_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 _RECORD, _ETHERNET = 16, 14
 _WHOLE = 1 << 32

@@ -1,7 +1,5 @@
 """Packets between a client and a server."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Final
 

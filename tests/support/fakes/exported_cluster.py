@@ -1,13 +1,12 @@
 """A cluster in memory, as the exporter's parts ask it: an ``Admin`` whose methods answer from dictionaries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import trio
 
+from rocketwire.client.admin import Admin
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.brokers import BrokerStatsData, BrokerStatsItem
@@ -19,9 +18,6 @@ from rocketwire.messages.route import BrokerData, ClusterInfo
 from rocketwire.messages.topics import TopicOffset, TopicStatsTable
 from rocketwire_tools.exporter.asking import Asking, BrokerPlace
 from rocketwire_tools.exporter.samples import Samples
-
-if TYPE_CHECKING:
-    from rocketwire.client.admin import Admin
 
 ADDRESS = "10.0.0.1:10911"
 PLACE = BrokerPlace("c", "a", ADDRESS, 0, is_primary=True)

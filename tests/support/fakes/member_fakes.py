@@ -1,22 +1,16 @@
 """A producer and a consumer that record their calls."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
 from rocketwire.messages.message_queue import MessageQueue
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rocketwire.messages.route import TopicRouteData
-    from rocketwire.messages.send import ReplyMessageRequestHeader
-    from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
-    from rocketwire.wire.message.stored import StoredMessage
+from rocketwire.messages.route import TopicRouteData
+from rocketwire.messages.send import ReplyMessageRequestHeader
+from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
+from rocketwire.wire.message.stored import StoredMessage
 
 
 @dataclass

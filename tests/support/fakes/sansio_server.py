@@ -1,19 +1,15 @@
 """Literal requests and parsed responses, for tests of handlers and sessions."""
 
-from __future__ import annotations
-
 import json
 import re
 from struct import pack, unpack
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from rocketwire.serving.events import Event
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.protocol.handlers import Peer
 from rocketwire_namesrv.protocol.session import Effects, Session
 from rocketwire_namesrv.protocol.state import State
-
-if TYPE_CHECKING:
-    from rocketwire.serving.events import Event
 
 BROKER = "10.0.0.1:10911"
 SLAVE = "10.0.0.2:10911"

@@ -1,11 +1,9 @@
 """A name server and a broker in memory that keep what is sent to them, and lose what a test wants."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
-from rocketwire.client import ClientConfig, open_client
+from rocketwire.client import ClientConfig, ClientInstance, open_client
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages import encode_header
@@ -13,18 +11,12 @@ from rocketwire.messages.offsets import GetMaxOffsetResponseHeader, GetMinOffset
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.messages.send import SendMessageResponseHeader
-from rocketwire.testing import open_network, reply
+from rocketwire.testing import MemoryNetwork, ScriptedPeer, open_network, reply
 from rocketwire.wire.checksum import crc32
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.properties import decode_properties
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store.replaying.outgoing import NO_BATCH, ReplayMessage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.testing import MemoryNetwork, ScriptedPeer
-    from rocketwire.wire.command import RemotingCommand
 
 NS, BROKER = "10.0.0.1:9876", "10.0.0.2:10911"
 

@@ -1,21 +1,16 @@
 """A name server and a broker on one TCP port, for senders with connections of their own."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.testing import reply
-from rocketwire.wire.command import CommandDecoder, encode_as
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode_as
 from tests.support.fakes.storing_cluster import StoringCluster
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
 
 _RESPONSE = 1
 

@@ -1,10 +1,10 @@
 """Everything that a live broker answers about its store."""
 
-from __future__ import annotations
-
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from rocketwire.client.net.rpc import Response
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages import encode_header
@@ -17,14 +17,9 @@ from rocketwire.messages.queries import (
     ViewMessageRequestHeader,
 )
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
+from rocketwire.wire.message.stored import StoredMessage
 from tests.support.stores.cluster import BROKER_NAME, PATIENCE, Session
 from tests.support.stores.truth import Lookup, Pulled, Queue, Sent, Unit, digest
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from rocketwire.client.net.rpc import Response
-    from rocketwire.wire.message.stored import StoredMessage
 
 FOREVER: Final = 2**63 - 1
 UNITS_OF_ONE_ANSWER: Final = 500

@@ -1,28 +1,21 @@
 """A Java broker with small files, whose store is wanted, and a client at it."""
 
-from __future__ import annotations
-
 import subprocess
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from pathlib import Path
+from typing import Any, Final, Self
 
 import trio
 
-from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.admin import open_admin
+from rocketwire.client import ClientConfig, ClientInstance, open_client
+from rocketwire.client.admin import Admin, open_admin
 from rocketwire.errors import BrokerError
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import TopicConfig
 from tests.peers.peers import CURRENT, JavaBroker, JavaNameServer
 from tests.peers.processes import PeerFailedError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
-    from pathlib import Path
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.client.admin import Admin
 
 BROKER_NAME: Final = "broker-a"
 PATIENCE: Final = 120.0

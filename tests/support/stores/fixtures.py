@@ -3,23 +3,19 @@
 Each is in a file ``tests/fixtures/stores/<kind>-<release>.tar.xz``.
 """
 
-from __future__ import annotations
-
 import lzma
 import tarfile
+from collections.abc import Callable
 from functools import cache, lru_cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Final, TypeAlias
+from pathlib import Path
+from typing import Final, TypeAlias
 
 import pytest
 
 from tests.peers import manifest
 from tests.peers.peers import CURRENT, MIDDLE, OLD
 from tests.support.stores.store import TRUTH, BrokerStore, open_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 OpenStore: TypeAlias = "Callable[[str, str], BrokerStore]"
 

@@ -11,23 +11,19 @@ the bytes on the disk.  A line that ``faults`` returns is one broken promise:
 * ``rebuild`` makes a store in which every whole message is listed as before.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rocketwire.store.commit_log import message_parts
 from rocketwire.store.consume_queue import UNIT_SIZE
 from tests.support.file_programs import call_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LIST: Final = ("messages", "--json", "--system", "--ghosts", "--folded", "--body", "hex")
 

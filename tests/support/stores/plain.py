@@ -1,17 +1,12 @@
 """Ordinary messages of producers in files that have rolled: the kind ``plain``."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.wire.message.body_compression import CompressionType, compress_body
 from tests.peers.peers import OLD
-from tests.support.stores.cluster import PATIENCE
+from tests.support.stores.cluster import PATIENCE, Session
 from tests.support.stores.sending import NEVER, Sender, noise_body, text_body
-
-if TYPE_CHECKING:
-    from tests.support.stores.cluster import Session
 
 ORDERS: Final = "orders"
 BILLS: Final = "bills"

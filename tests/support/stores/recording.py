@@ -1,9 +1,9 @@
 """Making a store: start a broker, fill it, ask it, end it, take its store."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Final
 
 import trio
 
@@ -12,13 +12,7 @@ from tests.support.stores.answers import Answers, ask_everything
 from tests.support.stores.cluster import StoreCluster, copy_store
 from tests.support.stores.sending import Sender
 from tests.support.stores.store import TRUTH, BrokerStore, open_folder
-from tests.support.stores.truth import Truth, save
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from tests.support.stores.truth import Sent
+from tests.support.stores.truth import Sent, Truth, save
 
 ROCKSDB: Final = {"storeType": "defaultRocksDB"}
 OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {

@@ -1,12 +1,10 @@
 """Send to the broker, and record its responses."""
 
-from __future__ import annotations
-
 import random
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from rocketwire.client import Message, ProducerConfig, open_producer
+from rocketwire.client import Message, Producer, ProducerConfig, SendResult, open_producer
 from rocketwire.codes import RequestCode
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageRequestHeaderV2
@@ -14,11 +12,6 @@ from rocketwire.wire.message.body_compression import CompressionType
 from rocketwire.wire.message.properties import decode_properties
 from tests.support.stores.cluster import BROKER_NAME, PATIENCE, Session
 from tests.support.stores.truth import Sent, digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rocketwire.client import Producer, SendResult
 
 PROLOGUE = b"The quick brown fox jumps over the lazy dog. "
 NEVER = 1 << 30

@@ -1,14 +1,10 @@
 """A store and its truth on disk."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from tests.support.stores.truth import Truth, load
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TRUTH: Final = "truth.json"
 SLAVE: Final = "slave"
@@ -26,7 +22,7 @@ class BrokerStore:
 
     root: Path
     truth: Truth
-    slave: BrokerStore | None = None
+    slave: "BrokerStore | None" = None
 
 
 def open_folder(folder: Path) -> BrokerStore:

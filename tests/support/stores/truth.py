@@ -5,17 +5,13 @@ a form in JSON, so that a store on disk carries its truth with it.  Digests are 
 hexadecimal digits of SHA-256.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DIGEST_DIGITS = 16
 

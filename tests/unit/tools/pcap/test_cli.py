@@ -1,7 +1,5 @@
 """The command line: formats, columns, masks, reports and exit statuses."""
 
-from __future__ import annotations
-
 import csv
 import importlib
 import io
@@ -10,7 +8,8 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,13 +20,8 @@ from rocketwire_tools.pcap.rows.rows import COLUMNS, schema
 from rocketwire_tools.terminal import csv_cell
 from tests.peers.foreign.files import save
 from tests.support.captures.decoded_rows import rows
+from tests.support.captures.fixtures import Made
 from tests.support.file_programs import run_pcap
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.captures.fixtures import Made
-
 
 parquet: Any = importlib.import_module("pyarrow.parquet")
 

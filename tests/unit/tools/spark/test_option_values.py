@@ -1,7 +1,5 @@
 """Texts of options become values, or an error that names the option."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.spark.option_values import local

@@ -1,22 +1,17 @@
 """Stores of real brokers."""
 
-from __future__ import annotations
-
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.peers.peers import CURRENT, OLD
+from tests.support.stores import BrokerStore
 from tests.support.stores.fixtures import open_store as open_store
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.stores import BrokerStore
 
 
 @pytest.fixture(scope="session", params=[CURRENT, OLD])

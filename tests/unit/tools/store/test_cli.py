@@ -1,24 +1,17 @@
 """The verbs of ``rocketwire-store`` on stores of real brokers."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.peers.peers import CURRENT
 from tests.support.file_programs import run_store
-from tests.support.stores import damage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore, Pulled
-    from tests.support.stores.fixtures import OpenStore
-    from tests.support.stores.truth import Sent
+from tests.support.stores import BrokerStore, Pulled, damage
+from tests.support.stores.fixtures import OpenStore
+from tests.support.stores.truth import Sent
 
 # ---------------------------------------------------------------- info
 

@@ -1,22 +1,16 @@
 """A log whose last file is empty is damaged for each verb."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire_tools.store.jobs import is_read
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.file_programs import run_store
+from tests.support.stores import BrokerStore
 from tests.support.stores.checked import checked, damage_of
 from tests.support.stores.damage import log_files, places
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
 
 
 def words(verb: str, root: Path, tmp_path: Path) -> list[object]:

@@ -1,26 +1,20 @@
 """Exported messages are those that the broker sent to its clients."""
 
-from __future__ import annotations
-
 import base64
 import importlib
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocketwire_tools.pcap.arrow import pa
 from tests.peers.peers import CURRENT
 from tests.support.file_programs import run_store
-from tests.support.stores import digest
+from tests.support.stores import BrokerStore, digest
 from tests.support.stores.damage import log_files, places, put
 from tests.support.stores.fixtures import unpack
 from tests.support.virtual_disk import VirtualDisk
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
 
 ALL_COLUMNS = (
     "file,commit_log_offset,store_size,topic,queue_id,queue_offset,tags,keys,msg_id,offset_msg_id,"

@@ -1,20 +1,14 @@
 """Exported files of a folder hold what one file holds."""
 
-from __future__ import annotations
-
 import importlib
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.file_programs import run_store
-from tests.support.stores import damage
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
+from tests.support.stores import BrokerStore, damage
 
 COLUMNS = ("--columns", "commit_log_offset,topic,tags,keys,born_host,store_timestamp")
 ds: Any = importlib.import_module("pyarrow.dataset")

@@ -1,7 +1,5 @@
 """Hostile stores: each verb ends with a status and at most one clear line."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os
@@ -9,18 +7,16 @@ import re
 import resource
 import shutil
 import socket
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.peers.peers import CURRENT
 from tests.support.file_programs import call_store
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
 
 ESCAPES = "\x1b[31m\x07\x9b2J\u202e\n"
 """Colours, a bell, an erased screen, writing from right to left, and a new line."""

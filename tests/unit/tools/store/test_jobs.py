@@ -1,7 +1,5 @@
 """Several processes read a log with the output of one."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
@@ -9,7 +7,8 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -18,14 +17,8 @@ from rocketwire_tools.store import jobs
 from rocketwire_tools.store.engine.scan import LogScan
 from tests.peers.peers import CURRENT
 from tests.support.file_programs import run_store
-from tests.support.stores import damage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
-    from tests.support.stores.fixtures import OpenStore
+from tests.support.stores import BrokerStore, damage
+from tests.support.stores.fixtures import OpenStore
 
 PART_SIZE = 10_000
 

@@ -1,10 +1,9 @@
 """Stores with damage at random places: each verb lists exactly the undamaged messages, and ends."""
 
-from __future__ import annotations
-
 import zlib
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +13,6 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.file_programs import call_store
 from tests.support.stores.fixtures import PACKED, unpack
 from tests.support.stores.hostile import HostileStore
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(("release", "kind"), PACKED)

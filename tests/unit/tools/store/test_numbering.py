@@ -1,18 +1,13 @@
 """Units of a rebuilt queue have the queue offsets of their messages, also next to a damaged one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from rocketwire.store.consume_queue import QueueUnit, decode_units, encode_unit
 from rocketwire.store.writer import DiskFiles, QueueWriter
 from rocketwire_tools.store.rebuilding import NumberedQueue, RebuildReport
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 UNITS_PER_FILE = 16
 

@@ -1,25 +1,19 @@
 """A store is opened for what it is, and nothing leads out of it."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import subprocess
 import sys
 import tarfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.opened import OpenedStore, open_stores, scans_of
 from tests.support.file_programs import run_store
+from tests.support.stores import BrokerStore
 from tests.support.stores.checked import checked, damage_of, notes_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
 
 
 def test_file_that_became_a_link_after_it_was_listed_is_not_followed(

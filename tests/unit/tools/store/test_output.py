@@ -1,17 +1,12 @@
 """Tables and progress on a terminal, and files that appear when they are complete."""
 
-from __future__ import annotations
-
 import io
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire_tools.store.output import create_whole, write_table
 from rocketwire_tools.terminal import ProgressLine
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def table(header: tuple[str, ...], *rows: tuple[object, ...]) -> list[str]:

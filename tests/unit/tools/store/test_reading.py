@@ -1,9 +1,7 @@
 """Each kind of store that a real broker wrote is read as the broker itself answered."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,14 +9,9 @@ from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.opened import OpenedStore
 from tests.peers.peers import CURRENT
+from tests.support.stores import BrokerStore
 from tests.support.stores.comparison import wrong_messages
-from tests.support.stores.fixtures import PACKED, unpack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
-    from tests.support.stores.fixtures import OpenStore
+from tests.support.stores.fixtures import PACKED, OpenStore, unpack
 
 
 @pytest.fixture(params=PACKED, ids=[f"{kind}-{release}" for release, kind in PACKED])

@@ -1,11 +1,11 @@
 """A rebuilt store has the files that the broker wrote; damage loses no other message."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,16 +17,9 @@ from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire_tools.store.engine.blocks import FileBlocks
 from tests.peers.peers import CURRENT
 from tests.support.file_programs import run_store
-from tests.support.stores import damage
-from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
-    from tests.support.stores.fixtures import OpenStore
-    from tests.support.stores.truth import Pulled
+from tests.support.stores import BrokerStore, damage
+from tests.support.stores.fixtures import OpenStore, unpack
+from tests.support.stores.truth import Pulled
 
 FILE_SIZE = 256 * 1024
 

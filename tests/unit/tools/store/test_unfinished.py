@@ -1,24 +1,18 @@
 """Unfinished work in a log differs from finished work, and takes little memory."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.unfinished import KeptLines
+from rocketwire_tools.store.unfinished import KeptLines, UnfinishedWork
 from rocketwire_tools.store.verbs.pending import read_log
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from rocketwire_tools.store.unfinished import UnfinishedWork
 
 REVIVE = "rmq_sys_REVIVE_LOG_DefaultCluster"
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"

@@ -1,24 +1,19 @@
 """A verb names an unreadable file in one line, reads the others, and ends with 1."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.support.file_programs import run_store
+from tests.support.stores import BrokerStore
 from tests.support.stores.checked import checked, damage_of, notes_of
 from tests.support.stores.damage import log_files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.stores import BrokerStore
 
 VERBS = ("info", "stat", "messages", "pending", "export", "check", "get", "rebuild")
 

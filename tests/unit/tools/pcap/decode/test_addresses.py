@@ -1,18 +1,12 @@
 """Numbers of addresses."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import pytest
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.packets import packets
 from tests.peers.foreign.rows import NONE, differences
 from tests.support.captures.decoded_rows import rows
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.support.captures.fixtures import Made
+from tests.support.captures.fixtures import Made
 
 
 def test_forgetting_addresses_changes_no_row(sample: Made, monkeypatch: pytest.MonkeyPatch) -> None:

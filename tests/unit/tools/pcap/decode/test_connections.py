@@ -1,23 +1,17 @@
 """Answers have their requests, though two ends have several connections of which parts are captured."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from rocketwire_tools.pcap.decode.decoder import Options
 from rocketwire_tools.pcap.streams.connections import Connections
 from tests.peers.foreign.files import save
-from tests.peers.foreign.tcp import ACK, FIN, SYN
+from tests.peers.foreign.tcp import ACK, FIN, SYN, Packet
 from tests.support.captures.decoded_rows import Row, rows
 from tests.support.captures.wire import CLIENT, RESPONSE, SERVER, Wire, frame
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.peers.foreign.tcp import Packet
 
 RST = 4
 ENDS = (CLIENT, SERVER)

@@ -1,19 +1,20 @@
 """Real frames that are cut at every byte have the rows of the recorded capture."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
+from rocketwire_tools.pcap.arrow import Batch
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.decode.split_decoder import SplitDecoder
 from rocketwire_tools.pcap.files.splits import plan
 from tests.peers import manifest
 from tests.peers.foreign.files import save
+from tests.peers.foreign.tcp import Packet
 from tests.support.captures.recut import (
     Segments,
     Sent,
@@ -23,13 +24,6 @@ from tests.support.captures.recut import (
     read_recorded,
     resend,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from rocketwire_tools.pcap.arrow import Batch
-    from tests.peers.foreign.tcp import Packet
 
 FIELDS = (
     "kind", "code", "opaque", "flag", "language", "version", "remark", "topic", "group", "queue_id",

@@ -1,15 +1,15 @@
 """Rows of files, compared with the known frames of captures."""
 
-from __future__ import annotations
-
 import gzip
 import importlib
 import random
 import struct
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -21,13 +21,7 @@ from tests.peers.foreign.files import SLL, save
 from tests.peers.foreign.rows import NONE, PAIRS, content, differences
 from tests.peers.foreign.tcp import ACK, Packet
 from tests.support.captures.decoded_rows import rows
-from tests.support.captures.fixtures import SMALL, make
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.support.captures.fixtures import Made
+from tests.support.captures.fixtures import SMALL, Made, make
 
 
 def test_rows_come_in_the_order_of_their_last_captured_byte(lossy: Made) -> None:

@@ -1,12 +1,12 @@
 """The decoder, compared with the exact frames of a generator that shares no code with it."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import zstandard
@@ -15,14 +15,9 @@ from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.files.series import Series, series
 from tests.peers.foreign.captures import PROFILES, Capture, capture
 from tests.peers.foreign.files import NULL, RAW, SLL, SLL2, Writer
+from tests.peers.foreign.profiles import Profile
 from tests.peers.foreign.rows import NONE, PAIRS, content, differences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from tests.peers.foreign.profiles import Profile
-    from tests.peers.foreign.tcp import Packet
+from tests.peers.foreign.tcp import Packet
 
 Row = dict[str, Any]
 

@@ -3,11 +3,10 @@
 ``test_cutting`` cuts, repeats and reorders their segments.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -18,9 +17,6 @@ from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, FIN, SYN, Packet
 from tests.support.captures.recut import Sent, cut, exchanges, read_recorded, resend
 from tests.unit.tools.pcap.decode.test_cutting import FIELDS, PAIRED, Content, content
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RECORDED: Final = ("java-4.9.4", "java-5.5.0", "java-5.5.0-binary")
 START: Final = 1_700_000_000_000_000_000

@@ -1,15 +1,14 @@
 """Each reader of a format inflates the same pieces."""
 
-from __future__ import annotations
-
 import gzip
 import importlib
 import io
 import random
 import sys
 import zlib
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import zstandard
@@ -18,13 +17,9 @@ from rocketwire_tools.pcap.files.decompress import (
     COMPRESSIONS,
     GzipMembers,
     GzipReader,
+    InflatingReader,
     gzip_reader,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rocketwire_tools.pcap.files.decompress import InflatingReader
 
 PLAIN = random.Random(7).randbytes(300_000) + bytes(2_000_000)
 READERS: dict[str, Callable[[io.RawIOBase], InflatingReader]] = {

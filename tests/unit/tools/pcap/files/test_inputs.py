@@ -1,19 +1,14 @@
 """Inflating ahead of the decoder: the order of the pieces, and closing before the end."""
 
-from __future__ import annotations
-
 import io
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files import inputs
 from rocketwire_tools.pcap.files.inputs import AHEAD, BLOCK, InflatedSource
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Counting:

@@ -1,7 +1,5 @@
 """A file has the records that the chain of their lengths leads to."""
 
-from __future__ import annotations
-
 import random
 import struct
 

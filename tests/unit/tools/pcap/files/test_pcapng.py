@@ -1,19 +1,14 @@
 """Blocks of pcapng are those that one chain leads to; damaged sections, interfaces and blocks are errors."""
 
-from __future__ import annotations
-
 import random
 import struct
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.inputs import open_input
 from rocketwire_tools.pcap.files.reader import CaptureReader
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Packet = tuple[int, int, int, int, int]
 """Offset of the block, captured and sent bytes, time, link type."""

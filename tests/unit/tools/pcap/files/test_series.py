@@ -1,9 +1,7 @@
 """Captures that continue each other become one, with a notice."""
 
-from __future__ import annotations
-
 import gzip
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +11,6 @@ from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, Packet
 from tests.support.captures.wire import CLIENT, RESPONSE, SERVER, START, frame
 from tests.support.file_programs import run_pcap
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 SECOND = 1_000_000_000
 FIRST = frame(105, 6)

@@ -1,11 +1,11 @@
 """Parts of captures: cuts at any byte, and the frames that begin between two of them."""
 
-from __future__ import annotations
-
 import gzip
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,13 +17,7 @@ from rocketwire_tools.pcap.rows.rows import COLUMNS
 from tests.peers.foreign.captures import capture
 from tests.peers.foreign.files import save
 from tests.support.captures.decoded_rows import rows
-from tests.support.captures.fixtures import LARGE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from tests.support.captures.fixtures import Made
+from tests.support.captures.fixtures import LARGE, Made
 
 FORMS: list[dict[str, Any]] = [
     {},

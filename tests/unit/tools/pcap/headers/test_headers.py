@@ -1,7 +1,5 @@
 """Headers as columns, by msgspec all at once or by the codec one by one."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from typing import Any

@@ -1,9 +1,7 @@
 """Many JSON headers that are read together have the columns of each."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -11,12 +9,7 @@ import pytest
 from rocketwire.codes import LanguageCode, RequestCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.headers.headers import Columns, HeaderReader
-from rocketwire_tools.pcap.streams.header_bytes import concatenate, header_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
+from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes, concatenate, header_bytes
 
 SENT = (
     b'{"code":310,"extFields":{"a":"group_12","b":"topic-7","c":"TBW102","e":"3","g":"1700000012345",'

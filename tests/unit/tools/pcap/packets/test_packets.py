@@ -1,14 +1,9 @@
 """Packets without a TCP segment, or with one in an unusual place."""
 
-from __future__ import annotations
-
 import struct
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rocketwire_tools.pcap.decode.decoder import Decoder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _HEAD = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)
 _UDP = 17

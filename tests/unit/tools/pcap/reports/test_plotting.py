@@ -1,9 +1,8 @@
 """The data and the file of a picture that ``--plot`` draws."""
 
-from __future__ import annotations
-
 import importlib.util
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,12 +11,8 @@ from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.reports.plotting import PlotError, PlottedReport, percentile
 from rocketwire_tools.pcap.reports.reports import ColumnReport
 from rocketwire_tools.pcap.rows.rows import EVERY, schema
+from tests.support.captures.fixtures import Made
 from tests.support.file_programs import run_pcap
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.captures.fixtures import Made
 
 drawn = pytest.mark.skipif(
     importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed"

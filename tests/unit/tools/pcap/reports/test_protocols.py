@@ -1,8 +1,7 @@
 """TLS and PROXY headers at the beginning of connections are reported, for Java's connections too."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +11,6 @@ from tests.peers import manifest
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.file_programs import run_pcap
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SECRET = manifest.FIXTURES / "captures" / "java-5.5.0-tls.pcap.gz"
 CLIENT, SERVER = ("10.0.0.1", 40_000), ("10.0.0.2", 10911)

@@ -1,9 +1,9 @@
 """The errors that reports count, and their topics: recorded and generated captures, against the rows."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,13 +27,8 @@ from tests.peers import manifest
 from tests.peers.foreign.files import Writer
 from tests.peers.foreign.repeated import read_recorded
 from tests.support.captures.decoded_rows import rows
+from tests.support.captures.fixtures import Made
 from tests.support.file_programs import run_pcap
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.support.captures.fixtures import Made
 
 RECORDED = manifest.FIXTURES / "captures"
 JAVA = ["java-4.9.4", "java-5.5.0", "java-5.5.0-binary"]

@@ -1,20 +1,14 @@
 """Reports keep a bounded number of values."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire_tools.pcap import arrow
-from rocketwire_tools.pcap.arrow import column
+from rocketwire_tools.pcap.arrow import Batch, column
 from rocketwire_tools.pcap.reports import reports
 from rocketwire_tools.pcap.reports.reports import Sample, SlowReport, SummaryReport
 from rocketwire_tools.pcap.rows.rows import EVERY, schema
-
-if TYPE_CHECKING:
-    from rocketwire_tools.pcap.arrow import Batch
 
 
 def batch(latencies: list[int | None], topics: list[str]) -> Batch:

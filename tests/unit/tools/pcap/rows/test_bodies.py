@@ -1,7 +1,5 @@
 """Bodies as JSON text."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

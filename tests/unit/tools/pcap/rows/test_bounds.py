@@ -1,8 +1,6 @@
 """Waiting rows, pieces of streams and answers are bounded, and complete frames are still found."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +11,6 @@ from rocketwire_tools.pcap.rows.pairing import Paired, Pairing
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.decoded_rows import rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SERVER = ("10.0.0.2", 10911)
 START = 1_700_000_000_000_000_000

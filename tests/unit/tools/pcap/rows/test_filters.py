@@ -1,7 +1,5 @@
 """Filter expressions."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.pcap import arrow

@@ -1,21 +1,16 @@
 """Rows become the lines that msgspec makes of them as objects."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
 
 from rocketwire_tools.jsonlines import unbroken
-from rocketwire_tools.pcap.arrow import pa
+from rocketwire_tools.pcap.arrow import Batch, pa
 from rocketwire_tools.pcap.rows import json_rows
 from rocketwire_tools.pcap.rows.json_rows import JsonRows
 from rocketwire_tools.pcap.rows.rows import COLUMNS, EVERY, RAW_BODY, schema
-
-if TYPE_CHECKING:
-    from rocketwire_tools.pcap.arrow import Batch
 
 TEXTS = (
     None, "", "T", "null", 'a"b', "a\\b", "a\nb\r\t", "\0\x01\x1f\x7f", "\u4e3b\u9898", "\x85\u2028\u2029", "\U0001f600", "</>",

@@ -1,7 +1,5 @@
 """Requests and the responses that answer them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

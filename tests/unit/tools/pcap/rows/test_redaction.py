@@ -1,7 +1,5 @@
 """Masks hide the names of a recorded capture in each command, and a name has one mask."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.pcap.rows.redaction import Redaction

@@ -1,8 +1,6 @@
 """Frames of connections whose beginning was not captured."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +10,6 @@ from rocketwire_tools.pcap.decode.decoder import Options
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.decoded_rows import rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SERVER = ("10.0.0.2", 10911)
 START = 1_700_000_000_000_000_000

@@ -1,8 +1,6 @@
 """Connections with missing, short, repeated and late packets, and ports that are used again."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import SYN
 from tests.support.captures.decoded_rows import Row, rows
 from tests.support.captures.wire import CLIENT, RESPONSE, SERVER, START, Wire, frame
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Capture(Wire):

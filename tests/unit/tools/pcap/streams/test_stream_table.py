@@ -1,8 +1,6 @@
 """Streams without an object have all their rows."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +10,7 @@ from tests.peers.foreign.files import save
 from tests.peers.foreign.rows import NONE, differences
 from tests.peers.foreign.tcp import ACK, FIN, SYN
 from tests.support.captures.decoded_rows import rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.captures.fixtures import Made
+from tests.support.captures.fixtures import Made
 
 FEW_RECORDS = 500
 

@@ -1,20 +1,15 @@
 """Stores of real brokers, and the rows that tasks read of them."""
 
-from __future__ import annotations
-
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from rocketwire_tools.spark.stores.columns import COLUMNS
 from rocketwire_tools.spark.stores.options import read_options
+from rocketwire_tools.spark.stores.parts import LogPart
 from rocketwire_tools.spark.stores.planning import parts
 from rocketwire_tools.spark.stores.reading import read
 from tests.support.stores.fixtures import open_store as open_store
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rocketwire_tools.spark.stores.parts import LogPart
 
 EVERY = tuple(COLUMNS)
 

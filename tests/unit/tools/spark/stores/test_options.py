@@ -1,7 +1,5 @@
 """Options have the values of the command's arguments."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError

@@ -1,13 +1,12 @@
 """Stores are listed, and their logs are cut where a message begins."""
 
-from __future__ import annotations
-
 import errno
 import itertools
 import os
 import shutil
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,13 +18,8 @@ from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.opened import NoStoreError, OpenedStore
 from tests.peers.peers import CURRENT, OLD
 from tests.support.stores.damage import log_files, remove_middle_file
-from tests.support.stores.fixtures import unpack
+from tests.support.stores.fixtures import OpenStore, unpack
 from tests.unit.tools.spark.stores.conftest import read_rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores.fixtures import OpenStore
 
 FIELDS = ("commit_log_offset", "store_timestamp", "topic")
 

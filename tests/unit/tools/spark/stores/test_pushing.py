@@ -1,7 +1,5 @@
 """Filters of Spark become options, or Spark applies them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,10 +1,10 @@
 """Rows are those of the command for parts of any size and all options."""
 
-from __future__ import annotations
-
 import importlib
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,14 +14,8 @@ from rocketwire_tools.spark.stores.reading import read
 from tests.peers.peers import CURRENT
 from tests.support.file_programs import call_store
 from tests.support.stores.damage import DAMAGE, flip_body, zero_page
-from tests.support.stores.fixtures import PACKED, unpack
+from tests.support.stores.fixtures import PACKED, OpenStore, unpack
 from tests.unit.tools.spark.stores.conftest import EVERY, read_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.support.stores.fixtures import OpenStore
 
 WITHOUT_STATE = tuple(name for name in EVERY if name not in ("crc_ok", "state"))
 pq: Any = importlib.import_module("pyarrow.parquet")

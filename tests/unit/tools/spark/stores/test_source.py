@@ -1,10 +1,8 @@
 """The readers as Spark calls them, without Spark."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,9 +10,7 @@ from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.stores.columns import default_columns
 from tests.peers.peers import CURRENT
 from tests.support.spark_sources import make_schema, read_partitions
-
-if TYPE_CHECKING:
-    from tests.support.stores.fixtures import OpenStore
+from tests.support.stores.fixtures import OpenStore
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 

@@ -1,24 +1,18 @@
 """Queues, offsets and times of a broker in this process."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError, is_compacted
 from rocketwire_tools.spark.topics.connection import Connection, session_of
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue, read_places
 from rocketwire_tools.spark.topics.options import Settings
 from rocketwire_tools.spark.topics.planning import UnreachableError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
-
 
 OpenCluster: TypeAlias = "Callable[..., Cluster]"
 

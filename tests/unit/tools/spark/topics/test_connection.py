@@ -1,17 +1,12 @@
 """Options that reach a cluster, and the secrets that they do not show."""
 
-from __future__ import annotations
-
 import pickle
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.connection import Connection
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SERVERS = {"nameServers": "127.0.0.1:9876"}
 

@@ -3,12 +3,11 @@
 ``Query`` drives a stream as Spark does: with an offset log, and a new driver after a restart.
 """
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,9 +19,6 @@ from rocketwire_tools.spark.topics.planning import UnreachableError
 from rocketwire_tools.spark.topics.streaming import GONE, ROUTES
 from tests.unit.tools.spark.topics.test_planning import A0, A1, B0
 from tests.unit.tools.spark.topics.test_streaming import Cluster, Query
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OTHER = Queue("t2", "a", 0)
 

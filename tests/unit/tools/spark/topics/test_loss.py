@@ -1,7 +1,5 @@
 """Lost messages are an error or a warning, with queue, offsets and reason."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.spark.topics import loss

@@ -1,7 +1,5 @@
 """Offsets as JSON: of options, and of checkpoints."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,20 +1,14 @@
 """Options of reads have their values, or are refused by name."""
 
-from __future__ import annotations
-
 import pickle
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.columns import ROCKETMQ
 from rocketwire_tools.spark.topics.offsets import Queue
-from rocketwire_tools.spark.topics.options import read_options
+from rocketwire_tools.spark.topics.options import Settings, read_options
 from rocketwire_tools.spark.topics.ranges import Limits
-
-if TYPE_CHECKING:
-    from rocketwire_tools.spark.topics.options import Settings
 
 
 def options(**changes: str) -> dict[str, str]:

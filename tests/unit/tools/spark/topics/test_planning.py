@@ -1,8 +1,7 @@
 """The first and last offsets of batch queries."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pytest
 
@@ -12,9 +11,6 @@ from rocketwire_tools.spark.topics.offsets import Bounds, Queue
 from rocketwire_tools.spark.topics.options import read_options
 from rocketwire_tools.spark.topics.planning import batch_ranges
 from rocketwire_tools.spark.topics.pushing import Narrowing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 A0, A1, B0 = Queue("t", "a", 0), Queue("t", "a", 1), Queue("t", "b", 0)
 

@@ -1,9 +1,8 @@
 """The strides of a range, with a scripted broker."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -11,18 +10,13 @@ import trio.testing
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.testing import reply
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.spark.topics import pulling
 from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import QueueRange
 from rocketwire_tools.spark.topics.options import PullSettings
-from rocketwire_tools.spark.topics.pulling import PullFailedError, open_pull
+from rocketwire_tools.spark.topics.pulling import PullFailedError, RangePull, open_pull
 from tests.support.fakes.storing_cluster import StoringCluster, connect
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire_tools.spark.topics.pulling import RangePull
 
 SETTINGS = PullSettings(group="readers", patience=12.0)
 

@@ -1,7 +1,5 @@
 """Filters of Spark as ranges."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The share of each queue in a batch, and its parts."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

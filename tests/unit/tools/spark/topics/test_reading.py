@@ -1,13 +1,12 @@
 """Ranges of queues as record batches, from a broker in this process."""
 
-from __future__ import annotations
-
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from rocketwire_tools.spark.topics.cluster import Cluster
 from rocketwire_tools.spark.topics.connection import Connection, close_sessions
 from rocketwire_tools.spark.topics.loss import DataLossError
@@ -16,9 +15,6 @@ from rocketwire_tools.spark.topics.options import PullSettings, read_options
 from rocketwire_tools.spark.topics.planning import batch_ranges
 from rocketwire_tools.spark.topics.pulling import PullFailedError
 from rocketwire_tools.spark.topics.reading import read_range
-
-if TYPE_CHECKING:
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 PULL = [RequestCode.PULL_MESSAGE]

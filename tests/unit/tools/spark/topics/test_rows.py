@@ -1,7 +1,5 @@
 """Stored messages as record batches: every column of both forms."""
 
-from __future__ import annotations
-
 import sys
 from datetime import UTC, datetime
 from typing import Any

@@ -1,22 +1,17 @@
 """The data source as Spark calls it, without Spark."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.connection import Connection
 from tests.support.spark_sources import make_schema, read_partitions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
-    from rocketwire_tools.spark.topics.connection import Connection
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 

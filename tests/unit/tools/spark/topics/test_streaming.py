@@ -1,10 +1,9 @@
 """The offsets of micro-batches, also after a restart."""
 
-from __future__ import annotations
-
 import itertools
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import pytest
 
@@ -14,9 +13,6 @@ from rocketwire_tools.spark.topics.options import read_options
 from rocketwire_tools.spark.topics.planning import UnreachableError
 from rocketwire_tools.spark.topics.streaming import GONE, ROUTES, Stream
 from tests.unit.tools.spark.topics.test_planning import A0, B0, Answers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 
 class Cluster(Answers):

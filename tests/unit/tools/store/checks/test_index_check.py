@@ -1,21 +1,13 @@
 """Index files against the log."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire_tools.store.checks import findings, index_check
 from rocketwire_tools.store.verbs.check import write_text
-from tests.support.stores import damage
+from tests.support.stores import BrokerStore, damage
 from tests.support.stores.checked import checked, damage_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
-
 
 ENTRIES = 40 + 4 * 100
 """Position of the first entry of an index file."""

@@ -1,21 +1,14 @@
 """Bytes between the messages of a log."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.peers.peers import CURRENT
-from tests.support.stores import damage
+from tests.support.stores import BrokerStore, damage
 from tests.support.stores.checked import checked, damage_of, notes_of
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
 
 
 def test_page_of_zeros_costs_only_the_messages_that_it_touches(store: BrokerStore) -> None:

@@ -1,20 +1,13 @@
 """The place where a broker would cut the log; tests/java/store compares it with a broker's."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.peers.peers import CURRENT, OLD
-from tests.support.stores import damage
+from tests.support.stores import BrokerStore, damage
 from tests.support.stores.checked import checked
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
 
 
 @pytest.mark.parametrize("name", ["flip_body", "flip_size", "zero_page", "kill_and_zero_page"])

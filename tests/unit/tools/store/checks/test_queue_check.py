@@ -1,9 +1,7 @@
 """Queues against the log."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from rocksdict import Options, Rdict
@@ -15,14 +13,9 @@ from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.peers.peers import CURRENT, MIDDLE, OLD
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.stores import damage
+from tests.support.stores import BrokerStore, damage
 from tests.support.stores.checked import checked, damage_of, notes_of
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
 
 
 def test_newest_messages_of_a_killed_broker_may_be_in_no_queue(store: BrokerStore) -> None:

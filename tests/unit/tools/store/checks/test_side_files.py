@@ -1,27 +1,19 @@
 """Configuration, checkpoint, timers, epochs and RocksDBs of damaged stores."""
 
-from __future__ import annotations
-
 import os
+from pathlib import Path
 from struct import Struct
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire.store import layouts, timers
 from rocketwire.store.commit_log import BLANK_MAGIC
 from rocketwire.wire.checksum import crc32
-from rocketwire_tools.store.checks.findings import FindingKind
+from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from tests.peers.peers import CURRENT
-from tests.support.stores import damage
+from tests.support.stores import BrokerStore, damage
 from tests.support.stores.checked import checked, damage_of
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire_tools.store.checks.findings import Finding
-    from tests.support.stores import BrokerStore
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"\0" * 40, b"[]"])

@@ -1,11 +1,10 @@
 """Files that cannot be read are one finding each, and everything else is checked."""
 
-from __future__ import annotations
-
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,13 +12,8 @@ from rocketwire_tools.store.checks.unread import leave_out_unreadable
 from rocketwire_tools.store.checks.view import StoreView
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.verbs import check as check_verb
-from tests.support.stores import damage
+from tests.support.stores import BrokerStore, damage
 from tests.support.stores.checked import checked, damage_of, notes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.stores import BrokerStore
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """Fast paths have the same results as the plain code."""
 
-from __future__ import annotations
-
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,9 +12,6 @@ from tests.peers.peers import CURRENT, OLD
 from tests.support.file_programs import call_store, run_store
 from tests.support.stores.fixtures import unpack
 from tests.support.stores.hostile import Original
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DAMAGES = 3
 """Of each store."""

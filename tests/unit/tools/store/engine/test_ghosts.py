@@ -1,9 +1,8 @@
 """Old messages after the end of a log differ from messages of the log after damage."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +10,6 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.store.folder import read_folder
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store.engine.scan import LogScan, State
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 SIZE = 1 << 16
 SECOND = 1000

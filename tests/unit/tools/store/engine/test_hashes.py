@@ -1,7 +1,5 @@
 """Hash codes of many texts are those of each."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Values of some names are those that properties have when they are read one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Properties read by the block are those that are read one by one."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

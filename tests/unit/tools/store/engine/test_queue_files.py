@@ -1,17 +1,11 @@
 """Files of a broker's queues as units."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rocketwire.store.consume_queue import UNIT_SIZE
 from rocketwire.store.folder import read_folder
 from rocketwire_tools.store.engine.queue_files import UNIT, QueueFiles
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
+from tests.support.stores import BrokerStore
 
 
 def test_file_with_holes_has_the_units_of_one_without(intact: BrokerStore, tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """A commit log is read to its end, whatever stands between its messages."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,15 +11,9 @@ from rocketwire.store.commit_log import walk
 from rocketwire.store.folder import read_folder
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from rocketwire_tools.store.engine.blocks import FileBlocks
 from rocketwire_tools.store.engine.scan import SEARCH_EFFORT, LogScan, RegionKind, State
-from tests.support.stores import damage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rocketwire_tools.store.engine.blocks import FileBlocks
-    from tests.support.stores import BrokerStore
+from tests.support.stores import BrokerStore, damage
 
 
 def scan_of(root: Path, block_size: int = 8 << 20) -> tuple[dict[int, State], LogScan]:

@@ -1,7 +1,5 @@
 """A block is walked at many places at once, and the result is that of one walk."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

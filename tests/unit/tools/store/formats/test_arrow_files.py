@@ -1,7 +1,5 @@
 """Files of Parquet and Arrow."""
 
-from __future__ import annotations
-
 import importlib
 from io import BytesIO
 from typing import Any

@@ -1,7 +1,5 @@
 """Properties as arrays of Arrow are those that are read one by one."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,8 +1,6 @@
 """Columns with a dictionary hold the texts of those without one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +11,6 @@ from rocketwire_tools.store.formats.arrow_rows import record_batch
 from rocketwire_tools.store.opened import OpenedStore
 from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("maximum", [0, 1, 64])

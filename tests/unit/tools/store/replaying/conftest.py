@@ -1,7 +1,5 @@
 """A cluster that stores what a replay sends."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.fakes.storing_cluster import StoringCluster

@@ -1,9 +1,8 @@
 """The file of a journal."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +10,6 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.store.replaying import journal as journal_module
 from rocketwire_tools.store.replaying.journal import Journal, JournalLane
 from tests.support.virtual_disk import run_until_crashes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SELECTION = {"topics": ["orders=new"]}
 

@@ -1,7 +1,5 @@
 """Topics and queues of the target."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import IllegalNameError

@@ -1,8 +1,6 @@
 """Messages of real stores in the form in which they are sent once more."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,17 +8,17 @@ from rocketwire.wire.message.properties import decode_properties
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.replaying.outgoing import NO_BATCH, choose_properties, messages_of
+from rocketwire_tools.store.replaying.outgoing import (
+    NO_BATCH,
+    ReplayMessage,
+    choose_properties,
+    messages_of,
+)
 from rocketwire_tools.store.selecting import select_rows
 from tests.peers.peers import CURRENT
+from tests.support.stores import BrokerStore
+from tests.support.stores.fixtures import OpenStore
 from tests.support.stores.truth import digest
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire_tools.store.replaying.outgoing import ReplayMessage
-    from tests.support.stores import BrokerStore
-    from tests.support.stores.fixtures import OpenStore
 
 
 def messages(root: Path, *topics: str) -> list[ReplayMessage]:

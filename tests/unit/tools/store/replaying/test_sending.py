@@ -1,28 +1,23 @@
 """The messages of a replay, their order, and missing responses."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
 from rocketwire.codes import ResponseCode
 from rocketwire.testing import reply
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.store.replaying.journal import Journal
+from rocketwire_tools.store.replaying.outgoing import ReplayMessage
 from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
 from rocketwire_tools.store.replaying.target import TopicMap
 from tests.support.fakes.storing_cluster import StoringCluster, connect, make_messages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire_tools.store.replaying.outgoing import ReplayMessage
 
 
 async def send_replay(

@@ -1,7 +1,5 @@
 """Searches in the queues of the target."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from rocketwire.messages.message_queue import MessageQueue

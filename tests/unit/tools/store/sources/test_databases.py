@@ -1,14 +1,12 @@
 """A RocksDB of a real store is read on a copy."""
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import os
 import shutil
 import tempfile
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +14,6 @@ from rocketwire.store.folder import read_folder
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
 from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 QUEUES = "consumequeue"
 

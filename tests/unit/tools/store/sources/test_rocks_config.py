@@ -1,21 +1,14 @@
 """Topics, groups and offsets in RocksDB, in each form, are those that the broker answers."""
 
-from __future__ import annotations
-
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from rocketwire_tools.store.opened import OpenedStore
 from tests.peers.peers import CURRENT
-from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from tests.support.stores.fixtures import OpenStore
+from tests.support.stores.fixtures import OpenStore, unpack
 
 
 def test_of_a_file_and_a_rocksdb_the_newer_one_counts(tmp_path: Path) -> None:

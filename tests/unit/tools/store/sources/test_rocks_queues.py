@@ -1,8 +1,7 @@
 """Queues in RocksDB are those that the broker answers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +10,7 @@ from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.sources.rocks_queues import RocksQueues
 from tests.peers.peers import CURRENT, MIDDLE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.support.stores.fixtures import OpenStore
+from tests.support.stores.fixtures import OpenStore
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Temporary files for what does not fit into memory."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.store.sources.temporary import TemporaryDatabase

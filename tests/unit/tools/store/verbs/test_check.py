@@ -1,22 +1,16 @@
 """``rocketwire-store check`` on stores of real brokers, whole and damaged."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from rocketwire_tools.store.checks import findings
 from rocketwire_tools.store.opened import OpenedStore
 from tests.support.file_programs import run_store
-from tests.support.stores import damage
+from tests.support.stores import BrokerStore, damage
 from tests.support.stores.checked import checked, damage_of, notes_of
-from tests.support.stores.fixtures import PACKED
-
-if TYPE_CHECKING:
-    from tests.support.stores import BrokerStore
-    from tests.support.stores.fixtures import OpenStore
+from tests.support.stores.fixtures import PACKED, OpenStore
 
 
 @pytest.mark.parametrize(("release", "kind"), PACKED)

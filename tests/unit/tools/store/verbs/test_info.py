@@ -1,18 +1,11 @@
 """``info``: what members of groups noted about themselves.  ``test_cli`` has the rest."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.verbs.info import describe
 from tests.peers.peers import CURRENT
-from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores.fixtures import OpenStore
+from tests.support.stores.fixtures import OpenStore, unpack
 
 
 def test_broker_of_a_controller_is_described(open_store: OpenStore) -> None:

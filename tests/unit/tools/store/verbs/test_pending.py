@@ -1,21 +1,17 @@
 """The pending work of a broker is read from its store alone."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import rocksdict
 
 from tests.peers.peers import CURRENT, OLD
 from tests.support.file_programs import run_store
-
-if TYPE_CHECKING:
-    from tests.support.stores import BrokerStore
-    from tests.support.stores.fixtures import OpenStore
+from tests.support.stores import BrokerStore
+from tests.support.stores.fixtures import OpenStore
 
 
 def list_pending(store: BrokerStore, what: str) -> list[dict[str, Any]]:

@@ -1,31 +1,24 @@
 """The command ``replay``: packed stores of real brokers, a cluster in memory."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from rocketwire.client import ClientInstance
 from rocketwire.codes import ResponseCode
 from rocketwire.testing import reply
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.store.verbs import replay
 from tests.peers.peers import CURRENT
 from tests.support.fakes.storing_cluster import NS, StoringCluster, connect
 from tests.support.file_programs import run_store
-from tests.support.stores import damage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.wire.command import RemotingCommand
-    from tests.support.stores import BrokerStore
-    from tests.support.stores.fixtures import OpenStore
+from tests.support.stores import BrokerStore, damage
+from tests.support.stores.fixtures import OpenStore
 
 
 @pytest.fixture

@@ -1,19 +1,13 @@
 """Counts of groups and sizes."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.peers.peers import CURRENT
 from tests.support.file_programs import run_store
-from tests.support.stores import damage
-
-if TYPE_CHECKING:
-    from tests.support.stores import BrokerStore
-    from tests.support.stores.fixtures import OpenStore
+from tests.support.stores import BrokerStore, damage
+from tests.support.stores.fixtures import OpenStore
 
 
 def test_bodies_are_counted_by_size(store: BrokerStore) -> None:

@@ -1,19 +1,15 @@
 """Rows and options for the tests of the sink, which send to a broker in this process."""
 
-from __future__ import annotations
-
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from rocketwire_tools.spark.topics.connection import close_sessions
 from rocketwire_tools.spark.topics.sink.attempts import NOTHING, Present, present_now
 from rocketwire_tools.spark.topics.sink.options import SinkSettings, read_sink_options
 from rocketwire_tools.spark.topics.sink.task import write_partition
-
-if TYPE_CHECKING:
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 

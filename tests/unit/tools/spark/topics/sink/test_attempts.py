@@ -1,9 +1,7 @@
 """Attempts of a request."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -27,9 +25,7 @@ from rocketwire_tools.spark.topics.sink.attempts import (
 )
 from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
-
-if TYPE_CHECKING:
-    from tests.unit.tools.spark.topics.sink.conftest import Rows
+from tests.unit.tools.spark.topics.sink.conftest import Rows
 
 
 class Attempts:

@@ -1,7 +1,5 @@
 """The check of a frame's columns."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError

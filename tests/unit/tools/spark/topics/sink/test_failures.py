@@ -1,7 +1,5 @@
 """One line for each failure, with advice."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode

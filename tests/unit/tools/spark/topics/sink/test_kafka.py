@@ -1,7 +1,5 @@
 """Messages of rows with the columns of spark-sql-kafka."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

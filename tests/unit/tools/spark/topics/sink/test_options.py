@@ -1,7 +1,5 @@
 """Options of the sink."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError

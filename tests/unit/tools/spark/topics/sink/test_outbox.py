@@ -1,7 +1,5 @@
 """Messages that wait until a request is full."""
 
-from __future__ import annotations
-
 from rocketwire.client import Message
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.spark.topics.sink.outbox import Outbox, Parcel

@@ -1,7 +1,5 @@
 """Messages of the rows of record batches."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any

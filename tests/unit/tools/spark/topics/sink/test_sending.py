@@ -1,13 +1,12 @@
 """Messages of a partition on their way to brokers."""
 
-from __future__ import annotations
-
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
 
+from rocketwire.client import ClientInstance
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire_tools.spark.topics.sink.attempts import Present, absence_of
@@ -15,10 +14,7 @@ from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.outbox import Lane, Parcel
 from rocketwire_tools.spark.topics.sink.sending import Dispatcher
 from tests.support.topics import properties_of
-
-if TYPE_CHECKING:
-    from rocketwire.client import ClientInstance
-    from tests.unit.tools.spark.topics.sink.conftest import Rows
+from tests.unit.tools.spark.topics.sink.conftest import Rows
 
 QUEUE = MessageQueue(topic="a", broker_name="b", queue_id=1)
 

@@ -1,7 +1,5 @@
 """Unique keys of ``ids=stable``."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.client import Message

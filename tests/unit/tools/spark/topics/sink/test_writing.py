@@ -1,12 +1,12 @@
 """The writers as Spark calls them, without Spark."""
 
-from __future__ import annotations
-
 import importlib
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+
+from tests.unit.tools.spark.topics.sink.conftest import Rows
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 
@@ -14,9 +14,6 @@ from pyspark.sql.types import IntegerType, StringType, StructType
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.sink.failures import SinkError
-
-if TYPE_CHECKING:
-    from tests.unit.tools.spark.topics.sink.conftest import Rows
 
 BODY = StructType().add("body", StringType())
 
