@@ -148,7 +148,7 @@ def test_pairs_do_not_depend_on_where_chunks_end(
         assert pairs_at_once == rows(path)
 
 
-def test_beginnings_are_kept_as_long_as_open_frames_need_them() -> None:
+def test_beginnings_are_remembered_as_long_as_open_frames_need_them_and_no_longer() -> None:
     numpy = pytest.importorskip("numpy")
     numbers = iter(range(100, 1000, 2))
     connections = Connections(lambda: next(numbers))

@@ -61,7 +61,7 @@ def test_pieces_of_any_size_come_in_order(step: int) -> None:
     source.close()
 
 
-def test_reader_is_at_most_a_number_of_blocks_ahead() -> None:
+def test_it_runs_ahead_of_the_decoder_so_many_blocks_and_no_further() -> None:
     sizes = [BLOCK] * (3 * AHEAD)
     reader = Counting(sizes)
     source = source_of(reader)

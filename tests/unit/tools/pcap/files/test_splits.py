@@ -84,7 +84,9 @@ def test_frames_that_are_larger_than_a_part_are_found_once(tmp_path: Path) -> No
     assert content(rows(path, ALONE)) == of_splits(splits)
 
 
-def test_part_without_earlier_bytes_finds_where_frames_begin(sample: Made) -> None:
+def test_a_part_that_looks_at_nothing_in_front_of_it_still_finds_where_frames_begin(
+    sample: Made,
+) -> None:
     all_rows = content(rows(sample.path, ALONE))
     parts = of_splits(plan(str(sample.path), 500_000), Reach(backward=0))
     assert sum((all_rows - parts).values()) <= 2

@@ -168,7 +168,7 @@ def test_a_capture_of_encrypted_connections_says_so(ports: list[int], tmp_path: 
     assert hint in run_pcap("decode", path).err
 
 
-def test_only_the_first_packets_are_searched_for_tls(
+def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_not_read_twice(
     sample: Made,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

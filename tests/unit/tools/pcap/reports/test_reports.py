@@ -66,7 +66,7 @@ def test_sample_is_spread_over_all_values() -> None:
     assert sample.percentiles()[0] == pytest.approx(5000, rel=0.2)
 
 
-def test_rare_values_beyond_a_limit_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_uses_so_many_of_is_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reports, "_KEYS", 3)
     summary, slow = SummaryReport(10), SlowReport(10)
     for first in range(0, 40, 8):

@@ -94,7 +94,7 @@ def test_streams_that_keep_too_much_are_forgotten_and_counted(
 
 
 @pytest.mark.parametrize("size", [100, 3000])
-def test_short_frames_are_searched_in_parts_with_the_same_rows(
+def test_short_frames_are_looked_for_in_parts_with_the_same_rows(
     size: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     shortest = b"\0\0\0\6\0\0\0\2{}"
@@ -114,7 +114,9 @@ def test_short_frames_are_searched_in_parts_with_the_same_rows(
     assert max(batch.num_rows for batch in batches) <= size
 
 
-def test_early_answers_are_forgotten_with_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_that_came_too_early_are_remembered_no_longer_than_their_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("rocketwire_tools.pcap.rows.pairing.MOST_HELD", 2)
     pairing = Pairing()
 

@@ -165,7 +165,9 @@ def test_reused_opaque_belongs_to_the_latest_request(wire: Capture) -> None:
 
 
 @pytest.mark.parametrize("late_ms", [100, 2900, 3600])
-def test_segment_waits_three_seconds_for_an_earlier_one(late_ms: int, tmp_path: Path) -> None:
+def test_what_waits_longer_than_three_seconds_for_others_waits_no_more_however_long_the_chunk_is(
+    late_ms: int, tmp_path: Path
+) -> None:
     wire = Wire()
     first, second = frame(10, 1, body=bytes(3000)), frame(34, 2)
     wire.connect()
