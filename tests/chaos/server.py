@@ -87,7 +87,7 @@ class UnluckyServer:
 
     @property
     def pid(self) -> int:
-        """Of its process."""
+        """The id of its process."""
         return self.child.process.pid
 
     def lives(self) -> bool:

@@ -37,7 +37,7 @@ class FailingDisk(VirtualDisk):
     """A disk on which one call fails."""
 
     def end(self, name: str) -> None:
-        """Let the call fail, and those after it succeed."""
+        """Let only this call fail."""
         code = (errno.ENOSPC, errno.EIO, errno.EDQUOT)[len(self.calls) % 3]
         self._last, self.is_dead = None, False
         raise OSError(code, f"{os.strerror(code)}, {name}")

@@ -36,7 +36,7 @@ SCAN_SECONDS: Final = 0.2
 LATE_SECONDS: Final = 1.5
 """For a busy server to see that a connection has ended, or that a broker is silent."""
 SETTLE_SECONDS: Final = 0.3
-"""For what a broken connection has left to take effect before its client goes on."""
+"""Until the last requests of a broken connection have their effect."""
 
 
 class RouteHistory:

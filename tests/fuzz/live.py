@@ -43,7 +43,7 @@ from tests.peers.processes import LOOPBACK, Child, PeerFailedError
 
 MIB: Final = 1 << 20
 CONNECTIONS: Final = 4
-"""Of each server, at a time."""
+"""Open connections to each server."""
 PIPELINED: Final = 20
 QUIET_SECONDS: Final = 0.1
 """Without an answer, before the next requests are sent."""

@@ -23,7 +23,7 @@ FIRST = PushConsumerConfig(consume_from_where=FROM_FIRST)
 
 
 class Consumer(Protocol):
-    """What consumers of every kind have."""
+    """A consumer of any kind, which counts unreadable messages."""
 
     @property
     def unreadable_messages(self) -> int: ...

@@ -1,8 +1,8 @@
 """``VirtualDisk``: a folder whose system calls fail, are cut short, or end in a crash.
 
-The functions of ``os`` that change files are wrapped from outside, so the product has no hook for it. Without a fault they do what
-they always do. What is on the disk follows POSIX: the bytes of a file after its ``fsync``, the names in a folder after that of the
-folder. ``crash`` takes away what is not.
+The functions of ``os`` that change files are wrapped from outside, so the product has no hook for it. Without a fault
+they do what they always do. As in POSIX, bytes of a file are on the disk after its ``fsync``, and names in a folder
+after the ``fsync`` of the folder. ``crash`` removes everything else.
 """
 
 import errno

@@ -25,7 +25,7 @@ def size_lies(data: bytes) -> bool:
 
 
 def find_ends(data: bytes) -> Iterator[tuple[int, int]]:
-    """Of each stored message, read as Java reads it without looking at the sizes, the size it declares and the one it has."""
+    """The declared and the real size of each stored message; Java reads messages without a look at their sizes."""
     start = 0
     while start + 40 <= len(data):
         flags = int.from_bytes(data[start + 36 : start + 40], "big")

@@ -35,7 +35,7 @@ pytestmark = marks_of_kills()
 
 PLACE = "topic string, brokerName string, queueId int, queueOffset bigint"
 PATIENCE = 600.0
-"""Seconds for what a stream does on a busy machine."""
+"""Seconds that a stream may take on a busy machine."""
 SMALL_FILES = {
     "mappedFileSizeCommitLog": 1 << 20,
     "maxMessageSize": 100_000,

@@ -37,7 +37,7 @@ pytestmark = marks_of_kills()
 
 ROWS = 3000
 PATIENCE = 300.0
-"""Seconds for what a busy machine does late."""
+"""Seconds that a busy machine may take."""
 
 
 class Sink:

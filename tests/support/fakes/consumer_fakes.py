@@ -63,7 +63,7 @@ def push_parts(nursery: trio.Nursery, offsets: object, **parts: object) -> PushP
 
 
 class ToldOffsets:
-    """A store of offsets that remembers what it is told."""
+    """A store of offsets that keeps all its updates."""
 
     def __init__(self, *, increase_only: bool = True) -> None:
         self.told: list[int] = []

@@ -1,7 +1,7 @@
 """Which tests one process of pytest-xdist runs, and which come first.
 
 The tests of a file run in one process, for they share fixtures.  Spark, the oracles and the shared cluster of Java
-peers cost up to fifteen seconds of CPU time to start, so few processes start them.  (xdist's own groups, ``--dist
+peers cost up to fifteen seconds of CPU time to start: only a few processes start them.  (xdist's own groups, ``--dist
 loadgroup``, have no effect with pytest 9.2: xdist 3.8 writes them to an attribute that is not read any more.)
 """
 

@@ -14,7 +14,7 @@ from tests.support.stores.fixtures import unpack
 from tests.support.stores.hostile import Original
 
 DAMAGES = 3
-"""Of each store."""
+"""Random damages of each store."""
 
 
 @pytest.mark.parametrize(("release", "kind"), [(CURRENT, "plain"), (OLD, "features")])
