@@ -23,10 +23,8 @@ class UnluckyServer:
     """A name server of ours.
 
     Args:
-        folder: its home.
         driver: ``portable`` or ``reactor``.
         luck: the environment of ``launched``.
-        settings: of its configuration.
     """
 
     def __init__(self, folder: Path, driver: str, luck: dict[str, str], **settings: object) -> None:

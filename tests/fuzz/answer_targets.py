@@ -69,11 +69,7 @@ PATIENCE: Final = 60.0
 
 
 class Answers(BrokerRequests):
-    """Makes answers: plausible, odd and damaged ones.
-
-    Attributes:
-        count: number of answers of all.
-    """
+    """Makes answers: plausible, odd and damaged ones."""
 
     count: ClassVar[int] = 0
 

@@ -93,11 +93,7 @@ _SPECIAL: Final[dict[str, tuple[Any, ...]]] = {
 
 
 class BrokerRequests:
-    """Makes requests.
-
-    Args:
-        chance: where they come from.
-    """
+    """Makes requests."""
 
     def __init__(self, chance: Chance) -> None:
         self._chance = chance

@@ -75,7 +75,6 @@ class LiveRequests(BrokerRequests):
     """Makes requests with times of today.
 
     Args:
-        chance: where they come from.
         keys: access keys of accounts of which one signs a request; none of them, an empty one.
     """
 
@@ -97,10 +96,7 @@ class Tally:
     """The output of a process.
 
     Attributes:
-        name: of the process.
         bound: bytes that it may have beyond its start, the sum of the settings that bound it.
-        counts: its requests, answers and starts.
-        errors: internal errors.
         start: its bytes of memory when it was ready.
         peak: the most that it had.
     """

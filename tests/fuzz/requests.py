@@ -32,7 +32,6 @@ class Requests:
     """Makes requests.
 
     Args:
-        chance: where they come from.
         addresses: of brokers; every broker that registers has one of these or one that is none.
     """
 

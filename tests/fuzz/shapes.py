@@ -12,8 +12,6 @@ class Container(NamedTuple):
     """An object or an array in a text.
 
     Attributes:
-        start: position of its first bracket.
-        end: position after its last.
         items: where each of its members or elements starts, where its value does, and where it
             ends.
     """

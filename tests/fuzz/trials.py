@@ -51,7 +51,6 @@ class Trial:
 
     Attributes:
         kind: what was done, for the totals: ``read what Java wrote``.
-        data: the bytes concerned.
         java: what Java made of it.
         ours: what we made of it.
         about: anything a rule wants to know: the class of a body, the frame's serialisation.

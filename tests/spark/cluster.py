@@ -20,12 +20,7 @@ spark.log.level ERROR
 
 
 class LocalCluster:
-    """A distribution of Spark that pip's PySpark makes up, below which executors write.
-
-    Attributes:
-        folder: where jobs run.
-        home: the distribution.
-    """
+    """A distribution of Spark that pip's PySpark makes up, below which executors write."""
 
     def __init__(self, folder: Path, master: str, settings: str = "") -> None:
         self.folder = folder

@@ -41,11 +41,7 @@ def topics(java_cluster: JavaCluster) -> Topics:
 
 
 class Stream:
-    """A stream of places into Parquet.
-
-    Attributes:
-        drivers: its drivers.
-    """
+    """A stream of places into Parquet."""
 
     def __init__(self, topics: Topics, topic: str, folder: Path) -> None:
         self.folder = folder

@@ -42,7 +42,6 @@ class Topics:
     """Changes of tests to the topics of a cluster.
 
     Args:
-        address: of its name server.
         brokers: number of brokers that a topic has to have.
         only: address of the only broker that gets topics; None for all of the cluster.
     """
@@ -74,8 +73,6 @@ class Topics:
         """Create a topic, or change it; returns when it has a route.
 
         Args:
-            topic: its name.
-            queues: number of its queues at each broker that gets it.
             perm: 6 to read and write, 2 to write only.
             of_all: number of all its queues then, if others have it already.
             attributes: what 5.x calls so, such as ``{"+cleanup.policy": "COMPACTION"}``.

@@ -9,16 +9,7 @@ from tests.support.broker import START, BrokerAtHand
 
 
 class BrokerWithFolder(BrokerAtHand):
-    """A broker with a folder.
-
-    Args:
-        root: the folder.
-        now: time of the start.
-        settings: of the broker.
-
-    Attributes:
-        folder: the open folder.
-    """
+    """A broker with a folder."""
 
     def __init__(self, root: Path, *, now: int = START, **settings: Any) -> None:
         super().__init__()

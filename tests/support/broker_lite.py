@@ -44,13 +44,7 @@ def start_lite_broker(**settings: Any) -> BrokerAtHand:
 
 
 class Reader:
-    """A client of lite topics.
-
-    Attributes:
-        client: its connection.
-        client_id: its name.
-        group: its group.
-    """
+    """A client of lite topics."""
 
     def __init__(
         self, home: BrokerAtHand, client: Client, client_id: str = "reader", group: str = GROUP

@@ -22,11 +22,7 @@ class Clock(Protocol):
 
 
 class Popper:
-    """Pops ``orders`` for the group ``poppers``.
-
-    Attributes:
-        client: its connection.
-    """
+    """Pops ``orders`` for the group ``poppers``."""
 
     def __init__(self, home: Clock, client: Requests) -> None:
         self.client = client

@@ -33,11 +33,7 @@ def encode_pull(offset: int = 0, hold: int = 0, opaque: int = 1) -> bytes:
 
 
 class WireClient(Requests):
-    """A connection to a broker.
-
-    Args:
-        address: ``host:port`` of the broker.
-    """
+    """A connection to a broker."""
 
     def __init__(self, address: str) -> None:
         host, _, port = address.rpartition(":")

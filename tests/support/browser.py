@@ -60,12 +60,6 @@ def open_browser() -> Generator[Any]:
 class Visit:
     """A visit to pages, in light or dark colours and a window of some width.
 
-    Args:
-        browser: from ``opened``.
-        width: of the window, in pixels.
-        height: of the window, in pixels.
-        dark: whether the user prefers dark colours.
-
     Attributes:
         page: ``playwright.sync_api.Page``.
         complaints: errors and warnings on the console, exceptions of scripts, failed requests.

@@ -12,13 +12,7 @@ from rocketwire_tools.codec.__main__ import main
 
 
 class Run(NamedTuple):
-    """The result of a run.
-
-    Attributes:
-        status: exit status.
-        lines: the objects on stdout.
-        complaint: stderr.
-    """
+    """The result of a run."""
 
     status: int
     lines: list[Any]

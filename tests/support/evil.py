@@ -110,11 +110,7 @@ def _hints_of(header: type[Any]) -> dict[str, str]:
 
 
 class EvilServer(TcpCluster):
-    """A name server, broker and controller.
-
-    Attributes:
-        refuses: whether it answers with errors.
-    """
+    """A name server, broker and controller."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -200,12 +196,7 @@ def write_store(folder: Path) -> Path:
 
 
 def show(calls: Sequence[tuple[str, Sequence[str]]], folder: Path) -> str:
-    """Run calls of programs in one process on a terminal, and return all that came out.
-
-    Args:
-        calls: module and words of each.
-        folder: to run in.
-    """
+    """Run calls of programs in one process on a terminal, and return all that came out."""
     script = folder / "calls.json"
     script.write_text(json.dumps(calls))
     ours, theirs = pty.openpty()

@@ -25,7 +25,6 @@ class Vector:
 
     Attributes:
         id: how tests and documents call it.
-        data: the whole frame.
         facts: what Java's classes read from it: code, language (name), version, opaque, flag,
             remark, ext_fields, serialize_type (name), body_length; body_class and body_value where
             the body was read too, with every map key as text.
@@ -43,8 +42,6 @@ class BadVector:
     """One packet that must be refused.
 
     Attributes:
-        id: how tests and documents call it.
-        data: the bytes.
         error: what one-shot decoding raises.
         stream_waits: whether a stream would wait for more instead.
     """

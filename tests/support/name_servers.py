@@ -25,12 +25,7 @@ DEFAULT_KIND = os.environ.get("ROCKETWIRE_INTEROP_NAMESRV", "ours")
 
 
 class NameServer(Protocol):
-    """One name server on a port of its own, which it keeps when it is started again.
-
-    Attributes:
-        port: where it listens on loopback.
-        address: the same as ``127.0.0.1:port``.
-    """
+    """One name server on a port of its own, which it keeps when it is started again."""
 
     port: int
     address: str
@@ -126,10 +121,7 @@ def name_server(
     """Return a name server, not yet started.
 
     Args:
-        kind: ``ours`` or ``java``.
         folder: its home, which one of the other kind can take over later.
-        options: lines of its configuration file besides port and address.
-        jvm: its JVM options.
         port: that of a server whose place it takes; a free one without.
     """
     make = OurNameServer if kind == "ours" else JavaNameServer

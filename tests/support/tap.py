@@ -42,8 +42,6 @@ class Tap:
     """A frame that passed.
 
     Attributes:
-        port: where to connect instead of the server.
-        target: port of the server.
         frames: all whole frames in order of their last byte.
         unfinished: what was left of a stream that ended within a frame, by connection and
             direction.
@@ -97,10 +95,8 @@ async def run_tap(
     Args:
         target: port of the server on 127.0.0.1.
         host: another loopback address lets a peer that announces its own port be tapped: announce that address.
-        port: 0 for a free one.
         preface: what the server gets before the client's bytes, as from a load balancer.
         tls: a client that begins with TLS is answered so; the server gets plain bytes.
-        task_status: for ``nursery.start``.
     """
     listeners = await trio.open_tcp_listeners(port, host=host)
     tap = Tap(listeners[0].socket.getsockname()[1], target)

@@ -19,8 +19,6 @@ def rows(
     """The frames that tshark finds in a capture.
 
     Args:
-        capture: the file.
-        fields: names of fields.
         script: a dissector in Lua.
         only: a display filter.
 

@@ -74,11 +74,7 @@ class VirtualDisk:
         self._settle()
 
     def end(self, name: str) -> None:
-        """End the process at a call; others may end it otherwise.
-
-        Raises:
-            KilledError: always.
-        """
+        """End the process at a call; others may end it otherwise."""
         raise KilledError(name)
 
     # ------------------------------------------------------------------ system calls

@@ -10,11 +10,7 @@ from tests.fuzz.trials import ABSENT, Difference, Refusal, Trial
 
 
 def strict(text: bytes, *, integer_keys: bool) -> object:
-    """Parse a text strictly, with quoted integer keys if they may be unquoted; objects become lists of pairs.
-
-    Raises:
-        ValueError: the text is no JSON.
-    """
+    """Parse a text strictly, with quoted integer keys if they may be unquoted; objects become lists of pairs."""
 
     def refuse(word: str) -> object:
         raise ValueError(word)

@@ -31,7 +31,6 @@ class Jobs:
     """The jobs, with a cluster that has orders.
 
     Attributes:
-        ids: message ids of the orders.
         folder: what the guide calls ``out``.
     """
 

@@ -78,12 +78,7 @@ releases = pytest.mark.parametrize("topic", TOPICS.values(), ids=TOPICS)
 
 
 class Secured(NamedTuple):
-    """The running servers; ``t5`` and ``t4`` have twenty messages at the broker of each release.
-
-    Attributes:
-        address: of the name server.
-        folder: has certificates and keys.
-    """
+    """The running servers; ``t5`` and ``t4`` have twenty messages at the broker of each release."""
 
     address: str
     folder: Path

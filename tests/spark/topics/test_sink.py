@@ -58,11 +58,7 @@ def test_rows_with_kafkas_columns_are_written_as_they_were_read(
 
 
 class Query:
-    """A streaming query from files to a topic.
-
-    Attributes:
-        topic: the topic.
-    """
+    """A streaming query from files to a topic."""
 
     def __init__(self, spark: SparkSession, cluster: RocketMQ, folder: Path) -> None:
         self.topic = cluster.topic()

@@ -41,13 +41,7 @@ PATIENCE = 300.0
 
 
 class Sink:
-    """A name server and a broker of one release that may be stopped, and rows that wait for it.
-
-    Attributes:
-        broker: the broker.
-        name_server: the name server.
-        topics: their topics.
-    """
+    """A name server and a broker of one release that may be stopped, and rows that wait for it."""
 
     def __init__(
         self, spark: SparkSession, name_server: JavaNameServer, broker: JavaBroker, folder: Path

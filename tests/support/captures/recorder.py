@@ -37,9 +37,6 @@ def small_segments(interface: str = "lo") -> None:
 class Recorder:
     """Records TCP packets from its start to its end.
 
-    Args:
-        interface: whose packets.
-
     Attributes:
         packets: nanoseconds since 1970 and bytes of each.
     """

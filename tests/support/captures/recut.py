@@ -15,12 +15,7 @@ End = tuple[str, int]
 
 
 class Utterance(NamedTuple):
-    """A frame, or a PROXY header in front of the first one.
-
-    Attributes:
-        by_client: which side sends it.
-        data: the bytes.
-    """
+    """A frame, or a PROXY header in front of the first one."""
 
     by_client: bool
     data: bytes
@@ -121,12 +116,7 @@ def exchanges(frames: Iterable[Utterance], codes: set[int]) -> list[list[Utteran
 
 
 def resend(connections: Iterable[Iterable[Sent]], *, has_start: bool = True) -> list[Packet]:
-    """The packets of connections, a microsecond apart, one connection after the other.
-
-    Args:
-        connections: their messages.
-        has_start: whether the capture has their SYNs.
-    """
+    """The packets of connections, a microsecond apart, one connection after the other."""
     packets: list[Packet] = []
 
     def packet(

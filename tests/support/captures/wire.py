@@ -21,12 +21,7 @@ def frame(code: int, opaque: int, flag: int = 0, body: bytes = b"") -> bytes:
 
 @dataclass
 class Wire:
-    """Packets between two ends, a millisecond apart.
-
-    Attributes:
-        packets: in their order.
-        next: the next sequence number of each end.
-    """
+    """Packets between two ends, a millisecond apart."""
 
     packets: list[Packet] = field(default_factory=list[Packet])
     next: dict[tuple[str, int], int] = field(default_factory=lambda: {CLIENT: 1000, SERVER: 2000})

@@ -47,12 +47,9 @@ class StoringCluster:
     Attributes:
         topics: topic → number of its queues.
         queues: topic and queue id → its messages.
-        name: of the cluster.
-        perm: of all topics.
         broker_id: of the broker; 0 is a master.
         before_store, after_store: return a response to a send in the place of the usual one,
             ``LOST`` for none, or None; the message is stored between them.
-        sends: unique keys of all sends, in their order.
         undispatched: questions for the end of a queue that are answered before its last message can
             be pulled.
         first: smallest offset of each queue; earlier messages are deleted.

@@ -19,8 +19,6 @@ class TcpCluster(StoringCluster):
     """A cluster that threads serve.
 
     Attributes:
-        address: of name server and broker.
-        connections: number of connections that were accepted.
         write: sends the bytes of an answer to a send; a test may replace it.
     """
 

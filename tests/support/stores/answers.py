@@ -46,7 +46,6 @@ async def ask_everything(
     """Ask the broker for all queues, keys, ids and offsets.
 
     Args:
-        session: at the broker.
         sent: whose keys and ids are asked for.
         topics: the test's own, whose empty queues are wanted too.
     """
@@ -99,15 +98,7 @@ async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
 async def pull(
     session: Session, place: MessageQueue, offset: int, *accepted: ResponseCode, count: int = 32
 ) -> Response:
-    """The answer to a pull, from an offset on.
-
-    Args:
-        session: at the broker.
-        place: the queue.
-        offset: of the queue.
-        accepted: codes that raise no error, besides those of pulls.
-        count: the largest number of messages in the answer.
-    """
+    """The answer to a pull, from an offset on."""
     header = PullMessageRequestHeader(
         consumer_group=READER,
         topic=place.topic,

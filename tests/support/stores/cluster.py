@@ -77,7 +77,6 @@ class StoreCluster:
 
     Args:
         folder: for the homes of both; a store that lies there already is opened.
-        release: of the broker.
         options: of the broker, beyond ``SMALL``.
         name_server: one that runs already; None for one of its own.
     """

@@ -66,11 +66,7 @@ def _archive(release: str, kind: str) -> bytes:
 
 
 def pack(store: BrokerStore) -> None:
-    """Put a store among the fixtures.
-
-    Raises:
-        ValueError: it is too large.
-    """
+    """Put a store among the fixtures."""
     truth = store.truth
     path = archive_of(truth.release, truth.kind)
     path.parent.mkdir(exist_ok=True)

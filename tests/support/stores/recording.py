@@ -31,13 +31,7 @@ OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def record(folder: Path, release: str, kind: str) -> BrokerStore:
-    """Make a store with a broker that is asked before it ends cleanly.
-
-    Args:
-        folder: empty.
-        release: of the broker.
-        kind: of the store, one of ``OPTIONS``.
-    """
+    """Make a store with a broker that is asked before it ends cleanly."""
     topics = tuple(plain.TOPICS)
 
     async def run() -> tuple[tuple[Sent, ...], Answers]:
@@ -83,11 +77,6 @@ def ask_restarted(
 
     Args:
         folder: of the store; the copy lies there as long as it is needed.
-        release: of the broker.
-        store: the store.
-        sent: as of ``ask_everything``.
-        topics: as of ``ask_everything``.
-        options: of the broker.
     """
 
     async def run() -> Answers:

@@ -65,11 +65,7 @@ def describe_sent(
 
 
 class Sender:
-    """Sends messages and records the responses.
-
-    Attributes:
-        sent: all of it, in order.
-    """
+    """Sends messages and records the responses."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -85,8 +81,6 @@ class Sender:
         """Send messages to these queues in turn, each in a request.
 
         Args:
-            messages: to send.
-            queue_ids: where.
             compression: of bodies of 1024 bytes and more; None for not compressed.
         """
         config = ProducerConfig(
@@ -138,12 +132,6 @@ class Sender:
         """Send a request whose fields are exactly these.
 
         Args:
-            topic: where to.
-            body: as it goes over the wire.
-            properties: the text of the properties.
-            queue_id: where to.
-            sys_flag: bits of ``MessageSysFlag``.
-            flag: the application's number.
             whole: the body before compression, if it differs.
             born: the born timestamp; None for the time now.
         """

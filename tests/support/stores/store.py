@@ -17,7 +17,6 @@ class BrokerStore:
     Attributes:
         root: the folder that the broker had as ``storePathRootDir``; read it only.
         truth: the responses to producers, and those of a live broker to questions.
-        slave: store of a slave of this broker.
     """
 
     root: Path

@@ -18,10 +18,7 @@ def queue_of(
     """Places of the messages to which the units of a rebuilt queue point, unit by unit.
 
     Args:
-        folder: empty.
         numbers: queue offsets that the messages at places 100, 101, ... name.
-        report: counts what is found.
-        log_start: offset of the log's first file.
     """
     writer = QueueWriter(DiskFiles(folder), "queue", file_size=20 * UNITS_PER_FILE)
     queue = NumberedQueue(writer, report, log_start)

@@ -15,7 +15,6 @@ class Capture(Wire):
     """A wire, and the rows of a capture of it.
 
     Args:
-        folder: for the file.
         careful: whether the decoder takes the careful way.
     """
 

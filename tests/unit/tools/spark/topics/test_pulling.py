@@ -27,7 +27,6 @@ class Broker:
     Attributes:
         maximum: messages of an answer at most.
         size: bytes of a body of an answer for each of its messages.
-        first: offset of the first message.
         pulls: offset and maximum of messages of each pull.
     """
 

@@ -19,7 +19,6 @@ class Cluster(Answers):
     """A cluster whose queues grow and vanish.
 
     Attributes:
-        commits: all offsets that were committed.
         asked: queues of each question for bounds.
     """
 
@@ -136,11 +135,7 @@ def test_late_slave_is_no_recreated_topic(capsys: pytest.CaptureFixture[str]) ->
 
 
 class NameServers:
-    """Name servers that may be away.
-
-    Attributes:
-        times: when they were asked.
-    """
+    """Name servers that may be away."""
 
     def __init__(self, query: Query) -> None:
         self.query = query

@@ -15,11 +15,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 
 class Rows:
-    """Writes rows to the topics of a cluster.
-
-    Attributes:
-        cluster: the cluster.
-    """
+    """Writes rows to the topics of a cluster."""
 
     def __init__(self, cluster: RocketMQ) -> None:
         self.cluster = cluster
