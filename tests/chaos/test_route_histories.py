@@ -126,7 +126,6 @@ class Caller:
         return answer
 
     def close(self) -> None:
-        """Close the connection."""
         if self._stream is not None:
             self._stream.close()
         self._stream = None
@@ -218,7 +217,6 @@ class Reader(Caller):
             time.sleep(0.01)
 
     def read_item(self, key: str) -> None:
-        """Read an item."""
         start = time.monotonic()
         answer = self.ask(GET, {"namespace": NAMESPACE, "key": key})
         if answer is not None:
@@ -227,7 +225,6 @@ class Reader(Caller):
             self.history.items[key].reads.append((value, start, time.monotonic()))
 
     def read_route(self, name: str) -> None:
-        """Read the route of a topic."""
         start = time.monotonic()
         answer = self.ask(ROUTE, {"topic": name})
         if answer is not None:

@@ -74,7 +74,6 @@ class Answers(BrokerRequests):
     count: ClassVar[int] = 0
 
     def to(self, request: RemotingCommand) -> RemotingCommand:
-        """An answer to a request."""
         Answers.count += 1
         chance, operation = self._chance, OPERATIONS.get(request.code)
         answer = reply(

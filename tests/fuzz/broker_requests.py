@@ -93,13 +93,10 @@ _SPECIAL: Final[dict[str, tuple[Any, ...]]] = {
 
 
 class BrokerRequests:
-    """Makes requests."""
-
     def __init__(self, chance: Chance) -> None:
         self._chance = chance
 
     def next(self, opaque: int) -> bytes:
-        """One frame."""
         chance = self._chance
         code = chance.choice(CODES if chance.below(3) == 0 else OFTEN)
         operation = OPERATIONS.get(code)

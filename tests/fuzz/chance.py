@@ -58,7 +58,6 @@ class Chance:
         return self.below(number) == 0
 
     def choice(self, values: Sequence[T]) -> T:
-        """One of the values."""
         return values[self.below(len(values))]
 
     def maybe(self, make: Callable[[], T]) -> T | None:

@@ -112,8 +112,6 @@ def _place(order: list[Entry], entry: tuple[str, str]) -> int:
 
 
 class JsonHeaders:
-    """JSON headers."""
-
     name = "json-header"
     form = SerializeType.JSON
 
@@ -143,7 +141,6 @@ class JsonHeaders:
             yield self._reading(case, answer)
 
     def command(self, chance: Chance) -> RemotingCommand:
-        """A random command."""
         return RemotingCommand(
             code=chance.whole(32),
             language=None if chance.one_in(20) else chance.choice(list(LanguageCode)),

@@ -58,8 +58,6 @@ def _properties(chance: Chance) -> dict[str, str | None]:
 
 
 class StoredMessages:
-    """Stored messages."""
-
     name = "stored-message"
 
     def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:

@@ -100,7 +100,6 @@ class Topics:
         return topic
 
     def delete(self, topic: str, cluster: str = "DefaultCluster") -> None:
-        """Delete a topic."""
         self.run(lambda client: Admin(client).topics.delete(topic, cluster))
 
     def forbid(self, group: str) -> None:

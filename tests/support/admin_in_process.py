@@ -12,8 +12,6 @@ VARIABLES = ("NAMESRV_ADDR", "ROCKETWIRE_PROFILE", "ROCKETWIRE_PROFILE_FILE")
 
 
 class Run(NamedTuple):
-    """The result of a run."""
-
     status: int
     out: str
     complaint: str  # standard error

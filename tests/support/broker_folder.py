@@ -9,8 +9,6 @@ from tests.support.broker import START, BrokerAtHand
 
 
 class BrokerWithFolder(BrokerAtHand):
-    """A broker with a folder."""
-
     def __init__(self, root: Path, *, now: int = START, **settings: Any) -> None:
         super().__init__()
         self.now = now

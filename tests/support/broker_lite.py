@@ -59,7 +59,6 @@ class Reader:
         return self.client.call(200071, {}, self.body(action, *names, **members))
 
     def body(self, action: Action, *names: str, **members: Any) -> LiteSubscriptionCtlRequestBody:
-        """The body of a change of subscriptions."""
         change = LiteSubscriptionDTO(
             action=action,
             client_id=self.client_id,

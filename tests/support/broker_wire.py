@@ -87,7 +87,6 @@ class WireClient(Requests):
                 self._received.append(command_)
 
     def close(self) -> None:
-        """Close the connection."""
         self._socket.close()
 
     def __enter__(self) -> Self:

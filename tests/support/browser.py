@@ -108,5 +108,4 @@ class Visit:
         ]
 
     def close(self) -> None:
-        """Close the window."""
         self.page.close()

@@ -12,8 +12,6 @@ from rocketwire_tools.codec.__main__ import main
 
 
 class Run(NamedTuple):
-    """The result of a run."""
-
     status: int
     lines: list[Any]
     complaint: str

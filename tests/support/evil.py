@@ -61,7 +61,6 @@ class _Usual:
         return limit - 1
 
     def choice(self, values: Sequence[Any]) -> Any:
-        """The first value."""
         return values[0]
 
 
@@ -69,14 +68,12 @@ class _Texts(BrokerRequests):
     """Makes headers and bodies whose texts are evil, and whose numbers are 1."""
 
     def fields(self, header: type[Any]) -> dict[str, str]:
-        """All fields of a header."""
         return {
             wire: {"int": "1", "bool": "true"}.get(hint, EVIL)
             for wire, hint in _hints_of(header).items()
         }
 
     def body(self, body_type: object) -> bytes | None:
-        """A body."""
         if isinstance(body_type, ArrayOf):
             return b"[%b]" % json.dumps(self._members(body_type.element, 6)).encode()
         if isinstance(body_type, type):
@@ -174,7 +171,6 @@ def frames() -> list[bytes]:
 
 
 def write_capture(path: Path) -> Path:
-    """Write a capture of these frames."""
     sent = [
         Sent(by_client, data, cut(data))
         for by_client, data in zip((True, False), frames(), strict=True)

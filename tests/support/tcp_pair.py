@@ -26,7 +26,6 @@ def pair() -> Generator[tuple[trio.SocketStream, socket.socket]]:
 async def open_channel(
     host: str, port: int, *, tls: ssl.SSLContext | None = None, server_hostname: str | None = None
 ) -> AsyncGenerator[Channel]:
-    """A channel to a server."""
     stream = await connect_stream(host, port, tls=tls, server_hostname=server_hostname)
     async with open_channel_over(stream, peer=f"{host}:{port}") as channel:
         yield channel

@@ -25,7 +25,6 @@ pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 
 def save(frame: DataFrame, cluster: RocketMQ, topic: str | None, **options: str) -> None:
-    """Write a frame."""
     options = {"nameServers": cluster.address, **options}
     if topic is not None:
         options["topic"] = topic
@@ -95,7 +94,6 @@ class Query:
 
 @pytest.fixture
 def query(spark: SparkSession, rocketmq: RocketMQ, tmp_path: Path) -> Query:
-    """A streaming query."""
     return Query(spark, rocketmq, tmp_path)
 
 

@@ -94,7 +94,6 @@ class Sink:
         return 0
 
     def save(self, frame: DataFrame, topic: str, **options: str) -> None:
-        """Write a frame."""
         options = {"nameServers": self.topics.address, "topic": topic, **options}
         frame.write.format("rocketmq").options(**options).mode("append").save()
 
@@ -109,7 +108,6 @@ class Sink:
 def servers(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[JavaNameServer, JavaBroker]]:
-    """A name server and a broker of one release."""
     folder = tmp_path_factory.mktemp("servers")
     name_server = JavaNameServer(folder / "namesrv", version=request.param)
     broker = JavaBroker(folder / "broker", [name_server.address], version=request.param)

@@ -38,7 +38,6 @@ class Brokers:
         }
 
     def topic(self, release: str, queues: int = 4) -> str:
-        """Create a topic on one broker."""
         name = "broker-old" if release == OLD else "broker-a"
 
         async def create() -> str:
@@ -55,8 +54,6 @@ class Brokers:
         return topic
 
     def messages(self, topic: str) -> list[StoredMessage]:
-        """Return the messages of a topic."""
-
         async def read() -> list[StoredMessage]:
             async with (
                 open_admin(self.address) as admin,
@@ -68,18 +65,15 @@ class Brokers:
         return messages
 
     def bodies(self, topic: str) -> Counter[str]:
-        """Return the bodies of a topic."""
         return Counter((message.body or b"").decode() for message in self.messages(topic))
 
     def save(self, frame: DataFrame, topic: str, **options: str) -> None:
-        """Write a frame to a topic."""
         options = {"nameServers": self.address, "topic": topic, **options}
         frame.write.format("rocketmq").options(**options).mode("append").save()
 
 
 @pytest.fixture(scope="module")
 def brokers(shared_java_cluster: JavaCluster) -> Brokers:
-    """Both brokers."""
     return Brokers(shared_java_cluster)
 
 

@@ -9,5 +9,4 @@ Row = dict[str, Any]
 
 
 def rows(path: Path | str, options: Options | None = None) -> list[Row]:
-    """All rows."""
     return [row for batch in Decoder(str(path), options) for row in batch.to_pylist()]

@@ -33,7 +33,6 @@ class Wire:
             self.packet(source, self.next[source] - 1, b"", SYN if source == CLIENT else SYN | ACK)
 
     def packet(self, source: tuple[str, int], sequence: int, data: bytes, flags: int = ACK) -> None:
-        """Send a packet."""
         target = SERVER if source == CLIENT else CLIENT
         time_ns = START + len(self.packets) * 1_000_000
         self.packets.append(Packet(time_ns, source, target, sequence % (1 << 32), 0, flags, data))

@@ -15,8 +15,6 @@ from rocketwire.wire.message.stored import StoredMessage
 
 @dataclass
 class Producer:
-    """A producer."""
-
     group: str = "p"
     topic_names: tuple[str, ...] = ("T",)
     heard: list[object] = field(default_factory=list[object])
@@ -40,8 +38,6 @@ class Producer:
 
 @dataclass
 class Consumer:
-    """A consumer."""
-
     group: str = "g"
     topic_names: tuple[str, ...] = ("T",)
     heard: list[object] = field(default_factory=list[object])

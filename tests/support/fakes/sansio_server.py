@@ -176,7 +176,6 @@ def topic(name: str, *, queues: int = 8, perm: int = 6, flag: int = 0) -> dict[s
 def version(
     counter: int = 0, state_version: int = 0, timestamp: int = 1700000000000
 ) -> dict[str, int]:
-    """A DataVersion."""
     return {"counter": counter, "stateVersion": state_version, "timestamp": timestamp}
 
 

@@ -165,7 +165,6 @@ class StoringCluster:
 
 @asynccontextmanager
 async def connect(cluster: StoringCluster) -> AsyncGenerator[ClientInstance]:
-    """A client of a cluster."""
     config = ClientConfig(
         namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i", mq_client_api_timeout=5.0
     )

@@ -147,7 +147,6 @@ class Listing:
 
 
 def list_messages(root: Path, arguments: tuple[str, ...] = LIST) -> Listing:
-    """The messages of a store."""
     status, output, _ = call_store(*arguments, root)
     result = Listing(status)
     for text in output.splitlines():

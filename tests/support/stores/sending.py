@@ -105,7 +105,6 @@ class Sender:
         return result
 
     async def send_batch(self, messages: Sequence[Message], queue_id: int = 0) -> SendResult:
-        """Send messages in one request."""
         config = ProducerConfig(send_msg_timeout=PATIENCE, compress_msg_body_over_howmuch=NEVER)
         async with open_producer(self.session.client, "stores", config) as producer:
             started = now()

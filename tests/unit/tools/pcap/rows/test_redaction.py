@@ -14,7 +14,6 @@ NAMES = (
 
 
 def run_masked(command: str, *options: str) -> Output:
-    """Run a command on the capture, with masks."""
     return run_pcap(command, *options, CAPTURE, "--redact", "secret")
 
 

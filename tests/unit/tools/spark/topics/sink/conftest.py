@@ -48,7 +48,6 @@ class Rows:
             close_sessions()
 
     def bodies(self, topic: str) -> list[str]:
-        """Return the bodies of a topic."""
         return [(message.body or b"").decode() for message in self.cluster.messages(topic)]
 
 
