@@ -90,9 +90,7 @@ def of_command(root: Path, out: Path, *arguments: str) -> list[dict[str, Any]]:
         "topic = 'SCHEDULE_TOPIC_XXXX'",
     ],
 )
-def test_pushed_filters_give_the_filtered_rows(
-    spark: SparkSession, disks: Path, condition: str
-) -> None:
+def test_pushed_filters_give_their_rows(spark: SparkSession, disks: Path, condition: str) -> None:
     path = disks / "*" / "store"
     every = read(spark, path)
     every.createOrReplaceTempView("every")
@@ -105,9 +103,7 @@ def test_pushed_filters_give_the_filtered_rows(
     assert of_spark(pushed) == of_spark(every.where(condition))
 
 
-def test_damage_costs_only_its_messages_or_is_an_error_of_one_line(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_damage_costs_only_its_messages_or_an_error(spark: SparkSession, tmp_path: Path) -> None:
     root = unpack(CURRENT, "plain", tmp_path / "store").root
     zero_page(root)
     expected = of_command(root, tmp_path / "x.parquet")

@@ -133,9 +133,7 @@ def test_name_server_that_goes_away_ends_a_batch_in_one_line(topics: Topics) -> 
 
 @pytest.mark.full
 @pytest.mark.parametrize("option", ["subscribe", "subscribePattern"])
-def test_name_server_that_goes_away_stops_no_stream_but_its_restart(
-    topics: Topics, option: str
-) -> None:
+def test_lost_name_server_stops_only_a_restart_of_a_stream(topics: Topics, option: str) -> None:
     topics.create(f"spark-{option}", queues=1)
     now = [0.0]
     with tapped(port_of(topics)) as names:

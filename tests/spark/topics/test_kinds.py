@@ -133,9 +133,7 @@ def test_light_topic_is_read_by_name(java_cluster: JavaCluster, release: str) ->
 
 
 @pytest.mark.parametrize("release", [CURRENT, OLD])
-def test_rows_that_are_written_in_a_namespace_are_read_in_it(
-    java_cluster: JavaCluster, release: str
-) -> None:
+def test_rows_of_a_namespace_are_read_in_it(java_cluster: JavaCluster, release: str) -> None:
     topics, shop = topics_at(java_cluster, release), unique("shop")
     stored, outside = topics.create(f"{shop}%orders", queues=1), topics.create(unique("outside"))
     options = {"nameServers": topics.address, "namespace": shop}

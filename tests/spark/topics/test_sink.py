@@ -97,9 +97,7 @@ def query(spark: SparkSession, rocketmq: RocketMQ, tmp_path: Path) -> Query:
     return Query(spark, rocketmq, tmp_path)
 
 
-def test_micro_batch_that_runs_again_has_the_same_unique_keys(
-    query: Query, rocketmq: RocketMQ
-) -> None:
+def test_repeated_micro_batch_has_the_same_unique_keys(query: Query, rocketmq: RocketMQ) -> None:
     query.put("1", "a", "b", "a")
     query.run(ids="stable")
     query.put("2", "a", "c")

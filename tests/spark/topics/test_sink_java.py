@@ -81,9 +81,7 @@ releases = pytest.mark.parametrize("release", [CURRENT, OLD])
 
 
 @releases
-def test_every_column_is_a_part_of_the_message(
-    spark: SparkSession, brokers: Brokers, release: str
-) -> None:
+def test_columns_are_parts_of_messages(spark: SparkSession, brokers: Brokers, release: str) -> None:
     topic = brokers.topic(release)
     schema = (
         "body binary, tags string, keys array<string>, properties map<string,string>,"

@@ -149,9 +149,7 @@ def test_empty_secret_is_refused(sample: Made) -> None:
     assert (b"", True) == (output.out, "an empty secret hides nothing" in output.err)
 
 
-def test_unreadable_capture_is_status_1_and_others_are_decoded(
-    sample: Made, tmp_path: Path
-) -> None:
+def test_unreadable_capture_is_status_1_and_others_decode(sample: Made, tmp_path: Path) -> None:
     bad = tmp_path / "bad.pcap"
     bad.write_bytes(b"nothing of the kind, and longer than a header")
 

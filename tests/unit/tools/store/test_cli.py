@@ -194,7 +194,7 @@ def test_messages_of_several_stores_are_read_together(verb: str, open_store: Ope
     assert sum(counts) == sum(len(store.truth.pulled) for store in stores)
 
 
-def test_folders_of_one_log_next_to_its_root_are_one_store(
+def test_folders_of_one_log_outside_its_root_are_one_store(
     store: BrokerStore, tmp_path: Path
 ) -> None:
     file = damage.log_files(store.root)[1]

@@ -61,9 +61,7 @@ def test_json_lines_hold_every_message_that_was_pulled(intact: BrokerStore) -> N
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
-def test_files_of_columns_hold_what_json_lines_hold(
-    suffix: str, intact: BrokerStore, tmp_path: Path
-) -> None:
+def test_column_files_equal_json_lines(suffix: str, intact: BrokerStore, tmp_path: Path) -> None:
     lines = run_store("export", "--columns", ALL_COLUMNS, intact.root).lines
     out = tmp_path / f"out.{suffix}"
 
@@ -93,9 +91,7 @@ def test_time_that_no_calendar_has_is_null_in_files_of_columns(suffix: str, tmp_
 
 
 @pytest.mark.parametrize("compression", ["none", "snappy", "lz4", "zstd"])
-def test_parquet_has_the_chosen_compression(
-    compression: str, store: BrokerStore, out: Path
-) -> None:
+def test_parquet_has_chosen_compression(compression: str, store: BrokerStore, out: Path) -> None:
 
     run_store("export", "--compression", compression, "-o", out, store.root)
 

@@ -110,9 +110,7 @@ def test_processes_write_files_of_the_same_rows(
     assert rows_of(tmp_path / "two") == rows_of(tmp_path / "one")
 
 
-def test_folder_without_messages_has_a_file_with_the_columns(
-    intact: BrokerStore, tmp_path: Path
-) -> None:
+def test_folder_without_messages_has_a_file_of_columns(intact: BrokerStore, tmp_path: Path) -> None:
     run_store("export", *COLUMNS, "-o", f"{tmp_path}/out/", "--end", "2020-01-01", intact.root)
 
     table = ds.dataset(tmp_path / "out", format="parquet").to_table()

@@ -231,7 +231,7 @@ def hostile(
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
-def test_verb_ends_in_bounded_memory_and_changes_no_terminal(
+def test_verb_takes_little_memory_and_changes_no_terminal(
     verb: tuple[str, ...], hostile: Path
 ) -> None:
     assert_ends_well(verb, hostile)

@@ -16,9 +16,7 @@ from tests.support.stores.hostile import HostileStore
 
 
 @pytest.mark.parametrize(("release", "kind"), PACKED)
-def test_damage_to_any_file_invents_and_hides_no_message(
-    release: str, kind: str, tmp_path: Path
-) -> None:
+def test_damage_invents_and_hides_no_message(release: str, kind: str, tmp_path: Path) -> None:
     """One case of each store; ``python -m tests.fuzz.damaged_stores`` runs hundreds."""
     store = unpack(release, kind, tmp_path / "store")
     hostile = HostileStore(store.root)

@@ -97,7 +97,7 @@ def test_message_of_another_queue_before_the_first_one_is_left_out(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("lost_bytes", "places"), [(0, [100, 101]), (91, [100, 101, 101])])
-def test_last_offset_is_taken_if_bytes_are_lost(
+def test_last_offset_counts_if_bytes_are_lost(
     lost_bytes: int, places: list[int], tmp_path: Path
 ) -> None:
     report = RebuildReport(messages=100, bytes_filled=lost_bytes)

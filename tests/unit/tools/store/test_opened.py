@@ -16,9 +16,7 @@ from tests.support.stores import BrokerStore
 from tests.support.stores.checked import checked, damage_of, notes_of
 
 
-def test_file_that_became_a_link_after_it_was_listed_is_not_followed(
-    store: BrokerStore, tmp_path: Path
-) -> None:
+def test_file_that_became_a_link_later_is_not_followed(store: BrokerStore, tmp_path: Path) -> None:
     opened = OpenedStore([store.root])
     file = opened.folder.plain["checkpoint"]
     (tmp_path / "secret").write_text("secret")
@@ -142,9 +140,7 @@ def test_pass_through_the_log_needs_no_files_of_queues(intact: BrokerStore) -> N
         ("compaction/compactionLog/t/0/00000000000000000000", "the log of a compacted topic"),
     ],
 )
-def test_logs_of_other_kinds_are_refused_in_one_line(
-    name: str, text: str, store: BrokerStore
-) -> None:
+def test_log_of_another_kind_is_refused_in_a_line(name: str, text: str, store: BrokerStore) -> None:
     path = store.root / name
     path.parent.mkdir(parents=True)
     path.write_bytes(bytes(8))

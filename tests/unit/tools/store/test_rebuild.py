@@ -102,7 +102,7 @@ def test_all_files_are_those_of_the_broker(intact: BrokerStore, out: Path) -> No
 
 
 @pytest.mark.parametrize("size", [0, 1 << 36])
-def test_queues_get_their_usual_size_if_one_file_has_another(
+def test_queues_get_their_usual_size_despite_one_file(
     size: int, store: BrokerStore, out: Path
 ) -> None:
     of_broker = files(store.root, "consumequeue")
@@ -113,9 +113,7 @@ def test_queues_get_their_usual_size_if_one_file_has_another(
     assert files(out, "consumequeue") == of_broker
 
 
-def test_queues_get_the_size_of_java_if_all_their_files_are_empty(
-    store: BrokerStore, out: Path
-) -> None:
+def test_queues_get_the_size_of_java_if_all_files_are_empty(store: BrokerStore, out: Path) -> None:
     for queue in damage.queue_files(store.root):
         for path in queue:
             os.truncate(path, 0)
@@ -126,7 +124,7 @@ def test_queues_get_the_size_of_java_if_all_their_files_are_empty(
     assert sizes == {QUEUE_FILE_SIZE}
 
 
-def test_unreadable_index_is_made_anew(
+def test_unreadable_index_is_rebuilt(
     store: BrokerStore, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = FileBlocks.read
@@ -223,9 +221,7 @@ def test_topic_that_leads_out_of_the_store_gets_no_queue(store: BrokerStore, out
     assert list(out.parent.iterdir()) == [out]
 
 
-def test_missing_first_file_moves_the_start_and_queues_have_pre_blanks(
-    store: BrokerStore, out: Path
-) -> None:
+def test_missing_first_file_moves_the_start_with_pre_blanks(store: BrokerStore, out: Path) -> None:
     damage.remove_first_file(store.root)
 
     rebuild(out, store.root)
@@ -277,9 +273,7 @@ def test_damaged_timer_log_is_copied_and_counted(tmp_path: Path) -> None:
     assert report["timers_damaged"] > 0
 
 
-def test_damaged_epochs_are_taken_from_their_copy_or_left_out(
-    store: BrokerStore, tmp_path: Path
-) -> None:
+def test_damaged_epochs_are_copied_or_left_out(store: BrokerStore, tmp_path: Path) -> None:
     valid = b"1\n0\n1-0\n"
     (store.root / "epochFileCheckpoint").write_bytes(b"7\n0\n1-0\n")
     (store.root / "brokerIdentity").write_bytes(b"\xff")

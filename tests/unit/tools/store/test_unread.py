@@ -49,7 +49,7 @@ def test_denied_folder_of_a_queue_ends_no_verb(
         *("commitlog", "index", "config", "timerlog"),
     ],
 )
-def test_denied_folder_is_one_finding(
+def test_denied_folder_is_a_finding(
     folder: str, store: BrokerStore, deny: Callable[[Path], None]
 ) -> None:
     (store.root / folder).mkdir(exist_ok=True)
@@ -121,9 +121,7 @@ def test_log_on_two_disks_with_one_denied_has_one_finding(
     assert damage_of(check) == {"file": 1}
 
 
-def test_first_of_many_denied_folders_are_named(
-    store: BrokerStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_first_denied_paths_are_named(store: BrokerStore, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(30):
         (store.root / "consumequeue" / "orders" / str(100 + number)).mkdir()
     scandir = os.scandir

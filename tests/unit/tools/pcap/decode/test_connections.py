@@ -98,9 +98,7 @@ def test_answers_of_a_port_used_again_have_their_requests(
 
 @pytest.mark.parametrize("first", EARLIER)
 @pytest.mark.parametrize("second", EARLIER)
-def test_answers_of_a_third_use_have_their_requests(
-    first: str, second: str, tmp_path: Path
-) -> None:
+def test_answers_of_a_third_use_have_requests(first: str, second: str, tmp_path: Path) -> None:
     host = Host()
     EARLIER[first](host)
     host.next = {CLIENT: 0, SERVER: 0}

@@ -37,9 +37,7 @@ def test_short_packets_of_a_capture_hide_no_other_column(snaplen: int, tmp_path:
 
 
 @pytest.mark.parametrize("has_next_packet", [False, True])
-def test_first_segment_without_a_syn_may_be_captured_last(
-    has_next_packet: bool, tmp_path: Path
-) -> None:
+def test_first_segment_without_a_syn_may_come_last(has_next_packet: bool, tmp_path: Path) -> None:
     frame = encode(RemotingCommand(code=10, body=bytes(30_000)))
     ends = (("10.0.0.1", 40_000), ("10.0.0.2", 10911))
     starts = [offset for offset in range(1000, len(frame), 1000) if offset != 9000]
@@ -72,9 +70,7 @@ def test_cut_capture_has_all_complete_frames(sample: Made, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("count", range(1, 24))
-def test_capture_that_was_cut_within_its_head_has_no_rows(
-    count: int, sample: Made, tmp_path: Path
-) -> None:
+def test_capture_cut_within_its_head_has_no_rows(count: int, sample: Made, tmp_path: Path) -> None:
     path = tmp_path / "cut.pcap"
     path.write_bytes(sample.path.read_bytes()[:count])
     decoder = Decoder(str(path))
@@ -153,9 +149,7 @@ def test_pipe_gives_rows_as_they_come(sample: Made) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["zst", "lz4"])
-def test_capture_may_begin_with_frames_that_hold_no_data(
-    suffix: str, sample: Made, tmp_path: Path
-) -> None:
+def test_capture_may_begin_with_empty_frames(suffix: str, sample: Made, tmp_path: Path) -> None:
     compress: Any = (
         zstandard.compress if suffix == "zst" else importlib.import_module("lz4.frame").compress
     )

@@ -105,7 +105,7 @@ def rotate(traffic: Capture, folder: Path, count: int, suffix: str = "", **form:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_column_of_every_frame_is_the_truth(
+def test_columns_of_every_frame_are_true(
     profile: str, network: str, mode: str, tmp_path: Path
 ) -> None:
     traffic = capture(small(profile, **NETWORKS[network]), 1)
@@ -153,9 +153,7 @@ def test_rotated_files_have_the_truth_in_any_order(
     assert set(paths) == {row["file"] for row in rows}
 
 
-def test_file_that_is_missing_among_rotated_ones_is_a_loss(
-    traffic: Capture, tmp_path: Path
-) -> None:
+def test_missing_file_among_rotated_ones_is_a_loss(traffic: Capture, tmp_path: Path) -> None:
     paths = rotate(traffic, tmp_path, 30)
     del paths[14]
     series_rows = decode_series(paths)

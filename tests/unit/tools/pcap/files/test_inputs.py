@@ -124,7 +124,7 @@ class Waiting:
         return len(buffer)
 
 
-def test_closing_does_not_wait_for_a_pipe_that_gives_nothing(
+def test_closing_does_not_wait_for_a_silent_pipe(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(inputs, "_JOIN_SECONDS", 0.001)

@@ -54,7 +54,7 @@ def joined(paths: list[str], join: str = "auto") -> bool:
         ("eth0.pcap", "eth1.pcap"),
     ],
 )
-def test_names_that_differ_by_numbers_are_those_of_one_capture(
+def test_names_that_differ_by_numbers_are_one_capture(
     first: str, second: str, tmp_path: Path
 ) -> None:
     paths = [second_half(tmp_path / second), first_half(tmp_path / first)]

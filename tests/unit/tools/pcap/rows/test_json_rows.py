@@ -68,7 +68,7 @@ def test_lines_of_part_of_a_batch() -> None:
     assert lines_of_objects(part) == lines(part)
 
 
-def test_many_rows_and_large_ones_are_written_some_at_a_time(
+def test_many_or_large_rows_are_written_in_pieces(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     batch = rows(3000)

@@ -223,9 +223,7 @@ def test_unreadable_first_header_hides_no_frame(wire: Capture) -> None:
 
 @pytest.mark.parametrize("late_ms", [1, 49, 70, 199])
 @pytest.mark.parametrize("count", [1, 2])
-def test_late_segment_before_the_first_captured_byte_is_read(
-    late_ms: int, count: int, wire: Capture
-) -> None:
+def test_late_segment_before_the_first_byte_counts(late_ms: int, count: int, wire: Capture) -> None:
     parts = [frame(code, code) for code in (105, 34, 11, 10)]
     for part in parts:
         wire.say(CLIENT, part)

@@ -32,7 +32,7 @@ def asleep(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("careful", [False, True])
-def test_streams_without_an_object_lose_no_row(
+def test_streams_without_objects_lose_no_row(
     lossy: Made, asleep: list[int], *, careful: bool
 ) -> None:
     decoded = rows(lossy.path, Options(careful=careful))

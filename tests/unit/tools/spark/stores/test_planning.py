@@ -30,9 +30,7 @@ def root(tmp_path: Path) -> Path:
     return unpack(CURRENT, "plain", tmp_path / "copy").root
 
 
-def test_path_is_a_store_a_folder_of_stores_or_a_pattern(
-    open_store: OpenStore, tmp_path: Path
-) -> None:
+def test_path_is_a_store_a_folder_or_a_pattern(open_store: OpenStore, tmp_path: Path) -> None:
     names: list[str] = []
     for release in (CURRENT, OLD):
         shutil.copytree(open_store(release, "plain").root, tmp_path / release / "store")
@@ -164,7 +162,7 @@ def listings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-def test_folders_of_many_stores_are_listed_once(
+def test_folders_of_stores_are_listed_once(
     root: Path, tmp_path: Path, listings: Counter[str]
 ) -> None:
     fleet = tmp_path / "fleet"

@@ -29,9 +29,7 @@ def cluster(connection: Connection) -> OpenCluster:
     return create
 
 
-def test_ends_of_all_queues_take_one_request_for_each_broker(
-    rocketmq: RocketMQ, cluster: OpenCluster
-) -> None:
+def test_queue_ends_take_one_request_per_broker(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
     second = rocketmq.add_broker()
     topic = rocketmq.topic(queues=64)
     rocketmq.produce(topic, b"1", b"2", queue_id=3)
@@ -92,9 +90,7 @@ def test_other_refusals_are_errors_with_advice(rocketmq: RocketMQ, cluster: Open
     assert "\n" not in str(error.value)
 
 
-def test_topic_without_readable_queues_is_an_error(
-    rocketmq: RocketMQ, cluster: OpenCluster
-) -> None:
+def test_topic_without_readable_queue_is_an_error(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
     topic = rocketmq.topic(queues=0)
     questions = cluster(topic)
 
@@ -103,9 +99,7 @@ def test_topic_without_readable_queues_is_an_error(
     assert questions.queues([topic], may_be_gone=True) == ()
 
 
-def test_topic_unknown_to_its_broker_has_no_bounds(
-    rocketmq: RocketMQ, cluster: OpenCluster
-) -> None:
+def test_topic_unknown_to_a_broker_has_no_bounds(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
     topic = rocketmq.topic()
     rocketmq.broker.refuse_next(
         ResponseCode.TOPIC_NOT_EXIST, requests=[RequestCode.GET_TOPIC_STATS_INFO]

@@ -25,7 +25,7 @@ OFFSETS = st.dictionaries(
 
 
 @given(OFFSETS, OFFSETS)
-def test_they_come_back_from_a_checkpoint(
+def test_offsets_return_from_a_checkpoint(
     offsets: dict[Queue, int], begins: dict[Queue, int]
 ) -> None:
     stored = json.loads(json.dumps(with_begins(offsets, begins)))

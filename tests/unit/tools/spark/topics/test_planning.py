@@ -96,9 +96,7 @@ def test_batch_has_the_ranges_of_its_options(
         ({"startingTimestamp": '{"t": 60}', "endingTimestamp": "50"}, "'endingTimestamp': topic t, broker a, queue 0 would end before it begins: 50 is before 'startingTimestamp' 60"),
     ],
 )  # fmt: skip
-def test_options_that_do_not_fit_the_cluster_are_refused(
-    options: dict[str, str], message: str
-) -> None:
+def test_options_unfit_for_the_cluster_are_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         plan(Answers(**CLUSTER), **options)
 

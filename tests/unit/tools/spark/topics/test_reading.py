@@ -62,9 +62,7 @@ def topic(rocketmq: RocketMQ) -> str:
 @pytest.mark.parametrize(
     ("begin", "end"), [(0, 300), (0, 1), (299, 300), (31, 33), (7, 260), (32, 64), (5, 5)]
 )
-def test_range_has_each_offset_once_and_in_order(
-    reader: Reader, topic: str, begin: int, end: int
-) -> None:
+def test_range_has_each_offset_in_order(reader: Reader, topic: str, begin: int, end: int) -> None:
     rows = reader.read(topic, begin, end)
 
     assert [row["queueOffset"] for row in rows] == list(range(begin, end))
@@ -82,9 +80,7 @@ def test_long_messages_that_fill_an_answer_alone(reader: Reader, rocketmq: Rocke
     ]
 
 
-def test_broker_filters_by_tag_and_the_worker_compares_the_text(
-    reader: Reader, rocketmq: RocketMQ
-) -> None:
+def test_broker_filters_by_tag_and_worker_by_text(reader: Reader, rocketmq: RocketMQ) -> None:
     topic = rocketmq.topic(queues=1)
     for number in range(50):
         rocketmq.produce(topic, *[b"x"] * 20, tag="rare" if number % 10 == 3 else "Aa")
@@ -134,9 +130,7 @@ def test_refusal_ends_in_one_line_with_advice(
     assert "second line" not in str(error.value)
 
 
-def test_broker_that_does_not_answer_ends_the_read(
-    reader: Reader, rocketmq: RocketMQ, topic: str
-) -> None:
+def test_unresponsive_broker_ends_the_read(reader: Reader, rocketmq: RocketMQ, topic: str) -> None:
     rocketmq.broker.cut_next(999, requests=PULL)
 
     with pytest.raises(PullFailedError, match=r"does not answer for 1 s .*; see whether it runs"):
@@ -187,7 +181,7 @@ def test_no_message_is_lost_while_no_name_server_answers(topic: str) -> None:
     close_sessions()
 
 
-def test_worker_with_the_routes_of_the_driver_needs_no_name_server(
+def test_worker_with_routes_of_the_driver_needs_no_name_server(
     rocketmq: RocketMQ, topic: str
 ) -> None:
     settings = read_options({"nameServers": rocketmq.address, "subscribe": topic})

@@ -141,9 +141,7 @@ def test_topic_that_was_deleted_has_no_queues(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [(1, 2), (2, 2), (5, 2), (1, 1)])
-def test_topic_that_was_deleted_and_created_again_is_whole(
-    old: int, new: int, tmp_path: Path
-) -> None:
+def test_topic_that_was_created_again_is_whole(old: int, new: int, tmp_path: Path) -> None:
     home = BrokerWithFolder(tmp_path)
     client = home.connect()
     for number in range(old):

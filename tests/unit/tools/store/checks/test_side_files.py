@@ -17,9 +17,7 @@ from tests.support.stores.fixtures import unpack
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"\0" * 40, b"[]"])
-def test_broken_configuration_file_is_named_with_what_brokers_read(
-    text: bytes, store: BrokerStore
-) -> None:
+def test_broken_configuration_file_is_named_with_its_copy(text: bytes, store: BrokerStore) -> None:
     path = store.root / "config" / "topics.json"
     path.with_suffix(".json.bak").write_bytes(path.read_bytes())
     path.write_bytes(text)

@@ -86,9 +86,7 @@ def test_odd_time_among_the_first_old_messages_decides_nothing(
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_odd_time_among_the_first_messages_after_a_hole_decides_nothing(
-    number: int, tmp_path: Path
-) -> None:
+def test_odd_time_of_messages_after_a_hole_decides_nothing(number: int, tmp_path: Path) -> None:
     following = messages(range(23, 50), START + DAY)
     following[number] = replace(following[number], store_timestamp=0)
 
@@ -98,9 +96,7 @@ def test_odd_time_among_the_first_messages_after_a_hole_decides_nothing(
 
 
 @pytest.mark.parametrize("block_size", [8 << 20, 1000, 64])
-def test_old_messages_repeat_queue_offsets_if_the_clock_was_set_back(
-    block_size: int, tmp_path: Path
-) -> None:
+def test_old_messages_repeat_offsets_after_a_clock_change(block_size: int, tmp_path: Path) -> None:
     new = messages(range(20), START - DAY)
 
     states = states_of(tmp_path, [*new, REST, *OLD], block_size=block_size)

@@ -115,9 +115,7 @@ def test_dry_run_reads_a_journal_and_writes_nothing(path: Path) -> None:
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_long_journal_is_written_anew_and_stays_locked(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_journal_is_rewritten_and_locked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_module, "_FEW", 10)
     monkeypatch.setattr(journal_module, "INTERVAL", 0.0)
     journal, lane = open_journal(path), lane_of(0)

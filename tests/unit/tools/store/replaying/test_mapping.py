@@ -49,9 +49,7 @@ def test_topic_may_get_another_name() -> None:
         (["orders=RMQ_SYS_TRANS_HALF_TOPIC"], "RMQ_SYS_TRANS_HALF_TOPIC is a topic that brokers"),
     ],
 )
-def test_names_that_contradict_or_belong_to_brokers_are_refused(
-    texts: list[str], error: str
-) -> None:
+def test_contradicting_or_reserved_names_are_refused(texts: list[str], error: str) -> None:
     with pytest.raises(ValueError, match=error):
         TopicMap(texts)
 

@@ -86,7 +86,5 @@ def test_each_message_of_a_batch_that_stayed_one_is_sent_for_itself(open_store: 
         ({"__CRC32#": "1234567890", "REAL_TOPIC": "t", "WAIT": "false"}, {"REAL_TOPIC", "WAIT"}),
     ],
 )
-def test_properties_of_delays_and_of_brokers_are_left_out(
-    properties: dict[str, str], names: set[str]
-) -> None:
+def test_reserved_properties_are_left_out(properties: dict[str, str], names: set[str]) -> None:
     assert choose_properties(properties) == {name: properties[name] for name in names}

@@ -76,9 +76,7 @@ def test_reading_changes_no_file_and_leaves_no_file(
     assert not list((tmp_path / "private").iterdir())
 
 
-def test_damaged_table_is_read_up_to_the_damage(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_damaged_table_is_read_up_to_damage(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for table in (root / QUEUES).glob("*.sst"):
         data = bytearray(table.read_bytes())
         data[10] ^= 0xFF

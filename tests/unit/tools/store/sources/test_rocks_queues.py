@@ -16,9 +16,7 @@ from tests.support.stores.fixtures import OpenStore
 @pytest.mark.parametrize(
     ("release", "kind"), [(CURRENT, "rocksdb"), (CURRENT, "rocksv2"), (MIDDLE, "rocksboth")]
 )
-def test_every_unit_is_the_one_that_the_broker_answers(
-    release: str, kind: str, open_store: OpenStore
-) -> None:
+def test_every_unit_is_that_of_the_broker(release: str, kind: str, open_store: OpenStore) -> None:
     store = open_store(release, kind)
     queues = OpenedStore([store.root]).rocks_queues
     assert queues is not None

@@ -21,9 +21,7 @@ def list_pending(store: BrokerStore, what: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("release", [CURRENT, OLD])
-def test_lag_delays_and_open_transactions_are_those_of_the_broker(
-    release: str, open_store: OpenStore
-) -> None:
+def test_lag_delays_and_transactions_equal_the_broker(release: str, open_store: OpenStore) -> None:
     store = open_store(release, "features")
     truth = store.truth
 
@@ -58,9 +56,7 @@ def test_timed_messages_are_those_that_the_broker_counts(open_store: OpenStore) 
 
 
 @pytest.mark.parametrize("kind", ["pop", "popkv"])
-def test_unacknowledged_pops_are_those_that_the_broker_hides(
-    kind: str, open_store: OpenStore
-) -> None:
+def test_unacknowledged_pops_are_hidden_by_the_broker(kind: str, open_store: OpenStore) -> None:
     truth = open_store(CURRENT, kind).truth
 
     popped = list_pending(open_store(CURRENT, kind), "pop")

@@ -57,9 +57,7 @@ def test_report_counts_what_was_sent_and_what_was_sent_before(
     )
 
 
-def test_filters_and_new_names_choose_what_is_sent_where(
-    cluster: StoringCluster, store: BrokerStore
-) -> None:
+def test_filters_and_new_names_choose_messages(cluster: StoringCluster, store: BrokerStore) -> None:
     tagged = [
         pulled
         for pulled in store.truth.pulled
@@ -156,7 +154,7 @@ def test_batch_that_cannot_be_read_is_counted_and_left_out(
     assert output.endswith(" messages sent; 1 batches cannot be read\n")
 
 
-def test_refused_messages_are_named_and_the_status_is_1(
+def test_refused_messages_are_named_with_status_1(
     cluster: StoringCluster, store: BrokerStore
 ) -> None:
     illegal = reply(code=ResponseCode.MESSAGE_ILLEGAL, remark="too large")

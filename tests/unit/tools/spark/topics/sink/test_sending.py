@@ -87,9 +87,7 @@ def test_delayed_rows_and_compressed_rows_are_requests_of_their_own(rows: Rows) 
         ),
     ],
 )
-def test_lasting_error_is_reported_with_advice(
-    rows: Rows, code: int, remark: str, line: str
-) -> None:
+def test_lasting_error_is_raised_with_advice(rows: Rows, code: int, remark: str, line: str) -> None:
     topic = rows.cluster.topic()
     rows.cluster.broker.refuse_next(code, times=9, remark=remark)
 
