@@ -11,9 +11,8 @@ from rocketwire_tools.pcap.rows.pairing import Paired, Pairing
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.decoded_rows import rows
+from tests.support.captures.wire import SERVER, START
 
-SERVER = ("10.0.0.2", 10911)
-START = 1_700_000_000_000_000_000
 FEW = 50
 FRAME = encode(RemotingCommand(code=105, opaque=1, ext_fields={"topic": "orders"}))
 LONG = encode(RemotingCommand(code=310, opaque=2, body=bytes(100_000)))

@@ -10,9 +10,8 @@ from rocketwire_tools.pcap.decode.decoder import Options
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.decoded_rows import rows
+from tests.support.captures.wire import SERVER, START
 
-SERVER = ("10.0.0.2", 10911)
-START = 1_700_000_000_000_000_000
 STEP_NS = 4_000_000
 CONNECTIONS = 300
 FIRST = encode(RemotingCommand(code=105, opaque=1, ext_fields={"topic": "orders"}, body=b"body"))
@@ -46,6 +45,14 @@ def packets(*parts: bytes) -> list[Packet]:
     return result
 
 
+def count_rows(folder: Path, packets: list[Packet]) -> int:
+    """Decode a capture in both ways, which must have equal rows."""
+    path = save(folder / "midway.pcap", packets)
+    decoded = rows(path)
+    assert rows(path, Options(careful=True)) == decoded
+    return len(decoded)
+
+
 @pytest.fixture
 def few_records(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", CONNECTIONS)
@@ -55,19 +62,16 @@ def few_records(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", OPENINGS)
 def test_rows_do_not_depend_on_the_way(name: str, tmp_path: Path) -> None:
     opening, count = OPENINGS[name]
-    path = save(tmp_path / "midway.pcap", packets(opening, opening))
-    decoded = rows(path)
-    assert rows(path, Options(careful=True)) == decoded
-    assert len(decoded) >= count * CONNECTIONS
+
+    assert count_rows(tmp_path, packets(opening, opening)) >= count * CONNECTIONS
 
 
 @pytest.mark.usefixtures("few_records")
 @pytest.mark.parametrize("cut", range(1, len(FIRST), 7))
 def test_frame_in_two_segments_is_found(cut: int, tmp_path: Path) -> None:
-    path = save(tmp_path / "midway.pcap", packets(FIRST[:cut], FIRST[cut:] + SECOND))
-    decoded = rows(path)
-    assert rows(path, Options(careful=True)) == decoded
-    assert len(decoded) == 2 * CONNECTIONS
+    both = packets(FIRST[:cut], FIRST[cut:] + SECOND)
+
+    assert count_rows(tmp_path, both) == 2 * CONNECTIONS
 
 
 def test_first_segment_that_was_captured_late_is_not_lost(tmp_path: Path) -> None:
@@ -89,7 +93,5 @@ def test_another_connection_of_the_same_ends_is_known_by_its_syn(tmp_path: Path)
         *(packet._replace(sequence=5_000) for packet in both[CONNECTIONS:]),
     ]
     resent = [packet._replace(time_ns=START + i * STEP_NS) for i, packet in enumerate(resent)]
-    path = save(tmp_path / "midway.pcap", resent)
-    decoded = rows(path)
-    assert rows(path, Options(careful=True)) == decoded
-    assert len(decoded) == 2 * CONNECTIONS
+
+    assert count_rows(tmp_path, resent) == 2 * CONNECTIONS
