@@ -66,14 +66,14 @@ class StoredMessages:
             size = min(ROUND, count - start)
             messages = [self._message(chance) for _ in range(max(1, size // 4))]
             questions = (
-                {"op": "msg_encode", "value": self._value(message_), "compress": False}
-                for message_ in messages
+                {"op": "msg_encode", "value": self._value(message), "compress": False}
+                for message in messages
             )
             written: list[bytes] = []
             for message, answer in zip(messages, oracle.ask_all(questions), strict=True):
                 our = ours(_write, message)
                 yield Trial(
-                    verb="write", data=repr(message).encode(), java=javas(answer, "hex"), ours=our
+                    kind="write", data=repr(message).encode(), java=javas(answer, "hex"), ours=our
                 )
                 hexadecimal = (
                     answer["hex"] if answer["ok"] else our
@@ -87,7 +87,7 @@ class StoredMessages:
             )
             for (verb, data), answer in zip(cases, answers, strict=True):
                 our = ours(unwrap_all if verb.startswith("unwrap") else read_all, data)
-                yield Trial(verb=verb, data=data, java=javas(answer, "messages"), ours=our)
+                yield Trial(kind=verb, data=data, java=javas(answer, "messages"), ours=our)
 
     def _message(self, chance: Chance) -> StoredMessage:
         born, store = (
@@ -140,6 +140,5 @@ class StoredMessages:
         place = chance.below(len(data) + 1)
         if chance.one_in(4) and len(data) > 40:  # the fields before the first host decide most
             return f"{verb} damaged", chance.damage(data[:40], 1) + data[40:]
-        return f"{verb} damaged", data[:place] + chance.damage(data[place : place + 60], 1) + data[
-            place + 60 :
-        ]
+        damaged = chance.damage(data[place : place + 60], 1)
+        return f"{verb} damaged", data[:place] + damaged + data[place + 60 :]

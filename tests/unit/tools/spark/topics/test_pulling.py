@@ -71,7 +71,7 @@ async def open_range(
             yield pull
 
 
-def read(broker: Broker, *arguments: Any, **options: int) -> list[Any]:
+def read(broker: Broker, *arguments: Any, **options: Any) -> list[Any]:
     """All chunks of a range; arguments as of ``open_range``."""
     chunks: list[Any] = []
 
