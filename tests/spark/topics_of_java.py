@@ -257,7 +257,8 @@ def read_here(options: dict[str, str]) -> list[Place]:
 
     from pyspark_rocketmq import DefaultSource
 
-    schema = make_schema(dict(column.split() for column in PLACE.split(", ")))
+    columns = (column.partition(" ") for column in PLACE.split(", "))
+    schema = make_schema({name: hint for name, _, hint in columns})
     reader: Any = DefaultSource(options).reader(schema)
     rows = read_partitions(reader, reader.partitions())
     return [(row["brokerName"], row["queueId"], row["queueOffset"]) for row in rows]

@@ -104,16 +104,16 @@ def test_tables_have_a_line_for_each_group_and_a_total(intact: BrokerStore) -> N
 # ---------------------------------------------------------------- messages
 
 
-@pytest.mark.parametrize(
-    ("options", "is_chosen"),
-    [
-        ("--topic orders", lambda m: m.topic == "orders"),
-        ("--topic orders --queue 2", lambda m: (m.topic, m.queue_id) == ("orders", 2)),
-        ("--offsets 3:5", lambda m: 3 <= m.queue_offset <= 5),
-        ("--tag Aa", lambda m: m.properties.get("TAGS") == "Aa"),
-        ("--key shared", lambda m: "shared" in m.properties.get("KEYS", "").split()),
-    ],
-)
+CHOICES: list[tuple[str, Callable[[Pulled], bool]]] = [
+    ("--topic orders", lambda m: m.topic == "orders"),
+    ("--topic orders --queue 2", lambda m: (m.topic, m.queue_id) == ("orders", 2)),
+    ("--offsets 3:5", lambda m: 3 <= m.queue_offset <= 5),
+    ("--tag Aa", lambda m: m.properties.get("TAGS") == "Aa"),
+    ("--key shared", lambda m: "shared" in m.properties.get("KEYS", "").split()),
+]
+
+
+@pytest.mark.parametrize(("options", "is_chosen"), CHOICES)
 def test_options_choose_messages(
     options: str, is_chosen: Callable[[Pulled], bool], intact: BrokerStore
 ) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -95,7 +96,7 @@ def test_configuration_that_is_gone_is_read_from_its_copy(store: BrokerStore) ->
 def test_configuration_that_a_running_broker_writes_is_no_damage(
     store: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(OpenedStore, "is_in_use", lambda _: True)
+    monkeypatch.setattr(OpenedStore, "is_in_use", Mock(return_value=True))
     for path in (store.root / "config").glob("topics.json*"):
         path.write_bytes(path.read_bytes()[:-20])
 

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -339,7 +340,7 @@ def test_nothing_is_written_if_the_disk_has_too_little_room(
     store: BrokerStore, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = shutil.disk_usage(out.parent)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1000))
+    monkeypatch.setattr(shutil, "disk_usage", Mock(return_value=usage._replace(free=1000)))
 
     assert "1000 bytes free" in refuse(out, store.root)
     assert not list(out.parent.iterdir())

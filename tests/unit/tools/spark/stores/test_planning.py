@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -82,7 +83,7 @@ def test_parts_begin_at_messages_and_have_the_chosen_size(
 def test_last_part_ends_at_the_end_of_the_log_of_a_running_broker(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(OpenedStore, "is_in_use", lambda _: True)
+    monkeypatch.setattr(OpenedStore, "is_in_use", Mock(return_value=True))
     blocks = OpenedStore([root]).scans()[0]
     last = [block for block in blocks if block.file.path == log_files(root)[-1]][-1]
     end = last.base + int(last.messages.positions[-1] + last.messages.sizes[-1])
@@ -116,9 +117,7 @@ def test_parts_of_other_times_and_offsets_are_left_out(
 
 
 def test_store_times_that_go_back_need_a_pass(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter(range(1_000, 0, -1))
-
-    monkeypatch.setattr(planning, "_store_time", lambda _: next(times))
+    monkeypatch.setattr(planning, "_store_time", Mock(side_effect=range(1_000, 0, -1)))
     passes: list[object] = []
     survey = planning.survey
 

@@ -2,6 +2,7 @@
 
 import re
 from typing import Final
+from unittest.mock import Mock
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_damage_is_named_for_what_it_is(name: str, store: BrokerStore) -> None:
 
 @pytest.fixture
 def _broker_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(OpenedStore, "is_in_use", lambda _: True)
+    monkeypatch.setattr(OpenedStore, "is_in_use", Mock(return_value=True))
 
 
 @pytest.mark.usefixtures("_broker_runs")
