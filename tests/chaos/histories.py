@@ -1,19 +1,15 @@
-"""Faults of a server, what its clients did meanwhile, and whether a server that keeps its promises explains it."""
-
-from __future__ import annotations
+"""Faults of a server, the history of its clients, and contradictions to a correct server."""
 
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import trio
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rocketwire_tools.pytest_plugin.faults import FaultProxy
+from rocketwire_tools.pytest_plugin.faults import FaultProxy
 
 PERSIST_SECONDS: Final = 7.0
 """Time after which offsets are on the disk: 5 s until the next write, and some for a busy machine."""
@@ -26,7 +22,7 @@ class Server(Protocol):
     def kill(self) -> None: ...
     def freeze(self) -> None: ...
     def thaw(self) -> None: ...
-    def break_disk(self, kind: str) -> None:
+    def break_disk(self, fault: str) -> None:
         """Begin or end a fault of its disk."""
 
 
@@ -37,20 +33,20 @@ class Recorder(Protocol):
         """Take note that the process has ended and is not started again yet."""
 
 
-async def cause(kind: str, server: Server, proxy: FaultProxy, history: Recorder) -> None:
+async def cause(fault: str, server: Server, proxy: FaultProxy, history: Recorder) -> None:
     """Let a fault happen, and end it."""
-    if kind == "cut":
+    if fault == "cut":
         proxy.reset()
-    elif kind == "pause":
+    elif fault == "pause":
         server.freeze()
         await trio.sleep(0.2)
         server.thaw()
     else:
-        if kind != "kill":
-            server.break_disk(kind)
+        if fault != "kill":
+            server.break_disk(fault)
             await trio.sleep(0.2)
-        if kind == "fill":
-            server.break_disk(kind)
+        if fault == "fill":
+            server.break_disk(fault)
         else:
             await trio.to_thread.run_sync(server.kill)
             history.record_kill(time.monotonic())
@@ -66,7 +62,7 @@ class History:
     """Sends of clients, messages at the broker, and pops of a group.
 
     Attributes:
-        attempts: times that each key was sent, whatever came back.
+        attempts: times that each key was sent.
         acknowledged: keys whose send was answered with success.
         stored: key of each message that a reader found in the end.
         popped: keys that the group has popped.
@@ -90,23 +86,27 @@ class History:
     def record_kill(self, now: float) -> None:
         """Excuse repeats: a killed broker has lost the offsets that it had not persisted yet, as Java's."""
         begin = now - PERSIST_SECONDS
-        self.settled = {at: time for at, time in self.settled.items() if time < begin}
+        self.settled = {position: time for position, time in self.settled.items() if time < begin}
 
     def find_contradictions(self) -> list[str]:
-        """Return what no correct broker does, a sentence each."""
+        """Return a sentence for each act of no correct broker."""
         counts = Counter(self.stored.values())
-        found = [f"{key} was acknowledged and is lost" for key in self.acknowledged - counts.keys()]
-        found += [
+        contradictions = [
+            f"{key} was acknowledged and is lost" for key in self.acknowledged - counts.keys()
+        ]
+        contradictions += [
             f"{key} was acknowledged and never popped" for key in self.acknowledged - self.popped
         ]
-        found += [f"{key} was never sent" for key in counts.keys() - self.attempts.keys()]
-        found += [
+        contradictions += [f"{key} was never sent" for key in counts.keys() - self.attempts.keys()]
+        contradictions += [
             f"{key} is stored {count} times after {self.attempts[key]} sends"
             for key, count in counts.items()
             if count > self.attempts[key]
         ]
-        found += [f"{position} was popped after its acknowledgement" for position in self.repeated]
-        return sorted(found)
+        contradictions += [
+            f"{position} was popped after its acknowledgement" for position in self.repeated
+        ]
+        return sorted(contradictions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +128,12 @@ class Change:
 
 @dataclass(slots=True)
 class Register:
-    """A value that one client changes, and what the others read.
+    """A value that one client changes and others read.
 
     Attributes:
         changes: in the order in which they can take place, if they have the same start.
         reads: values with the start and the end of the request.
-        kills: when the server was killed; what was read, but not acknowledged, may be lost then.
+        kills: when the server was killed; values that were not acknowledged may be lost then.
     """
 
     changes: list[Change]
@@ -143,20 +143,20 @@ class Register:
     kills: list[float] = field(default_factory=list[float])
 
     def find_contradictions(self) -> Iterator[str]:
-        """Yield reads of values that were not there yet, or not any more, also as another read has shown."""
+        """Yield reads of values that were too early or too late for the changes, or for another read."""
         changes = [Change(None, 0, 0), *sorted(self.changes, key=lambda change: change.start)]
         earlier: list[tuple[float, int]] = []
-        seen, kills = 0, list(self.kills)
+        newest, kills = 0, list(self.kills)
         for value, start, end in sorted(self.reads, key=lambda read: read[1]):
             while kills and kills[0] < start:
                 del kills[0], earlier[:]
-                seen = 0
+                newest = 0
             while earlier and earlier[0][0] < start:
-                seen = max(seen, heappop(earlier)[1])
-            over = [
+                newest = max(newest, heappop(earlier)[1])
+            finished = [
                 n for n, change in enumerate(changes) if change.is_certain and change.end < start
             ]
-            first = max(seen, *over)
+            first = max(newest, *finished)
             possible = [
                 n
                 for n, change in enumerate(changes)

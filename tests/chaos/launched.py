@@ -1,11 +1,9 @@
 """``python -m tests.chaos.launched -c FILE``: the name server under limits and on a disk that its environment names.
 
-``CHAOS_NOFILE``: most descriptors it may have.  ``CHAOS_FSIZE``: most bytes of a file, as on a full disk.
+``CHAOS_NOFILE``: limit of its descriptors.  ``CHAOS_FSIZE``: limit of the bytes of a file, as on a full disk.
 ``CHAOS_TASKS``: a file with the number of its tasks.
 ``CHAOS_FIRST_SCAN``: seconds to the first scan for silent brokers.  SIGUSR1: it is killed at a random call of its next saves.
 """
-
-from __future__ import annotations
 
 import os
 import random
@@ -26,10 +24,10 @@ from tests.support.virtual_disk import VirtualDisk
 CALLS_OF_A_SAVE: Final = 12
 
 
-def _limit(what: int, name: str) -> None:
+def _limit(resource_: int, name: str) -> None:
     if name in os.environ:
-        most = int(os.environ[name])
-        resource.setrlimit(what, (most, most))
+        limit = int(os.environ[name])
+        resource.setrlimit(resource_, (limit, limit))
 
 
 class DyingDisk(VirtualDisk):
@@ -45,13 +43,13 @@ def _arm(calls: int) -> None:
     save = storage.save
     disks: list[DyingDisk] = []
 
-    def armed(path: str, content: bytes) -> None:
+    def save_until_death(path: str, content: bytes) -> None:
         if not disks:
             disks.append(DyingDisk(Path(path).parent, calls))
         with disks[0]:
             save(path, content)
 
-    setattr(storage, "save", armed)  # noqa: B010 - from outside
+    setattr(storage, "save", save_until_death)  # noqa: B010 - from outside
 
 
 class TaskCount(trio.abc.Instrument):

@@ -1,21 +1,17 @@
-"""The name server as a process that has bad luck."""
-
-from __future__ import annotations
+"""The name server as a process with faults."""
 
 import json
 import os
 import signal
+import socket
 import sys
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
 from tests.peers import raw_call
 from tests.peers.cache import ROOT
 from tests.peers.peers import properties
 from tests.peers.processes import LOOPBACK, Child, free_ports
-
-if TYPE_CHECKING:
-    import socket
-    from pathlib import Path
 
 PUT, GET, DELETE, LIST = 100, 101, 102, 219
 NAMESPACE = "ns"
@@ -27,10 +23,8 @@ class UnluckyServer:
     """A name server of ours.
 
     Args:
-        folder: its home.
         driver: ``portable`` or ``reactor``.
         luck: the environment of ``launched``.
-        settings: of its configuration.
     """
 
     def __init__(self, folder: Path, driver: str, luck: dict[str, str], **settings: object) -> None:
@@ -85,17 +79,17 @@ class UnluckyServer:
         """End what ``freeze`` began."""
         self.child.signal(signal.SIGCONT)
 
-    def break_disk(self, kind: str) -> None:
+    def break_disk(self, fault: str) -> None:
         """Kill it at a random system call of its next saves."""
         self.child.signal(signal.SIGUSR1)
 
     @property
     def pid(self) -> int:
-        """Of its process."""
+        """The id of its process."""
         return self.child.process.pid
 
     def lives(self) -> bool:
-        """Whether it is still there, and answers."""
+        """Whether it runs, and answers."""
         return self.child.process.poll() is None and self.ask(106).header["code"] == 0
 
     def ask(

@@ -1,10 +1,10 @@
-"""Messages that a broker of Java's acknowledged are consumed, whatever happens to connections and servers meanwhile."""
-
-from __future__ import annotations
+"""Messages that a broker of Java's acknowledged are consumed despite faults of connections and servers."""
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import trio
@@ -21,16 +21,11 @@ from rocketwire.client import (
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.transport.dial import connect_stream
+from rocketwire.wire.message.stored import StoredMessage
+from rocketwire_tools.pytest_plugin.faults import FaultProxy
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rocketwire.wire.message.stored import StoredMessage
-    from rocketwire_tools.pytest_plugin.faults import FaultProxy
-    from tests.peers.peers import JavaBroker
+from tests.peers.peers import JavaBroker
 
 pytestmark = [
     pytest.mark.java,
@@ -80,7 +75,9 @@ class Traffic:
         return len(self.acknowledged) == MESSAGES and self.acknowledged <= self.consumed.keys()
 
 
-def faults(cluster: JavaCluster, other: JavaBroker, proxies: Sequence[FaultProxy]) -> list[Fault]:
+def faults(
+    cluster: JavaCluster, second_broker: JavaBroker, proxies: Sequence[FaultProxy]
+) -> list[Fault]:
     """Of connections first, then of servers."""
 
     def on_all(change: Callable[[FaultProxy], object]) -> Callable[[], object]:
@@ -105,7 +102,7 @@ def faults(cluster: JavaCluster, other: JavaBroker, proxies: Sequence[FaultProxy
         Fault(proxies[0].to_client.stall, heal, 7),
         Fault(on_all(refuse), heal, 4),
         Fault(cluster.name_server.kill, cluster.name_server.start, 6),
-        Fault(other.kill, other.start, 5),
+        Fault(second_broker.kill, second_broker.start, 5),
         Fault(cluster.master.kill, cluster.master.start, 10),
     ]
 
@@ -114,10 +111,11 @@ async def test_acknowledged_messages_are_consumed_through_all_faults(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy]
 ) -> None:
     with JavaCluster(tmp_path) as cluster:
-        other = cluster.broker("broker-b")
+        second_broker = cluster.broker("broker-b")
         cluster.slave()
         proxies = {
-            broker.address: fault_proxy(broker.address) for broker in (cluster.master, other)
+            broker.address: fault_proxy(broker.address)
+            for broker in (cluster.master, second_broker)
         }
 
         async def connect(host: str, port: int) -> trio.abc.Stream:
@@ -127,7 +125,7 @@ async def test_acknowledged_messages_are_consumed_through_all_faults(
 
         config = ClientConfig(namesrv_addr=cluster.address, poll_name_server_interval=2.0)
         async with open_client(config) as operator:
-            for broker in (cluster.master, other):
+            for broker in (cluster.master, second_broker):
                 await create_topic(operator, TOPIC, broker=broker.name, address=broker.address)
         traffic = Traffic()
         tasks = trio.lowlevel.current_statistics().tasks_living
@@ -143,7 +141,7 @@ async def test_acknowledged_messages_are_consumed_through_all_faults(
             for _ in range(SENDERS):
                 nursery.start_soon(traffic.send, producer)
             await trio.sleep(2)
-            for fault in faults(cluster, other, list(proxies.values())):
+            for fault in faults(cluster, second_broker, list(proxies.values())):
                 for _ in range(fault.times):
                     await trio.to_thread.run_sync(fault.begin)
                     await trio.sleep(fault.seconds)

@@ -1,18 +1,26 @@
 """Histories of clients of the development broker, under kills, pauses, cut connections and a failing disk."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
 
 import pytest
 import trio
 
-from rocketwire.client import ClientConfig, Message, ProducerConfig, open_client, open_producer
+from rocketwire.client import (
+    ClientConfig,
+    ClientInstance,
+    Message,
+    Producer,
+    ProducerConfig,
+    open_client,
+    open_producer,
+)
 from rocketwire.client.admin import open_admin
 from rocketwire.client.consumer.pop.pop import PopCalls
 from rocketwire.errors import RocketWireError
@@ -22,18 +30,12 @@ from rocketwire.policy.pop_handle import handle_of
 from rocketwire.policy.retry import SendStatus
 from rocketwire.transport.dial import connect_stream
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
+from rocketwire_tools.pytest_plugin.faults import FaultProxy
 from tests.chaos.histories import History, cause
 from tests.peers.cache import ROOT
 from tests.peers.dev_cluster import DevBroker
 from tests.support.stores.answers import pull
 from tests.support.stores.cluster import Session
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rocketwire.client import ClientInstance, Producer
-    from rocketwire_tools.pytest_plugin.faults import FaultProxy
 
 pytestmark = [pytest.mark.process, pytest.mark.chaos]
 
@@ -60,9 +62,9 @@ class UnluckyBroker(DevBroker):
         packages = [ROOT, ROOT / "namesrv", ROOT / "broker"]
         self._environment = {"PYTHONPATH": os.pathsep.join(map(str, packages))}
 
-    def break_disk(self, kind: str) -> None:
+    def break_disk(self, fault: str) -> None:
         """Fill the disk or free it (``fill``), or let the next synchronization fail."""
-        os.kill(self.pid, signal.SIGUSR1 if kind == "fill" else signal.SIGUSR2)
+        os.kill(self.pid, signal.SIGUSR1 if fault == "fill" else signal.SIGUSR2)
 
 
 class Traffic:
@@ -96,10 +98,10 @@ class Traffic:
         while True:
             try:
                 start = time.monotonic()
-                found = await pops.pop(
+                popped = await pops.pop(
                     TOPIC, "broker-a", invisible_time=INVISIBLE_SECONDS, poll_time=1.0
                 )
-                for message in found.messages:
+                for message in popped.messages:
                     handle = handle_of(message)
                     position = (f"{handle.retry} {handle.queue_id}", handle.queue_offset)
                     self.history.record_pop(position, (message.body or b"").decode())
@@ -113,7 +115,7 @@ class Traffic:
 
 async def read_stored(client: ClientInstance, address: str) -> dict[tuple[str, int], str]:
     """Return the key of each message of the topic, by its position."""
-    found: dict[tuple[str, int], str] = {}
+    keys: dict[tuple[str, int], str] = {}
     async with open_admin(client) as admin:
         session = Session(client, admin, address)
         for queue_id in range(QUEUES):
@@ -123,14 +125,14 @@ async def read_stored(client: ClientInstance, address: str) -> dict[tuple[str, i
                 body = (await pull(session, queue, offset)).command.body
                 for message in decode_stored_messages(body or b""):
                     offset = message.queue_offset + 1
-                    found[f"0 {queue_id}", message.queue_offset] = (message.body or b"").decode()
-    return found
+                    keys[f"0 {queue_id}", message.queue_offset] = (message.body or b"").decode()
+    return keys
 
 
 async def run_history(
     folder: Path,
     proxy_of: Callable[[str], FaultProxy],
-    kinds: Sequence[str],
+    faults: Sequence[str],
     count: int,
     seconds: float,
 ) -> History:
@@ -161,9 +163,9 @@ async def run_history(
                 nursery.start_soon(traffic.send, producer, seconds * SENDERS / count)
             for _ in range(POPPERS):
                 nursery.start_soon(traffic.pop, PopCalls(client, "poppers"))
-            for kind in kinds:
-                await cause(kind, broker, proxy, history)
-                await trio.sleep(seconds / len(kinds))
+            for fault in faults:
+                await cause(fault, broker, proxy, history)
+                await trio.sleep(seconds / len(faults))
             with trio.move_on_after(CATCH_UP_SECONDS):
                 while not traffic.is_complete:
                     await trio.sleep(0.1)
@@ -173,7 +175,7 @@ async def run_history(
     return history
 
 
-async def test_a_history_of_each_fault(
+async def test_history_of_each_fault(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy]
 ) -> None:
     history = await run_history(tmp_path / "broker", fault_proxy, list(KINDS), 500, 3.0)
@@ -183,7 +185,7 @@ async def test_a_history_of_each_fault(
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(100))
-async def test_a_history_of_random_faults(
+async def test_history_of_random_faults(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy], seed: int
 ) -> None:
     kinds = random.Random(seed).choices(KINDS, k=6)
@@ -194,7 +196,7 @@ async def test_a_history_of_random_faults(
 
 
 @pytest.mark.full
-async def test_a_history_of_many_messages_and_faults(
+async def test_history_of_many_messages_and_faults(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy]
 ) -> None:
     kinds = ["kill"] * 20 + ["fill"] * 20 + ["cut"] * 200 + ["fail_sync"]

@@ -1,6 +1,4 @@
-"""Whatever happens during a write of the KV file, what was acknowledged is in it, and we and Java can read it."""
-
-from __future__ import annotations
+"""Faults during a write of the KV file lose no acknowledged item, and we and Java can read the file."""
 
 import errno
 import json
@@ -8,7 +6,8 @@ import os
 import shutil
 from contextlib import suppress
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -16,9 +15,6 @@ from rocketwire_namesrv.runtime import storage
 from tests.peers import raw_call
 from tests.support.name_servers import name_server
 from tests.support.virtual_disk import KilledError, VirtualDisk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.chaos
 
@@ -41,7 +37,7 @@ class FailingDisk(VirtualDisk):
     """A disk on which one call fails."""
 
     def end(self, name: str) -> None:
-        """Let the call fail, and those after it succeed."""
+        """Let only this call fail."""
         code = (errno.ENOSPC, errno.EIO, errno.EDQUOT)[len(self.calls) % 3]
         self._last, self.is_dead = None, False
         raise OSError(code, f"{os.strerror(code)}, {name}")
@@ -68,19 +64,19 @@ def deaths(tmp_path_factory: pytest.TempPathFactory) -> list[Death]:
     return deaths
 
 
-def test_a_process_was_killed_at_every_step(deaths: list[Death]) -> None:
-    assert {each.call for each in deaths} >= {"open", "write", "fsync", "rename", "unlink"}
-    assert {0, 1, 2, 3} == {each.saved for each in deaths}
+def test_process_is_killed_at_every_step(deaths: list[Death]) -> None:
+    assert {death.call for death in deaths} >= {"open", "write", "fsync", "rename", "unlink"}
+    assert {0, 1, 2, 3} == {death.saved for death in deaths}
 
 
 def test_no_acknowledged_value_is_lost_when_the_process_is_killed(deaths: list[Death]) -> None:
     for death in deaths:
-        found = storage.load_kv(str(death.path))
+        items = storage.load_kv(str(death.path))
 
-        assert found in TABLES[death.saved : death.saved + 2], death
+        assert items in TABLES[death.saved : death.saved + 2], death
 
 
-def test_what_a_killed_process_left_is_no_obstacle(deaths: list[Death], tmp_path: Path) -> None:
+def test_files_of_a_killed_process_are_no_obstacle(deaths: list[Death], tmp_path: Path) -> None:
     for number, death in enumerate(deaths):
         folder = tmp_path / str(number)
         shutil.copytree(death.path.parent, folder)
@@ -92,23 +88,23 @@ def test_what_a_killed_process_left_is_no_obstacle(deaths: list[Death], tmp_path
         assert sorted(os.listdir(folder)) == ["kvConfig.json", "kvConfig.json.bak"]
 
 
-def test_an_error_at_any_step_of_a_write_leaves_the_old_text_or_the_new(tmp_path: Path) -> None:
+def test_failed_write_leaves_the_old_text_or_the_new(tmp_path: Path) -> None:
     path = tmp_path / "kvConfig.json"
     outcomes: set[tuple[bool, bool]] = set()
     for number in range(200):
         storage.save(str(path), storage.kv_document(TABLES[1]))
-        before = len(os.listdir("/proc/self/fd"))
+        descriptors = len(os.listdir("/proc/self/fd"))
         failed = False
         with FailingDisk(tmp_path, number):
             try:
                 storage.save(str(path), storage.kv_document(TABLES[2]))
             except OSError:
                 failed = True
-        found = storage.load_kv(str(path))
-        assert found in TABLES[1:3]
-        assert failed or found == TABLES[2]
-        assert len(os.listdir("/proc/self/fd")) == before
-        outcomes.add((failed, found == TABLES[2]))
+        items = storage.load_kv(str(path))
+        assert items in TABLES[1:3]
+        assert failed or items == TABLES[2]
+        assert len(os.listdir("/proc/self/fd")) == descriptors
+        outcomes.add((failed, items == TABLES[2]))
         storage.save(str(path), storage.kv_document(TABLES[3]))
         assert storage.load_kv(str(path)) == TABLES[3]
         if not failed:  # there are no more calls
@@ -120,10 +116,10 @@ def test_an_error_at_any_step_of_a_write_leaves_the_old_text_or_the_new(tmp_path
 @pytest.mark.full
 @pytest.mark.process
 @pytest.mark.java
-def test_java_reads_what_any_killed_process_left(deaths: list[Death], tmp_path: Path) -> None:
-    left = {death.path.read_bytes() for death in deaths}
+def test_java_reads_the_file_of_each_killed_process(deaths: list[Death], tmp_path: Path) -> None:
+    contents = {death.path.read_bytes() for death in deaths}
 
-    for number, content in enumerate(sorted(left)):
+    for number, content in enumerate(sorted(contents)):
         folder = tmp_path / str(number)
         (folder / "conf").mkdir(parents=True)
         (folder / "conf" / "kvConfig.json").write_bytes(content)

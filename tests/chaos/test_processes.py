@@ -1,12 +1,10 @@
-"""A name server that is killed, has no disk, no descriptors or no log goes on or comes back, and keeps what it acknowledged."""
-
-from __future__ import annotations
+"""A name server without disk, descriptors or log continues, and one that was killed has all acknowledged items."""
 
 import os
 import signal
 import socket
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +12,6 @@ from rocketwire_namesrv.server import reactor
 from tests.chaos.server import DELETE, GET, NAMESPACE, PUT, SECONDS, UnluckyServer
 from tests.peers import raw_call
 from tests.peers.processes import LOOPBACK, wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [pytest.mark.process, pytest.mark.chaos, pytest.mark.full]
 
@@ -30,9 +25,7 @@ def driver(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_a_full_disk_is_an_error_for_who_writes_and_nothing_for_the_others(
-    tmp_path: Path, driver: str
-) -> None:
+def test_full_disk_is_an_error_for_writers_only(tmp_path: Path, driver: str) -> None:
     with UnluckyServer(tmp_path, driver, {"CHAOS_FSIZE": "32768"}) as server:
         assert server.put("small", "value") == 0
         assert server.put("large", "x" * 60_000) == 1
@@ -49,13 +42,11 @@ def test_a_full_disk_is_an_error_for_who_writes_and_nothing_for_the_others(
         assert server.items() == {"small": "value", "other": "value"}
 
 
-def test_without_descriptors_it_serves_whom_it_has_and_the_others_later(
-    tmp_path: Path, driver: str
-) -> None:
-    with UnluckyServer(tmp_path, driver, {"CHAOS_NOFILE": "40"}) as server, ExitStack() as held:
+def test_clients_beyond_the_descriptors_are_served_later(tmp_path: Path, driver: str) -> None:
+    with UnluckyServer(tmp_path, driver, {"CHAOS_NOFILE": "40"}) as server, ExitStack() as stack:
         assert server.put("k", "v") == 0
         streams = [
-            held.enter_context(socket.create_connection((LOOPBACK, server.port), SECONDS))
+            stack.enter_context(socket.create_connection((LOOPBACK, server.port), SECONDS))
             for _ in range(HOLDERS)
         ]
         for stream in streams:
@@ -74,7 +65,7 @@ def test_without_descriptors_it_serves_whom_it_has_and_the_others_later(
         assert server.items() == {"k": "x"}
 
 
-def test_signals_in_the_midst_of_writes_lose_nothing(tmp_path: Path, driver: str) -> None:
+def test_signals_during_writes_lose_no_item(tmp_path: Path, driver: str) -> None:
     with UnluckyServer(tmp_path, driver, {}) as server:
         expected: dict[str, str] = {}
         for number in range(30):
@@ -99,18 +90,18 @@ def test_signals_in_the_midst_of_writes_lose_nothing(tmp_path: Path, driver: str
 
 
 def _read_acknowledged(stream: socket.socket) -> dict[str, str]:
-    """Which of the pipelined items were, after the first."""
-    found: dict[str, str] = {}
+    """The acknowledged items among the pipelined ones, after the first."""
+    items: dict[str, str] = {}
     try:
         for number in range(1, 200):
             assert raw_call.read_answer(stream).header["code"] == 0
-            found[f"p{number}"] = "v"
+            items[f"p{number}"] = "v"
     except ConnectionError:
         pass
-    return found
+    return items
 
 
-def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path, driver: str) -> None:
+def test_unwritable_log_stops_no_request(tmp_path: Path, driver: str) -> None:
     log = tmp_path / "logs" / "rocketmqlogs" / "namesrv.log"
     log.parent.mkdir(parents=True)
     log.symlink_to("/dev/full")

@@ -1,30 +1,25 @@
 """Histories of brokers and clients of the name server, under kills, pauses, cut connections and a failing disk."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
 
 import pytest
 import trio
 
 from rocketwire_namesrv.server import reactor
+from rocketwire_tools.pytest_plugin.faults import FaultProxy
 from tests.chaos.histories import Change, Register, cause
 from tests.chaos.server import DELETE, GET, NAMESPACE, PUT, SECONDS, UnluckyServer
 from tests.peers import raw_call
 from tests.peers.processes import LOOPBACK
 from tests.support.fakes.sansio_server import identity, registration_body, topic, version
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rocketwire_tools.pytest_plugin.faults import FaultProxy
 
 pytestmark = [pytest.mark.process, pytest.mark.chaos]
 
@@ -41,7 +36,7 @@ SCAN_SECONDS: Final = 0.2
 LATE_SECONDS: Final = 1.5
 """For a busy server to see that a connection has ended, or that a broker is silent."""
 SETTLE_SECONDS: Final = 0.3
-"""For what a broken connection has left to take effect before its client goes on."""
+"""Until the last requests of a broken connection have their effect."""
 
 
 class RouteHistory:
@@ -77,10 +72,14 @@ class RouteHistory:
             register.kills.append(now)
 
     def find_contradictions(self) -> list[str]:
-        """Return what no correct server does, a sentence each."""
+        """Return a sentence for each act of no correct server."""
         registers = {
             **self.items,
-            **{f"{b} {t}": one for b, of in self.routes.items() for t, one in of.items()},
+            **{
+                f"{broker} {topic}": register
+                for broker, routes in self.routes.items()
+                for topic, register in routes.items()
+            },
         }
         return [
             *self.errors,
@@ -90,9 +89,9 @@ class RouteHistory:
                 if not any(begin <= end and start <= over for begin, over in self.breaks)
             ),
             *(
-                f"{name}: {each}"
-                for name, one in registers.items()
-                for each in one.find_contradictions()
+                f"{name}: {contradiction}"
+                for name, register in registers.items()
+                for contradiction in register.find_contradictions()
             ),
         ]
 
@@ -127,7 +126,6 @@ class Caller:
         return answer
 
     def close(self) -> None:
-        """Close the connection."""
         if self._stream is not None:
             self._stream.close()
         self._stream = None
@@ -219,7 +217,6 @@ class Reader(Caller):
             time.sleep(0.01)
 
     def read_item(self, key: str) -> None:
-        """Read an item."""
         start = time.monotonic()
         answer = self.ask(GET, {"namespace": NAMESPACE, "key": key})
         if answer is not None:
@@ -228,23 +225,22 @@ class Reader(Caller):
             self.history.items[key].reads.append((value, start, time.monotonic()))
 
     def read_route(self, name: str) -> None:
-        """Read the route of a topic."""
         start = time.monotonic()
         answer = self.ask(ROUTE, {"topic": name})
         if answer is not None:
             queues: list[dict[str, Any]] = (
                 json.loads(answer.body)["queueDatas"] if answer.body else []
             )
-            found = {each["brokerName"]: each["readQueueNums"] for each in queues}
+            counts = {queue["brokerName"]: queue["readQueueNums"] for queue in queues}
             for broker, registers in self.history.routes.items():
-                registers[name].reads.append((found.get(broker), start, time.monotonic()))
+                registers[name].reads.append((counts.get(broker), start, time.monotonic()))
 
 
 async def run_history(
     folder: Path,
     driver: str,
     proxy_of: Callable[[str], FaultProxy],
-    kinds: Sequence[str],
+    faults: Sequence[str],
     seed: str,
 ) -> RouteHistory:
     """Return the history of a second for each fault, and what is read after a last kill."""
@@ -267,11 +263,11 @@ async def run_history(
             for client in clients:
                 nursery.start_soon(trio.to_thread.run_sync, client.run)
             try:
-                for kind in kinds:
+                for fault in faults:
                     await trio.sleep(1)
                     begin = time.monotonic()
-                    await cause(kind, server, proxy, history)
-                    if kind != "pause":
+                    await cause(fault, server, proxy, history)
+                    if fault != "pause":
                         history.breaks.append((begin, time.monotonic() + SETTLE_SECONDS))
                 await trio.sleep(1)
             finally:
@@ -288,15 +284,22 @@ async def run_history(
 
 
 def check(history: RouteHistory) -> None:
-    """Check that all was read, and that a correct server explains it."""
-    routes = [register for of in history.routes.values() for register in of.values()]
+    """Check that values and their absence were read, without contradictions."""
+    routes = [
+        register
+        for routes_of_broker in history.routes.values()
+        for register in routes_of_broker.values()
+    ]
     for registers in (history.items.values(), routes):
-        assert {read[0] is None for each in registers for read in each.reads} == {True, False}
+        assert {read[0] is None for register in registers for read in register.reads} == {
+            True,
+            False,
+        }
     assert history.find_contradictions() == []
 
 
 @pytest.mark.parametrize("driver", ["reactor", pytest.param("portable", marks=pytest.mark.full)])
-async def test_a_history_of_each_fault(
+async def test_history_of_each_fault(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy], driver: str
 ) -> None:
     if driver == "reactor" and not reactor.is_available():
@@ -308,7 +311,7 @@ async def test_a_history_of_each_fault(
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(100))
-async def test_a_history_of_random_faults(
+async def test_history_of_random_faults(
     tmp_path: Path, fault_proxy: Callable[[str], FaultProxy], seed: int
 ) -> None:
     kinds = random.Random(seed).choices(KINDS, k=6)

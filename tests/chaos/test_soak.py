@@ -1,7 +1,5 @@
 """Memory, descriptors and tasks of the name server do not grow under brokers that crash, clients that leave, and invalid bytes."""
 
-from __future__ import annotations
-
 import os
 import random
 import socket
@@ -9,7 +7,9 @@ import statistics
 import struct
 import threading
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -19,10 +19,6 @@ from tests.chaos.server import SECONDS, UnluckyServer
 from tests.peers import raw_call
 from tests.peers.processes import LOOPBACK
 from tests.support.fakes.sansio_server import registration_body, topic, version
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = [
     pytest.mark.process,
@@ -56,7 +52,7 @@ class Peers:
         self.errors: list[str] = []
         self.registrations = 0
         roles = [self._broker] * BROKERS + [self._client] * CLIENTS
-        roles += [self._junk] * 4 + [self._stalled] * 4
+        roles += [self._junk] * 4 + [self._stall] * 4
         self._threads = [
             threading.Thread(target=self._repeat, args=(role, number), daemon=True)
             for number, role in enumerate(roles)
@@ -124,7 +120,7 @@ class Peers:
         except OSError:
             return  # the server closed the connection, or waits for more
 
-    def _stalled(self, stream: socket.socket, number: int) -> None:
+    def _stall(self, stream: socket.socket, number: int) -> None:
         """Send requests, and read no response."""
         stream.settimeout(2)
         try:
@@ -151,7 +147,7 @@ def test_nothing_grows_under_load(tmp_path: Path, driver: str) -> None:
             )
 
         time.sleep(SETTLE_SECONDS)
-        before = look()
+        first_sample = look()
         peers = Peers(server.port)
         samples: list[Sample] = []
         while time.monotonic() - start < LOAD_SECONDS:
@@ -159,15 +155,16 @@ def test_nothing_grows_under_load(tmp_path: Path, driver: str) -> None:
             samples.append(look())
         peers.end()
         time.sleep(SETTLE_SECONDS)
-        after = look()
+        last_sample = look()
 
         assert server.lives()
         assert peers.errors == []
         assert peers.registrations > 10 * BROKERS
-        assert after.descriptors <= before.descriptors
-        assert after.tasks <= before.tasks
-        counted = samples[len(samples) // 4 :]
+        assert last_sample.descriptors <= first_sample.descriptors
+        assert last_sample.tasks <= first_sample.tasks
+        later_samples = samples[len(samples) // 4 :]
         growth = statistics.linear_regression(
-            [sample.seconds for sample in counted], [sample.memory for sample in counted]
+            [sample.seconds for sample in later_samples],
+            [sample.memory for sample in later_samples],
         )
         assert growth.slope * 60 / MIB < MAX_GROWTH

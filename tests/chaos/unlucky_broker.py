@@ -4,8 +4,6 @@ SIGUSR1 fills the disk or frees it: a write stores half of its bytes, and the ne
 synchronization of a file fail once; what was written to the file since the last one is lost, as on Linux.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,21 +1,19 @@
-"""Fuzz targets of the clients: whatever name server and broker answer, callers get errors of the library and consumers go on."""
-
-from __future__ import annotations
+"""Fuzz targets of the clients: with any answers, callers get errors of the library and consumers continue."""
 
 import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, cast
+from typing import Any, ClassVar, Final, Self, TypeAlias, cast
 
 import trio
 from trio.testing import MockClock
 
 from rocketwire import aio, client, sync
-from rocketwire.client import LitePullConsumer, Message
+from rocketwire.client import ClientInstance, LitePullConsumer, Message
 from rocketwire.client.admin.admin import Admin, open_admin
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -24,23 +22,15 @@ from rocketwire.messages.enums import MessageRequestMode
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.operations.model import ArrayOf, Raw
 from rocketwire.messages.operations.registry import OPERATIONS
-from rocketwire.testing import reply
-from rocketwire.wire.command import encode
+from rocketwire.testing import MemoryNetwork, reply
+from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.fuzz.broker_requests import BrokerRequests
 from tests.fuzz.chance import Chance
 from tests.fuzz.server_targets import raising
 from tests.support.fakes.consumer_fakes import FLAVOURS, PULLS, consumer, script
 from tests.support.fakes.facade_clients import AsyncClient, BlockingClient
-from tests.support.fakes.storing_cluster import BROKER, NS, connect
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.testing import MemoryNetwork
-    from rocketwire.wire.command import RemotingCommand
-    from tests.support.fakes.storing_cluster import StoringCluster
+from tests.support.fakes.storing_cluster import BROKER, NS, StoringCluster, connect
 
 Call: TypeAlias = "Callable[[], Any]"
 
@@ -79,17 +69,12 @@ PATIENCE: Final = 60.0
 
 
 class Answers(BrokerRequests):
-    """Makes answers: plausible, odd and damaged ones.
+    """Makes answers: plausible, odd and damaged ones."""
 
-    Attributes:
-        made: number of answers of all.
-    """
-
-    made: ClassVar[int] = 0
+    count: ClassVar[int] = 0
 
     def to(self, request: RemotingCommand) -> RemotingCommand:
-        """An answer to a request."""
-        Answers.made += 1
+        Answers.count += 1
         chance, operation = self._chance, OPERATIONS.get(request.code)
         answer = reply(
             code=chance.choice(CODES) if chance.one_in(3) else ResponseCode.SUCCESS,
@@ -105,14 +90,14 @@ class Answers(BrokerRequests):
 
     def _answer_body(self, code: int) -> bytes | None:
         chance = self._chance
-        kind = OPERATIONS[code].response_body if code in OPERATIONS else None
+        form = OPERATIONS[code].response_body if code in OPERATIONS else None
         if chance.one_in(4):
             return chance.choice(BODIES)
-        if code in PULLS or kind in {Raw.STORED_MESSAGE, Raw.STORED_MESSAGES}:
+        if code in PULLS or form in {Raw.STORED_MESSAGE, Raw.STORED_MESSAGES}:
             stored = STORED * (1 + chance.below(3))
             return chance.damage(stored) if chance.below(2) else stored
-        body = self._body(code, getattr(kind, "element", kind))
-        return b"[%b]" % body if body and isinstance(kind, ArrayOf) else body
+        body = self._body(code, getattr(form, "element", form))
+        return b"[%b]" % body if body and isinstance(form, ArrayOf) else body
 
 
 class OddCluster:
@@ -123,41 +108,45 @@ class OddCluster:
     """
 
     def __init__(
-        self, data: bytes, odd: int, *, first: Container[int] = ALL, may_lose: bool = False
+        self, data: bytes, odd_count: int, *, first: Container[int] = ALL, may_lose: bool = False
     ) -> None:
         self.chance = Chance(data)
         self.is_asked_again = threading.Event()
         self._answers = Answers(self.chance)
-        self._odd = odd
+        self._odd_count = odd_count
         self._first = first
         self._may_lose = may_lose
-        self._usual: dict[int, Any] = {}
+        self._replies: dict[int, Any] = {}
 
     def on(self, code: int, answer: object) -> None:
         """Remember the usual answer to requests of a code."""
-        self._usual[code] = answer
+        self._replies[code] = answer
 
-    def peer(self, _: str) -> OddCluster:
+    def peer(self, _: str) -> Self:
         """Take the usual answers of all servers."""
         return self
 
     def install(self, network: MemoryNetwork) -> None:
         script(cast("MemoryNetwork", self))
         for address in (NS, BROKER):
-            for code in (*OPERATIONS, *self._usual):
+            for code in (*OPERATIONS, *self._replies):
                 network.peer(address).on(code, self._answer)
 
     async def _answer(self, request: RemotingCommand) -> RemotingCommand | None:
-        # most routes are right, because nothing else would be asked otherwise
+        # most routes are right, or clients would send no other request
         is_route = request.code == Code.GET_ROUTEINFO_BY_TOPIC
-        if self._odd and request.code in self._first and not (is_route and self.chance.below(3)):
-            self._odd -= 1
+        if (
+            self._odd_count
+            and request.code in self._first
+            and not (is_route and self.chance.below(3))
+        ):
+            self._odd_count -= 1
             is_lost = self._may_lose and self.chance.one_in(12)
             return None if is_lost else self._answers.to(request)
-        if request.code in PULLS and not self._odd:
+        if request.code in PULLS and not self._odd_count:
             self.is_asked_again.set()
-        usual = self._usual.get(request.code, reply(code=ResponseCode.SYSTEM_ERROR))
-        answer = usual(request) if callable(usual) else usual
+        answer_ = self._replies.get(request.code, reply(code=ResponseCode.SYSTEM_ERROR))
+        answer = answer_(request) if callable(answer_) else answer_
         return cast("RemotingCommand", await answer if inspect.isawaitable(answer) else answer)
 
     @property
@@ -168,7 +157,7 @@ class OddCluster:
 
 def _calls_of(admin: Any, chance: Chance) -> Iterator[Call]:
     """Calls of methods of an admin, with arguments."""
-    parts = [each for each in vars(Admin(cast("Any", None))).items() if each[0] != "client"]
+    parts = [item for item in vars(Admin(cast("Any", None))).items() if item[0] != "client"]
     for _ in range(CALLS):
         label, part = chance.choice(parts)
         names = [
@@ -179,9 +168,11 @@ def _calls_of(admin: Any, chance: Chance) -> Iterator[Call]:
         name = chance.choice(names)
         parameters = inspect.signature(getattr(part, name)).parameters.values()
         needed = {
-            each.name: VALUES.get(each.name, SIMPLE.get(str(each.annotation), MISSING))
-            for each in parameters
-            if each.default is each.empty and each.kind is not each.VAR_KEYWORD
+            parameter.name: VALUES.get(
+                parameter.name, SIMPLE.get(str(parameter.annotation), MISSING)
+            )
+            for parameter in parameters
+            if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
         }
         if MISSING not in needed.values():
             yield partial(getattr(getattr(admin, label), name), **needed)
@@ -202,23 +193,23 @@ def _sends_of(producer: Any) -> Iterator[Call]:
 def read_in_trio(data: bytes) -> None:
     """A producer, a consumer of each kind and an operator."""
     with raising("rocketwire"):
-        for kind in (*FLAVOURS, "producer", "admin"):
-            seed = data + kind.encode()
-            first = PULLS if kind in FLAVOURS and Chance(seed).below(2) else ALL
+        for role in (*FLAVOURS, "producer", "admin"):
+            seed = data + role.encode()
+            first = PULLS if role in FLAVOURS and Chance(seed).below(2) else ALL
             cluster = OddCluster(seed, 30, first=first, may_lose=True)
-            trio.run(_use, kind, cluster, clock=MockClock(autojump_threshold=0))
+            trio.run(_use, role, cluster, clock=MockClock(autojump_threshold=0))
 
 
-async def _use(kind: str, cluster: OddCluster) -> None:
+async def _use(role: str, cluster: OddCluster) -> None:
     async with connect(cluster.storing) as instance:
-        if kind == "admin":
+        if role == "admin":
             async with open_admin(instance) as admin:
                 await _await_each(_calls_of(admin, cluster.chance))
-        elif kind == "producer":
+        elif role == "producer":
             async with client.open_producer(instance, "g") as producer:
                 await _await_each(_sends_of(producer))
         else:
-            await _consume(kind, instance, cluster)
+            await _consume(role, instance, cluster)
 
 
 async def _consume(flavour: str, instance: ClientInstance, cluster: OddCluster) -> None:
@@ -298,10 +289,10 @@ def read_in_threads(data: bytes) -> None:
 
 def _consumer_of(facade: Any, opened: object, chance: Chance, listener: object) -> Any:
     """A consumer of any kind."""
-    kind = chance.choice(("push", "pop", "lite pull"))
-    if kind == "lite pull":
+    role = chance.choice(("push", "pop", "lite pull"))
+    if role == "lite pull":
         return facade.open_lite_pull_consumer(opened, "g")
-    open_consumer = facade.open_pop_consumer if kind == "pop" else facade.open_push_consumer
+    open_consumer = facade.open_pop_consumer if role == "pop" else facade.open_push_consumer
     return open_consumer(opened, "g", {"orders": "*"}, listener)
 
 

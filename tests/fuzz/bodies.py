@@ -1,21 +1,16 @@
 """Compare bodies of every class with Java's ``RemotingSerializable``."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.operations.registry import CLASSES
+from tests.fuzz.chance import Chance
 from tests.fuzz.shapes import reshape
 from tests.fuzz.trees import of_java, of_ours
 from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.fuzz.chance import Chance
-    from tests.peers.oracle import Answer, Oracle
+from tests.peers.oracle import Answer, Oracle
 
 ROUND = 1500
 SEEDS = 1 << 40
@@ -42,8 +37,8 @@ class JsonBodies:
     """JSON bodies.
 
     Attributes:
-        reshaped: of how many damaged texts one has an array in the place of an object, or the other
-            way round.
+        reshaped: one of this number of damaged texts has another shape: an array in the place of an object,
+            or the opposite.
     """
 
     name = "fastjson-bodies"
@@ -67,27 +62,25 @@ class JsonBodies:
                 for name in chosen
             )
             texts: list[tuple[str, bytes]] = []
-            done = 0
+            count_of_trials = 0
             for name, answer in zip(chosen, answers, strict=True):
                 if not answer["ok"]:  # a value that Java itself cannot write
                     continue
                 text = bytes.fromhex(answer["hex"])
                 texts.append((name, text))
                 yield self._read(name, classes[name], text, answer)
-                done += 1
-                if (
-                    answer.get("decoded") == answer["value"]
-                ):  # else it comes out otherwise in Java as well
-                    yield self._written(name, classes[name], text)
-                    done += 1
-            damaged = [self._altered(chance, texts) for _ in range(size - done)]
+                count_of_trials += 1
+                if answer.get("decoded") == answer["value"]:  # or Java reads another value
+                    yield self._rewrite(name, classes[name], text)
+                    count_of_trials += 1
+            damaged = [self._damage(chance, texts) for _ in range(size - count_of_trials)]
             answers = oracle.ask_all(
                 {"op": "body_decode", "class": name, "hex": text.hex()} for _, name, text in damaged
             )
             for (kind, name, text), answer in zip(damaged, answers, strict=True):
                 yield self._trial(kind, name, classes[name], text, _java(answer))
 
-    def _altered(self, chance: Chance, texts: list[tuple[str, bytes]]) -> tuple[str, str, bytes]:
+    def _damage(self, chance: Chance, texts: list[tuple[str, bytes]]) -> tuple[str, str, bytes]:
         name, text = chance.choice(texts)
         if chance.one_in(self.reshaped):
             return "read of another shape", name, reshape(chance, text)
@@ -99,19 +92,19 @@ class JsonBodies:
         return self._trial("read what Java wrote", name, cls, text, java)
 
     def _trial(self, kind: str, name: str, cls: type[Any], text: bytes, java: Outcome) -> Trial:
-        def again(other: Oracle) -> Outcome:
-            return _java(other.ask("body_decode", **{"class": name, "hex": text.hex()}))
+        def retry(oracle: Oracle) -> Outcome:
+            return _java(oracle.ask("body_decode", **{"class": name, "hex": text.hex()}))
 
-        return Trial(kind=kind, data=text, java=java, ours=read(cls, text), about=name, retry=again)
+        return Trial(kind=kind, data=text, java=java, ours=read(cls, text), about=name, retry=retry)
 
-    def _written(self, name: str, cls: type[Any], text: bytes) -> Trial:
+    def _rewrite(self, name: str, cls: type[Any], text: bytes) -> Trial:
         """A body that Java wrote and we read is written again as the same bytes."""
 
-        def again() -> str:
+        def rewrite() -> str:
             body = decode_body(cls, text)
             return "" if body is None else encode_body(body).hex()
 
-        our = ours(again)
+        our = ours(rewrite)
         java = Refusal("not read") if isinstance(our, Refusal) else text.hex()
         return Trial(kind="write again", data=text, java=java, ours=our, about=name)
 

@@ -93,17 +93,10 @@ _SPECIAL: Final[dict[str, tuple[Any, ...]]] = {
 
 
 class BrokerRequests:
-    """Makes requests.
-
-    Args:
-        chance: where they come from.
-    """
-
     def __init__(self, chance: Chance) -> None:
         self._chance = chance
 
     def next(self, opaque: int) -> bytes:
-        """One frame."""
         chance = self._chance
         code = chance.choice(CODES if chance.below(3) == 0 else OFTEN)
         operation = OPERATIONS.get(code)
@@ -172,7 +165,9 @@ class BrokerRequests:
             return chance.choice(ODD_VALUES)
         if name in _SPECIAL:
             return chance.choice(_SPECIAL[name])
-        arguments = [each for each in get_args(hint) if each not in {type(None), Ellipsis}]
+        arguments = [
+            argument for argument in get_args(hint) if argument not in {type(None), Ellipsis}
+        ]
         if arguments:
             return self._container(name, get_origin(hint), arguments, depth)
         if dataclasses.is_dataclass(hint):
@@ -196,5 +191,5 @@ class BrokerRequests:
 
 
 def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    first, *following = name.split("_")
+    return first + "".join(word.capitalize() for word in following)

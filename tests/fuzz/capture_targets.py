@@ -1,11 +1,8 @@
 """Fuzz targets of captures: any bytes give rows or a ``CaptureError``."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +18,8 @@ from rocketwire_tools.pcap.rows.rows import COLUMNS, frames_to_rows
 from rocketwire_tools.pcap.streams.flows import ChunkFrames, Flows
 from tests.peers.foreign.captures import capture
 from tests.peers.foreign.files import ETHERNET, NULL, RAW, SLL2, Writer
+from tests.peers.foreign.tcp import Packet
 from tests.support.captures.fixtures import LOSSY
-
-if TYPE_CHECKING:
-    from tests.peers.foreign.tcp import Packet
 
 
 class _Memory(io.RawIOBase):
@@ -47,12 +42,12 @@ def read_capture(data: bytes) -> None:
             assert len(np.unique(records.where)) == len(records.where)
             for rows in frames_to_rows(flows.feed(records, segments(records, addresses, skipped))):
                 assert len(rows) == sum(
-                    one.num_rows for one in (*builder.add(rows), *builder.rest())
+                    batch.num_rows for batch in (*builder.add(rows), *builder.rest())
                 )
     except CaptureError:
         return
     for rows in frames_to_rows(ChunkFrames(frames=flows.finish())):
-        assert len(rows) == sum(one.num_rows for one in (*builder.add(rows), *builder.rest()))
+        assert len(rows) == sum(batch.num_rows for batch in (*builder.add(rows), *builder.rest()))
 
 
 @cache

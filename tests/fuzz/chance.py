@@ -1,12 +1,8 @@
-"""Random values and damaged bytes, the same for the same seed; nasty ones are frequent."""
-
-from __future__ import annotations
+"""Random values and damaged bytes, the same for the same seed; unusual ones are frequent."""
 
 import random
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -23,34 +19,10 @@ TEXTS = (
         "\x7f\x85\x9f",
         "\u2028\u2029",
     ),
+    *("café", "主题", "🚀", "a/b", '{"x":1}', "[1,2]", "null", "true", "'x'", "<&>", "%RETRY%g@T"),
+    *("\ufeffb", "1e5", "-0", "$ref", "\ufffd", "e\u0301", "$.a.b", "$", "@type", "0", "007"),
     *(
-        "café",
-        "主题",
-        "🚀",
-        "a/b",
-        '{"x":1}',
-        "[1,2]",
-        "null",
-        "true",
-        "'x'",
-        "<&>",
-        "%RETRY%g@T",
-        "\ufeffb",
-    ),
-    *(
-        "1e5",
-        "-0",
-        "$ref",
-        "\ufffd",
-        "e\u0301",
-        "$.a.b",
-        "$",
-        "@type",
-        "0",
-        "007",
         "18446744073709551616",
-    ),
-    *(
         "NaN",
         ",",
         ":",
@@ -60,22 +32,9 @@ TEXTS = (
         "\u0661",
         "TopicTest",
         "broker-a",
-        "10.0.0.1:10911",
-        "+5",
-        "-5",
     ),
-    *(
-        "True",
-        "TRUE",
-        "false",
-        "1.5",
-        "2147483648",
-        "lower",
-        "UPPER",
-        "\ud800",
-        "a\udc00b",
-        "x" * 300,
-    ),
+    *("10.0.0.1:10911", "+5", "-5", "True", "TRUE", "false", "1.5", "2147483648", "lower", "UPPER"),
+    *("\ud800", "a\udc00b", "x" * 300),
 )
 WHOLES = (
     *(0, 1, -1, 7, 105, 127, 128, 255, 256, 32767, 32768, -32768, 65535, 0x7FFFFFFF, -0x80000000),
@@ -99,7 +58,6 @@ class Chance:
         return self.below(number) == 0
 
     def choice(self, values: Sequence[T]) -> T:
-        """One of the values."""
         return values[self.below(len(values))]
 
     def maybe(self, make: Callable[[], T]) -> T | None:
@@ -112,15 +70,15 @@ class Chance:
 
     def text(self, *, halves: bool = False) -> str:
         """A text; one with lone surrogates only if ``halves``."""
-        kind = self.below(5)
-        if kind < 3:
+        form = self.below(5)
+        if form < 3:
             text = self.choice(TEXTS)
             return (
                 text
                 if halves or text.isascii() or text.encode("utf-8", "ignore").decode() == text
                 else "?"
             )
-        if kind == 3:
+        if form == 3:
             return "".join(
                 self.choice("abcdefghijklmnopqrstuvwxyz_0123456789")
                 for _ in range(1 + self.below(12))
@@ -150,20 +108,20 @@ class Chance:
         return bytes(damaged)
 
     def _accident(self, data: bytearray) -> None:
-        at = self.below(len(data) + 1)
-        kind = self.below(8)
-        if kind == 0:
-            data[at:at] = bytes((self.choice(BYTES),))
-        elif kind == 1:
-            data[at:at] = self.data(5)
-        elif kind == 2:
-            del data[at : at + 1 + self.below(4)]
-        elif kind == 3:
-            data[at:at] = data[self.below(len(data) + 1) :][: self.below(12)]
-        elif kind == 4:
-            del data[at:]
-        elif kind == 5:
+        place = self.below(len(data) + 1)
+        form = self.below(8)
+        if form == 0:
+            data[place:place] = bytes((self.choice(BYTES),))
+        elif form == 1:
+            data[place:place] = self.data(5)
+        elif form == 2:
+            del data[place : place + 1 + self.below(4)]
+        elif form == 3:
+            data[place:place] = data[self.below(len(data) + 1) :][: self.below(12)]
+        elif form == 4:
+            del data[place:]
+        elif form == 5:
             word = self.whole(32) if self.one_in(10) else self.below(300) - 4
-            data[at : at + 4] = (word & 0xFFFFFFFF).to_bytes(4, "big")[: len(data) - at]
-        elif at < len(data):
-            data[at] = self.choice(BYTES) if kind == 6 else data[at] ^ 1 << self.below(8)
+            data[place : place + 4] = (word & 0xFFFFFFFF).to_bytes(4, "big")[: len(data) - place]
+        elif place < len(data):
+            data[place] = self.choice(BYTES) if form == 6 else data[place] ^ 1 << self.below(8)

@@ -1,7 +1,5 @@
 """Fuzz targets of the codec: bytes in, values or a ``DecodeError`` out."""
 
-from __future__ import annotations
-
 import contextlib
 import zlib
 
@@ -45,7 +43,7 @@ def seed_frame() -> list[bytes]:
 
 
 def read_json_header(data: bytes) -> None:
-    """Any bytes are a JSON header or a ``DecodeError``, and what was read can be written and read again."""
+    """Any bytes are a JSON header, which can be written and read again, or a ``DecodeError``."""
     fields = decode_json_header(data)
     if not isinstance(fields.language, LanguageCode) or fields.language.is_known:
         assert decode_json_header(encode_json_header(**fields._asdict())) == fields
@@ -61,14 +59,13 @@ def seed_json_header() -> list[bytes]:
 
 
 def read_binary_header(data: bytes) -> None:
-    """Any bytes are a binary header or a ``DecodeError``, and what was read can be written and read again."""
+    """Any bytes are a binary header, which can be written and read again, or a ``DecodeError``."""
     fields, used = decode_binary_header(data)
     assert 0 <= used <= len(data)
-    if all(
-        len(key.encode()) <= 0x7FFF for key in fields.ext_fields or ()
-    ):  # replaced bytes have grown
-        again, _ = decode_binary_header(encode_binary_header(**fields._asdict()))
-        assert again == fields._replace(ext_fields=fields.ext_fields or None)
+    # replaced bytes have grown
+    if all(len(key.encode()) <= 0x7FFF for key in fields.ext_fields or ()):
+        reread, _ = decode_binary_header(encode_binary_header(**fields._asdict()))
+        assert reread == fields._replace(ext_fields=fields.ext_fields or None)
 
 
 def seed_binary_header() -> list[bytes]:
@@ -127,7 +124,7 @@ def seed_register_body() -> list[bytes]:
     taken = [
         bytes((0x85 if body.startswith(b"x") else 5,)) + body for body in seeds.registrations()
     ]
-    plain = [
+    unpacked = [
         b"\x45" + zlib.decompress(body)
         for body in seeds.registrations()
         if body.startswith(b"x\xda")
@@ -137,14 +134,14 @@ def seed_register_body() -> list[bytes]:
         + b"".join(len(part).to_bytes(4, "big") + part for part in (b"{}", b""))
         + b"\0\0\0\2[]\0\0\0\0"
     )
-    return [*taken, *plain, empty]
+    return [*taken, *unpacked, empty]
 
 
 def read_properties(data: bytes) -> None:
-    """Any text is a properties string, any text a message id or a ``DecodeError``; and what was read comes back."""
+    """Any text is properties, which can be written and read again, and a message id or a ``DecodeError``."""
     text = data.decode("utf-8", "replace")
-    found = decode_properties(text)
-    assert decode_properties(encode_properties(found)) == found
+    properties = decode_properties(text)
+    assert decode_properties(encode_properties(properties)) == properties
     for decode in (decode_unique_key, decode_offset_message_id):
         try:
             decode(text)

@@ -4,8 +4,6 @@ Each case damages a packed store at a random place, runs every verb that reads, 
 ``tests.support.stores.hostile`` has the promises; a broken one ends with status 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

@@ -1,28 +1,21 @@
-"""Java and rocketwire on the same random values and the same damaged bytes: same value, both refuse, or explained.
+"""Java and rocketwire read and write the same random values and damaged bytes; each difference is explained.
 
 ``python -m tests.fuzz.differential --format json-header --cases 100000 --seed 1`` prints totals for each kind of case, the
 explained differences by name and the first unexplained ones with their bytes; the exit status is 1 if there are any.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tests.fuzz.chance import Chance
 from tests.fuzz.explained import explanation
 from tests.fuzz.formats import FORMATS
-from tests.fuzz.trials import Refusal, Trial, differences
+from tests.fuzz.trials import Difference, Format, Refusal, Trial, differences
 from tests.peers.oracle import Oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tests.fuzz.trials import Difference, Format
 
 SHOWN = 20
 """Unexplained differences that are printed in full."""
@@ -33,14 +26,14 @@ class Totals:
     """The result of a run.
 
     Attributes:
-        same: trials by kind in which both sides have the same value.
+        agreed: trials by kind in which both sides have the same value.
         refused: trials by kind that both refuse.
         explained: trials by kind and name of the explanation.
         unexplained: trials by kind that are neither.
         examples: the first of those.
     """
 
-    same: Counter[str] = field(default_factory=Counter[str])
+    agreed: Counter[str] = field(default_factory=Counter[str])
     refused: Counter[str] = field(default_factory=Counter[str])
     explained: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     unexplained: Counter[str] = field(default_factory=Counter[str])
@@ -51,25 +44,32 @@ class Totals:
     def lines(self) -> Iterator[str]:
         """The totals as text."""
         kinds = sorted(
-            {*self.same, *self.refused, *self.unexplained, *(kind for kind, _ in self.explained)}
+            {
+                *self.agreed,
+                *self.refused,
+                *self.unexplained,
+                *(group for group, _ in self.explained),
+            }
         )
-        for kind in kinds:
-            explained = sum(n for (of, _), n in self.explained.items() if of == kind)
-            yield (
-                f"  {kind:34} same {self.same[kind]:7}  both refuse {self.refused[kind]:7}"
-                f"  explained {explained:6}  unexplained {self.unexplained[kind]:5}"
+        for group in kinds:
+            explained = sum(
+                n for (other_group, _), n in self.explained.items() if other_group == group
             )
-        for (kind, name), count in sorted(self.explained.items()):
-            yield f"    explained, {kind}: {name}: {count}"
+            yield (
+                f"  {group:34} same {self.agreed[group]:7}  both refuse {self.refused[group]:7}"
+                f"  explained {explained:6}  unexplained {self.unexplained[group]:5}"
+            )
+        for (group, name), count in sorted(self.explained.items()):
+            yield f"    explained, {group}: {name}: {count}"
 
     def example_lines(self, count: int = SHOWN) -> Iterator[str]:
         """The first unexplained trials as text."""
-        for trial, found in self.examples[:count]:
+        for trial, differences_ in self.examples[:count]:
             yield f"  unexplained, {trial.kind} {trial.about}: {trial.data.hex()}"
             yield f"    {trial.data[:300]!r}"
-            for one in found[:5]:
-                place = ".".join(map(str, one.path)) or "whole"
-                yield f"    {place}: Java {one.java!r:.200}, ours {one.ours!r:.200}"
+            for difference in differences_[:5]:
+                place = ".".join(map(str, difference.path)) or "whole"
+                yield f"    {place}: Java {difference.java!r:.200}, ours {difference.ours!r:.200}"
 
 
 class Run:
@@ -89,21 +89,21 @@ class Run:
 
     def _count(self, trial: Trial) -> None:
         totals = self.totals
-        found = list(differences(trial.java, trial.ours))
-        if not found:
+        differences_ = list(differences(trial.java, trial.ours))
+        if not differences_:
             both = isinstance(trial.java, Refusal)
-            (totals.refused if both else totals.same)[trial.kind] += 1
+            (totals.refused if both else totals.agreed)[trial.kind] += 1
             return
         names: set[str] = set()
-        for one in found:
-            reason = explanation(self.form.name, trial, one)
+        for difference in differences_:
+            reason = explanation(self.form.name, trial, difference)
             if reason is None and self._older_agrees(trial):
                 names.add("read as 5.3.3 reads it")
                 break
             if reason is None:
                 totals.unexplained[trial.kind] += 1
                 if len(totals.examples) < 10 * SHOWN:
-                    totals.examples.append((trial, found))
+                    totals.examples.append((trial, differences_))
                 return
             names.add(reason.name)
         totals.explained[trial.kind, " + ".join(sorted(names))] += 1

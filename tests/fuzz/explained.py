@@ -4,16 +4,11 @@ Rules of this file: ``docs/differences.md`` has the reason of each name; a rule 
 removed; what is not listed is a bug.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from tests.fuzz.predicates import bodies, combinations, headers, json_texts, messages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.fuzz.trials import Difference, Trial
+from tests.fuzz.trials import Difference, Trial
 
 
 class Explanation(NamedTuple):
@@ -71,7 +66,9 @@ EXPLANATIONS: tuple[Explanation, ...] = (
 )
 
 
-def explanation(form: str, trial: Trial, found: Difference) -> Explanation | None:
+def explanation(form: str, trial: Trial, difference: Difference) -> Explanation | None:
     """The first explanation that holds."""
-    holding = (rule for rule in EXPLANATIONS if form in rule.formats and rule.holds(trial, found))
+    holding = (
+        rule for rule in EXPLANATIONS if form in rule.formats and rule.holds(trial, difference)
+    )
     return next(holding, None)

@@ -1,21 +1,10 @@
 """The formats that can be compared, by name."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from tests.fuzz.bodies import JsonBodies
 from tests.fuzz.headers import JsonHeaders
 from tests.fuzz.messages import StoredMessages
-
-if TYPE_CHECKING:
-    from tests.fuzz.trials import Format
+from tests.fuzz.trials import Format
 
 FORMATS: dict[str, Format] = {
-    form.name: form
-    for form in (
-        JsonHeaders(),
-        StoredMessages(),
-        JsonBodies(),
-    )
+    form.name: form for form in (JsonHeaders(), StoredMessages(), JsonBodies())
 }

@@ -1,20 +1,15 @@
 """Compare commands that have JSON headers with Java's ``RemotingCommand``."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, decode, encode
+from tests.fuzz.chance import Chance
 from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tests.fuzz.chance import Chance
-    from tests.peers.oracle import Answer, Oracle
+from tests.peers.oracle import Answer, Oracle
 
 Entry: TypeAlias = tuple[bytes, bytes]
 
@@ -22,37 +17,14 @@ ROUND = 2000
 """Cases that are prepared together."""
 
 _ODD_VALUES = (
+    *("0", "-1", "105", "2147483647", "2147483648", "-2147483649", "1e3", "1.5", "-0", "007", "+5"),
+    *("1.", "1E400", "NaN", "Infinity", "-Infinity", "true", "false", "null", "True", "undefined"),
     *(
-        "0",
-        "-1",
-        "105",
-        "2147483647",
-        "2147483648",
-        "-2147483649",
-        "1e3",
-        "1.5",
-        "-0",
-        "007",
-        "+5",
-        "1.",
-        "1E400",
-    ),
-    *(
-        "NaN",
-        "Infinity",
-        "-Infinity",
-        "true",
-        "false",
-        "null",
-        "True",
-        "undefined",
         "",
         "{}",
         "[]",
         "[1]",
         '["1"]',
-    ),
-    *(
         '""',
         '"0"',
         '"105"',
@@ -61,25 +33,10 @@ _ODD_VALUES = (
         '"x"',
         "'x'",
         '"null"',
-        '"true"',
-        '"JAVA"',
-        '"java"',
-        '"3"',
-        '"PYTHON"',
-        "3",
     ),
+    *('"true"', '"JAVA"', '"java"', '"3"', '"PYTHON"', "3", '{"a":1}', '{"a":"b","c":null}'),
+    *('{"a":[1,2]}', '{"a":{"b":1}}', '{1:"x"}', '{"a":1.50}', '{"a":true}', "13", '{"a":1e3}'),
     *(
-        '{"a":1}',
-        '{"a":"b","c":null}',
-        '{"a":[1,2]}',
-        '{"a":{"b":1}}',
-        '{1:"x"}',
-        '{"a":1.50}',
-        '{"a":true}',
-        "13",
-    ),
-    *(
-        '{"a":1e3}',
         '{"a":12345678901234567890}',
         '"\\u0041"',
         '"\\x41"',
@@ -87,49 +44,16 @@ _ODD_VALUES = (
         '"\\ud83d\\ude80"',
         '"\\ud83d"',
     ),
-    *(
-        '{"$ref":"$"}',
-        '{"$ref":"x"}',
-        '{"@type":"x"}',
-        '{"a":""}',
-        '{"":"a"}',
-        '"\x01"',
-        '"a\nb"',
-        "/**/1",
-        "1/**/",
-    ),
-    *(
-        "200050",
-        "1700000000000",
-        "9223372036854775807",
-        "9223372036854775808",
-        "4294967296",
-        "1L",
-        "1.0",
-        "14",
-    ),
+    *('{"$ref":"$"}', '{"$ref":"x"}', '{"@type":"x"}', '{"a":""}', '{"":"a"}', '"\x01"', '"a\nb"'),
+    *("/**/1", "1/**/", "200050", "1700000000000", "9223372036854775807", "9223372036854775808"),
+    *("4294967296", "1L", "1.0", "14"),
 )
 _MEMBERS = (
-    "code",
-    "extFields",
-    "flag",
-    "language",
-    "opaque",
-    "remark",
-    "serializeTypeCurrentRPC",
+    *("code", "extFields", "flag", "language", "opaque", "remark", "serializeTypeCurrentRPC"),
     "version",
 )
 _ODD_MEMBERS = (
-    "body",
-    "CODE",
-    "ext_fields",
-    "unknown",
-    "$ref",
-    "@type",
-    "",
-    "type",
-    "header",
-    "suspended",
+    *("body", "CODE", "ext_fields", "unknown", "$ref", "@type", "", "type", "header", "suspended"),
     "rPCType",
 )
 
@@ -152,9 +76,9 @@ def neutral(command: RemotingCommand) -> dict[str, Outcome]:
     }
 
 
-def build_frame(header: bytes, body: bytes, kind: SerializeType) -> bytes:
+def build_frame(header: bytes, body: bytes, form: SerializeType) -> bytes:
     """A frame around any header."""
-    word = int(kind) << 24 | len(header)
+    word = int(form) << 24 | len(header)
     return (
         (4 + len(header) + len(body)).to_bytes(4, "big") + word.to_bytes(4, "big") + header + body
     )
@@ -188,8 +112,6 @@ def _place(order: list[Entry], entry: tuple[str, str]) -> int:
 
 
 class JsonHeaders:
-    """JSON headers."""
-
     name = "json-header"
     form = SerializeType.JSON
 
@@ -219,7 +141,6 @@ class JsonHeaders:
             yield self._reading(case, answer)
 
     def command(self, chance: Chance) -> RemotingCommand:
-        """A random command."""
         return RemotingCommand(
             code=chance.whole(32),
             language=None if chance.one_in(20) else chance.choice(list(LanguageCode)),
@@ -251,8 +172,8 @@ class JsonHeaders:
         return Trial(kind="write", data=data, java=java, ours=our)
 
     def _reading(self, case: _Case, answer: Answer) -> Trial:
-        def again(other: Oracle) -> Outcome:
-            return java_command(other.ask("decode_frame", hex=case.frame.hex()))
+        def retry(oracle: Oracle) -> Outcome:
+            return java_command(oracle.ask("decode_frame", hex=case.frame.hex()))
 
         our = ours(lambda: neutral(decode(case.frame)))
         return Trial(
@@ -261,22 +182,22 @@ class JsonHeaders:
             java=java_command(answer),
             ours=our,
             about="frame",
-            retry=again,
+            retry=retry,
         )
 
     def _cases(
         self, chance: Chance, commands: list[RemotingCommand], frames: list[bytes], count: int
     ) -> Iterator[_Case]:
         for _ in range(count):
-            kind = chance.below(6)
-            if kind == 0:
+            number = chance.below(6)
+            if number == 0:
                 yield _Case("read what Java wrote", chance.choice(frames))
-            elif kind == 1:
+            elif number == 1:
                 our = ours(lambda: encode(chance.choice(commands)))
                 yield _Case(
                     "read what we wrote", our if isinstance(our, bytes) else chance.choice(frames)
                 )
-            elif kind == 2:
+            elif number == 2:
                 yield _Case("read odd", build_frame(self.odd(chance), chance.data(), self.form))
             else:
                 frame = chance.choice(frames)

@@ -1,12 +1,10 @@
-"""Random requests at running servers, and random answers at clients: ``python -m tests.fuzz.live --minutes 30``.
+"""Random requests to running servers, and random answers to clients: ``python -m tests.fuzz.live --minutes 30``.
 
 Name servers with both drivers and two development brokers, one with a store, one with accounts, get requests of every code
 over several connections, and are killed and started again.  Producers, consumers of each kind and operators in trio, asyncio
 and threads get answers.  The report counts internal errors: what a program does not foresee, in its log or in a response.
 It compares the memory of each process with the settings that bound it; a broken promise ends with status 1.
 """
-
-from __future__ import annotations
 
 import argparse
 import os
@@ -20,17 +18,18 @@ import threading
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench import machine
 from rocketwire.flags import CommandFlag
 from rocketwire.signing import sign
-from rocketwire.wire.command import CommandDecoder
+from rocketwire.wire.command import CommandDecoder, RemotingCommand
 from rocketwire_namesrv.server import reactor
 from tests.chaos.server import SECONDS, UnluckyServer
 from tests.fuzz.answer_targets import Answers
@@ -42,14 +41,9 @@ from tests.peers.cache import ROOT
 from tests.peers.dev_cluster import DevBroker
 from tests.peers.processes import LOOPBACK, Child, PeerFailedError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rocketwire.wire.command import RemotingCommand
-
 MIB: Final = 1 << 20
 CONNECTIONS: Final = 4
-"""Of each server, at a time."""
+"""Open connections to each server."""
 PIPELINED: Final = 20
 QUIET_SECONDS: Final = 0.1
 """Without an answer, before the next requests are sent."""
@@ -81,7 +75,6 @@ class LiveRequests(BrokerRequests):
     """Makes requests with times of today.
 
     Args:
-        chance: where they come from.
         keys: access keys of accounts of which one signs a request; none of them, an empty one.
     """
 
@@ -103,10 +96,7 @@ class Tally:
     """The output of a process.
 
     Attributes:
-        name: of the process.
         bound: bytes that it may have beyond its start, the sum of the settings that bound it.
-        counts: its requests, answers and starts.
-        errors: internal errors.
         start: its bytes of memory when it was ready.
         peak: the most that it had.
     """
@@ -248,7 +238,7 @@ def answer(name: str, end: float, seed: str) -> int:
         except Exception:  # noqa: BLE001 - the next answers may find another one
             _print(f" ERROR with {data}: {traceback.format_exc()}")
             status = 1
-    _print(f"answers {Answers.made}, clients {rounds}")
+    _print(f"answers {Answers.count}, clients {rounds}")
     return status
 
 
@@ -263,11 +253,11 @@ def watch_clients(tally: Tally, folder: Path, minutes: float, seed: str) -> None
                 tally.look(child.process.pid)
             time.sleep(0.5)
     tally.errors += LOGGED.findall(child.output)
-    found = re.search(r"answers (\d+), clients (\d+)", child.output)
-    if found is None:
+    report = re.search(r"answers (\d+), clients (\d+)", child.output)
+    if report is None:
         tally.errors.append(child.output[-2000:])
     else:
-        tally.counts += {"answers": int(found[1]), "starts": int(found[2])}
+        tally.counts += {"answers": int(report[1]), "starts": int(report[2])}
 
 
 def _print(text: str) -> None:

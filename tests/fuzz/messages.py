@@ -1,24 +1,14 @@
 """Compare stored messages with Java's ``MessageDecoder``."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
-from rocketwire.wire.message.stored import (
-    StoredMessage,
-    encode_stored_message,
-    unwrap_inner_batch,
-)
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message, unwrap_inner_batch
+from tests.fuzz.chance import Chance
 from tests.fuzz.trials import Outcome, Trial, javas, ours
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.fuzz.chance import Chance
-    from tests.peers.oracle import Oracle
+from tests.peers.oracle import Oracle
 
 ROUND = 2000
 BORN_V6, STORE_V6 = 0x10, 0x20
@@ -68,8 +58,6 @@ def _properties(chance: Chance) -> dict[str, str | None]:
 
 
 class StoredMessages:
-    """Stored messages."""
-
     name = "stored-message"
 
     def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
@@ -78,8 +66,8 @@ class StoredMessages:
             size = min(ROUND, count - start)
             messages = [self._message(chance) for _ in range(max(1, size // 4))]
             questions = (
-                {"op": "msg_encode", "value": self._value(one), "compress": False}
-                for one in messages
+                {"op": "msg_encode", "value": self._value(message), "compress": False}
+                for message in messages
             )
             written: list[bytes] = []
             for message, answer in zip(messages, oracle.ask_all(questions), strict=True):
@@ -94,12 +82,12 @@ class StoredMessages:
                     written.append(bytes.fromhex(hexadecimal))
             cases = [self._case(chance, written or [b""]) for _ in range(size - len(messages))]
             answers = oracle.ask_all(
-                {"op": "msg_decode", "hex": data.hex(), "unwrap": kind.startswith("unwrap")}
-                for kind, data in cases
+                {"op": "msg_decode", "hex": data.hex(), "unwrap": verb.startswith("unwrap")}
+                for verb, data in cases
             )
-            for (kind, data), answer in zip(cases, answers, strict=True):
-                our = ours(unwrap_all if kind.startswith("unwrap") else read_all, data)
-                yield Trial(kind=kind, data=data, java=javas(answer, "messages"), ours=our)
+            for (verb, data), answer in zip(cases, answers, strict=True):
+                our = ours(unwrap_all if verb.startswith("unwrap") else read_all, data)
+                yield Trial(kind=verb, data=data, java=javas(answer, "messages"), ours=our)
 
     def _message(self, chance: Chance) -> StoredMessage:
         born, store = (
@@ -149,7 +137,8 @@ class StoredMessages:
         verb = chance.choice(("read", "unwrap"))
         if chance.one_in(3):
             return f"{verb} what Java wrote", data
-        at = chance.below(len(data) + 1)
+        place = chance.below(len(data) + 1)
         if chance.one_in(4) and len(data) > 40:  # the fields before the first host decide most
             return f"{verb} damaged", chance.damage(data[:40], 1) + data[40:]
-        return f"{verb} damaged", data[:at] + chance.damage(data[at : at + 60], 1) + data[at + 60 :]
+        damaged = chance.damage(data[place : place + 60], 1)
+        return f"{verb} damaged", data[:place] + damaged + data[place + 60 :]

@@ -1,52 +1,30 @@
 """Requests of every code for a name server, plausible and damaged, the same for the same seed."""
 
-from __future__ import annotations
-
 import json
 import struct
 import zlib
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from rocketwire.codes import RequestCode, SerializeType
 from rocketwire.errors import EncodeError
 from rocketwire.messages._codec.fields import ext_fields_of
 from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
+from tests.fuzz.chance import Chance
 from tests.support.name_servers import SERVED_CODES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.fuzz.chance import Chance
 
 CODES: Final = tuple(sorted({int(code) for code in RequestCode}))
 PATHS: Final = (
-    "../../x",
-    "/etc/passwd",
-    "kvConfig.json",
-    "file:///etc/passwd",
-    "$(touch x)",
-    "`touch x`",
-    "a\0b",
-    "%RETRY%g",
+    *("../../x", "/etc/passwd", "kvConfig.json", "file:///etc/passwd", "$(touch x)", "`touch x`"),
+    *("a\0b", "%RETRY%g"),
 )
 NAMES: Final = ("TopicA", "TopicB", "b1", "b2", "C", "D", "n", "ORDER_TOPIC_CONFIG")
 CONFIG_KEYS: Final = (
-    "configStorePath",
-    "kvConfigPath",
-    "rocketmqHome",
-    "enableTopicList",
-    "supportActingMaster",
-    "notifyMinBrokerIdChanged",
-    "listenPort",
-    "tls.server.certPath",
-    "tls.config.file",
-    "rocketwire.allowConfigUpdate",
-    "rocketwire.knownBrokersPath",
-    "productEnvName",
-    "orderMessageEnable",
-    "clusterTest",
-    "scanNotActiveBrokerInterval",
+    *("configStorePath", "kvConfigPath", "rocketmqHome", "enableTopicList", "supportActingMaster"),
+    *("notifyMinBrokerIdChanged", "listenPort", "tls.server.certPath", "tls.config.file"),
+    *("rocketwire.allowConfigUpdate", "rocketwire.knownBrokersPath", "productEnvName"),
+    *("orderMessageEnable", "clusterTest", "scanNotActiveBrokerInterval"),
 )
 
 
@@ -54,7 +32,6 @@ class Requests:
     """Makes requests.
 
     Args:
-        chance: where they come from.
         addresses: of brokers; every broker that registers has one of these or one that is none.
     """
 
@@ -65,9 +42,9 @@ class Requests:
     def next(self, opaque: int) -> bytes:
         """One frame, or bytes that once were one."""
         chance = self._chance
-        kind = chance.below(20)
-        code = chance.choice(SERVED_CODES) if kind < 14 else chance.choice(CODES)
-        if kind == 19:
+        number = chance.below(20)
+        code = chance.choice(SERVED_CODES) if number < 14 else chance.choice(CODES)
+        if number == 19:
             code = chance.whole(16)
         command = RemotingCommand(
             code=code,
@@ -89,7 +66,7 @@ class Requests:
     def _fields(self, code: int) -> dict[str, str]:
         operation = OPERATIONS.get(code)
         header = None if operation is None else operation.request_header
-        names = [] if header is None else [one.wire for one in ext_fields_of(header).values()]
+        names = [] if header is None else [field.wire for field in ext_fields_of(header).values()]
         fields = {name: self._value(name) for name in names if not self._chance.one_in(12)}
         if code == RequestCode.REGISTER_BROKER:
             fields.pop("bodyCrc32", None)
@@ -169,7 +146,9 @@ class Requests:
         for _ in range(chance.below(4)):
             key = chance.choice(CONFIG_KEYS)
             if chance.one_in(3):
-                key = "".join(f"\\u{ord(each):04x}" if chance.one_in(4) else each for each in key)
+                key = "".join(
+                    f"\\u{ord(letter):04x}" if chance.one_in(4) else letter for letter in key
+                )
             value = chance.choice(("true", "false", "0", "9876", self._text()))
             lines.append(key + chance.choice(("=", ":", " ", "\\\n=")) + value)
         return chance.choice(("\n", "\r", "\r\n")).join(lines).encode("utf-8", "replace")

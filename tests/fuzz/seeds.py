@@ -1,18 +1,13 @@
-"""Where fuzzing starts: the recorded frames of the fixtures, taken apart, and a few values of each layout made here."""
+"""Seeds: headers and bodies of the recorded frames, and a few values of each layout."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support import hex_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -28,21 +23,21 @@ def frames() -> tuple[bytes, ...]:
     )
 
 
-def _whole() -> Iterator[tuple[int, bytes, bytes]]:
+def _complete_frames() -> Iterator[tuple[int, bytes, bytes]]:
     for frame in frames():
         size = int.from_bytes(frame[5:8], "big")
         if len(frame) >= 8 + size:
             yield frame[4], frame[8 : 8 + size], frame[8 + size :]
 
 
-def headers(kind: int) -> list[bytes]:
+def headers(number: int) -> list[bytes]:
     """The headers of one serialisation."""
-    return sorted({header for form, header, _ in _whole() if form == kind})
+    return sorted({header for form, header, _ in _complete_frames() if form == number})
 
 
 def json_bodies() -> list[bytes]:
     """The bodies that are JSON objects, and what fastjson takes besides."""
-    odd = (
+    unusual = (
         b'{{"a":1}:2,3:4}',
         b'{"a":{"$ref":"$"},b:\'c\',}',
         b"[NaN,1e400,0x1,1L,/**/true]",
@@ -50,13 +45,15 @@ def json_bodies() -> list[bytes]:
         b'{"brokerDatas":[{"brokerAddrs":{"%b":"a:1"}}]}' % NINES,
         b'{"queueDatas":[{"perm":"%b"}]}' % NINES,
     )
-    return [*sorted({body for _, _, body in _whole() if body.startswith(b"{")}), *odd]
+    return [*sorted({body for _, _, body in _complete_frames() if body.startswith(b"{")}), *unusual]
 
 
 def registrations() -> list[bytes]:
     """Registrations in both forms, those of the fixtures first."""
     bodies = {
-        body for _, _, body in _whole() if body.startswith(b"x\xda") or b"topicConfigTable" in body
+        body
+        for _, _, body in _complete_frames()
+        if body.startswith(b"x\xda") or b"topicConfigTable" in body
     }
     return [*sorted(bodies), b"{}", b"null"]
 

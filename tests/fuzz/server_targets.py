@@ -1,10 +1,8 @@
-"""Fuzz targets of the servers: whatever a connection brings, its session answers or closes."""
-
-from __future__ import annotations
+"""Fuzz targets of the servers: for any bytes, a session answers or closes."""
 
 import logging
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from rocketwire.errors import DecodeError
 from rocketwire.serving.preamble import Preamble, describe, is_plain
@@ -22,9 +20,6 @@ from tests.fuzz.broker_requests import BrokerRequests
 from tests.fuzz.chance import Chance
 from tests.fuzz.requests import Requests
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
 
 def _open(data: bytes, step: int) -> tuple[object, ...]:
     preamble = Preamble()
@@ -39,14 +34,14 @@ def _open(data: bytes, step: int) -> tuple[object, ...]:
 
 
 def read_preamble(data: bytes) -> None:
-    """The first bytes of a connection are understood, waited for or refused, the same however they are cut."""
-    step, rest = 1 + (data[0] if data else 0), data[1:]
-    text = describe(rest)
+    """The first bytes of a connection are understood, incomplete or refused, in pieces of any size."""
+    step, text_ = 1 + (data[0] if data else 0), data[1:]
+    text = describe(text_)
     assert text.isascii()
     assert "\n" not in text
-    if rest:
-        is_plain(rest)
-    assert _open(rest, step) == _open(rest, 1)
+    if text_:
+        is_plain(text_)
+    assert _open(text_, step) == _open(text_, 1)
 
 
 def seed_preamble() -> list[bytes]:
@@ -77,7 +72,7 @@ SESSION_CONFIG = NameServerConfig(
 
 
 def read_session(data: bytes) -> None:
-    """Whatever a connection brings and however it is cut, its session answers or closes; it raises nothing and holds little."""
+    """For any bytes in pieces of any size, a session answers or closes; it raises no error and holds little."""
     state = State(SESSION_CONFIG, allow_config_update=True)
     session = NameServerSession(state, NameServerPeer(1, "127.0.0.1:1"))
     step = 1 + 16 * (data[0] if data else 0)
@@ -98,12 +93,12 @@ def read_session(data: bytes) -> None:
 
 def seed_session() -> list[bytes]:
     requests = Requests(Chance("session"), ("127.0.0.1:1",))
-    made = [b"".join(requests.next(opaque) for opaque in range(4)) for _ in range(20)]
+    random_frames = [b"".join(requests.next(opaque) for opaque in range(4)) for _ in range(20)]
     return [
-        bytes((piece,)) + each
+        bytes((piece,)) + frames_
         for piece in (1, 255)
-        for each in (*seeds.frames(), *made)
-        if len(each) < SESSION_LIMIT
+        for frames_ in (*seeds.frames(), *random_frames)
+        if len(frames_) < SESSION_LIMIT
     ]
 
 
@@ -133,10 +128,11 @@ def raising(name: str) -> Generator[None]:
 
 
 def read_broker(data: bytes) -> None:
-    """Whatever a connection brings, the broker for development answers or closes, and goes on.
+    """For any bytes, the development broker answers or closes, and continues.
 
-        No request may fail with an error of Python's, nothing that happens later may raise, and a connection
-    that has ended leaves no waiting request."""
+    No request may fail with an error of Python's, no later action may raise, and a connection that
+    has ended leaves no waiting request.
+    """
     with raising("rocketwire.broker"):
         _read(data[:1], data[1:])
 

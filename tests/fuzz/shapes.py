@@ -1,12 +1,9 @@
-"""JSON texts in which an array stands where an object did, or an object where an array did."""
-
-from __future__ import annotations
+"""JSON texts with an array in the place of an object, or an object in the place of an array."""
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from tests.fuzz.chance import Chance
+from tests.fuzz.chance import Chance
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 
@@ -15,8 +12,6 @@ class Container(NamedTuple):
     """An object or an array in a text.
 
     Attributes:
-        start: position of its first bracket.
-        end: position after its last.
         items: where each of its members or elements starts, where its value does, and where it
             ends.
     """
@@ -41,44 +36,44 @@ class _Open:
 def containers(text: bytes) -> list[Container]:
     """The objects and arrays of a text whose brackets pair, inner ones first; an object in key position is none."""
     waiting: list[_Open] = []
-    found: list[Container] = []
+    complete: list[Container] = []
     for token in _TOKEN.finditer(text):
-        at = token.start()
+        place = token.start()
         match token[0]:
             case b"{" | b"[":
-                waiting.append(_Open(at))
+                waiting.append(_Open(place))
             case b"}" | b"]" if waiting:
-                waiting[-1].close_item(at)
+                waiting[-1].close_item(place)
                 last = waiting.pop()
-                if text[at + 1 : at + 2] != b":":
-                    found.append(Container(last.start, at + 1, last.items))
+                if text[place + 1 : place + 2] != b":":
+                    complete.append(Container(last.start, place + 1, last.items))
             case b"," if waiting:
-                waiting[-1].close_item(at)
+                waiting[-1].close_item(place)
             case b":" if waiting:
-                waiting[-1].value = at + 1
+                waiting[-1].value = place + 1
             case _:
                 pass
-    return found
+    return complete
 
 
 def reshape(chance: Chance, text: bytes) -> bytes:
-    """``text`` with one of its objects made an array, or one of its arrays an object: empty, around it, or of what is in it."""
-    found = containers(text)
-    if not found:
+    """A text whose object became an array, or the opposite: an empty one, one around it, or one of its values."""
+    parts = containers(text)
+    if not parts:
         return text
-    one = chance.choice(found)
-    whole = text[one.start : one.end]
-    values = [text[value:end] for _, value, end in one.items]
-    is_object = whole.startswith(b"{")
+    part = chance.choice(parts)
+    container = text[part.start : part.end]
+    values = [text[value:end] for _, value, end in part.items]
+    is_object = container.startswith(b"{")
     match chance.below(3):
         case 0:
-            other = b"[]" if is_object else b"{}"
+            replacement = b"[]" if is_object else b"{}"
         case 1:
-            other = b"[%b]" % whole if is_object else b'{"a":%b}' % whole
+            replacement = b"[%b]" % container if is_object else b'{"a":%b}' % container
         case _ if is_object:
-            other = b"[%b]" % b",".join(values)
+            replacement = b"[%b]" % b",".join(values)
         case _:
-            other = b"{%b}" % b",".join(
+            replacement = b"{%b}" % b",".join(
                 b'"%d":%b' % (index, value) for index, value in enumerate(values)
             )
-    return text[: one.start] + other + text[one.end :]
+    return text[: part.start] + replacement + text[part.end :]

@@ -1,7 +1,5 @@
 """Fuzz targets of a broker's files: bytes in, records or a ``DecodeError`` out."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from itertools import islice
@@ -158,8 +156,8 @@ def seed_rocksdb_records() -> list[bytes]:
         join([(bytes(8) + b"UNIQ", bytes(12))]),
     ]
     with tempfile.TemporaryDirectory() as folder:
-        for kind in ROCKSDB_RECORDS_KINDS:
-            root = unpack(CURRENT, kind, Path(folder) / kind).root
+        for name_of_store in ROCKSDB_RECORDS_KINDS:
+            root = unpack(CURRENT, name_of_store, Path(folder) / name_of_store).root
             for name, files in sorted(read_folder([root]).rocksdb.items()):
                 database = Database(files, name)
                 seeds += [
@@ -179,12 +177,12 @@ def read_store_config(data: bytes) -> None:
 
 
 def seed_store_config() -> list[bytes]:
-    odd = [
+    unusual = [
         b'{"offsetTable":{"a@b":{"--1":1,"-":2,"\xd9\xa3":3,"%b":4,0:true}}}' % seeds.NINES,
         b'{"offsetTable":{"%b":1,"\xc2\xb2":2,1:1e3,2:null}}' % seeds.NINES,
         b'{"offsetTable":[1],"pullOffsetTable":{"a@b@c":{},"@":{},"a@b":7}}',
     ]
-    return [*stores.seeds("/config/"), *odd]
+    return [*stores.seeds("/config/"), *unusual]
 
 
 def read_store_words(data: bytes) -> None:

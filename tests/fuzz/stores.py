@@ -1,7 +1,5 @@
 """Seeds of the formats of stores: files of the packed stores of real brokers, cut to a few messages, units or records."""
 
-from __future__ import annotations
-
 import tarfile
 from functools import cache
 

@@ -4,22 +4,18 @@ The invariant of each: any bytes give values or a ``DecodeError``, nothing else,
 it on damaged seeds without atheris.  An input that breaks a target is left in ``.cache/fuzz``.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import importlib
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from rocketwire.errors import DecodeError
 from tests.fuzz import answer_targets, capture_targets, codec_targets, server_targets, store_targets
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT: Final = Path(__file__).parents[2]
 CACHE: Final = ROOT / ".cache" / "fuzz"

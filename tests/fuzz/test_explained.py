@@ -1,6 +1,4 @@
-"""The explained differences are those of the support table, and each belongs to formats that are compared."""
-
-from __future__ import annotations
+"""The explained differences are those of the support table, and each belongs to a format."""
 
 import re
 from pathlib import Path
@@ -16,5 +14,5 @@ def test_support_page_has_each_explanation() -> None:
     section = SUPPORT.read_text("utf-8").partition(SECTION)[2].partition("\n## ")[0]
     listed = re.findall(r"^- \*\*(.+?)\*\*: ", section, re.MULTILINE)
 
-    assert sorted(listed) == sorted(one.name for one in EXPLANATIONS)
-    assert all(one.formats <= FORMATS.keys() for one in EXPLANATIONS)
+    assert sorted(listed) == sorted(explanation.name for explanation in EXPLANATIONS)
+    assert all(explanation.formats <= FORMATS.keys() for explanation in EXPLANATIONS)

@@ -1,6 +1,4 @@
-"""Every fuzz target holds its invariant on its seeds and on damaged ones, without any further tool."""
-
-from __future__ import annotations
+"""Every fuzz target holds its invariant on its seeds and on damaged ones."""
 
 import contextlib
 import tracemalloc

@@ -1,7 +1,5 @@
 """Bodies of both sides as trees that can be compared: members without null, map keys as text."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any, cast

@@ -1,19 +1,14 @@
 """Trials of a differential run, their outcomes on both sides, and the differences."""
 
-from __future__ import annotations
-
 import json
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from rocketwire.errors import RocketWireError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.fuzz.chance import Chance
-    from tests.peers.oracle import Answer, Oracle
+from tests.fuzz.chance import Chance
+from tests.peers.oracle import Answer, Oracle
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -28,7 +23,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Something else than the library's own errors came out of it; never explained."""
+    """An error that is not the library's own; never explained."""
 
     error: str
 
@@ -56,7 +51,6 @@ class Trial:
 
     Attributes:
         kind: what was done, for the totals: ``read what Java wrote``.
-        data: the bytes concerned.
         java: what Java made of it.
         ours: what we made of it.
         about: anything a rule wants to know: the class of a body, the frame's serialisation.
@@ -127,24 +121,24 @@ def _spelling(tree: Outcome) -> str:
     return json.dumps(tree)
 
 
-def _pair(left: list[Any], right: list[Any]) -> tuple[list[Any], list[Any]]:
+def _pair(first: list[Any], second: list[Any]) -> tuple[list[Any], list[Any]]:
     """Order two sets of one size so that equal items have the same place, and the others the most similar one."""
-    waiting = {index: _spelling(item) for index, item in enumerate(right)}
+    waiting = {index: _spelling(item) for index, item in enumerate(second)}
     pairs: list[tuple[Any, Any]] = []
     single: list[Any] = []
-    for item in left:
+    for item in first:
         spelling = _spelling(item)
-        index = next((at for at, other in waiting.items() if other == spelling), None)
+        index = next((place for place, spelling_ in waiting.items() if spelling_ == spelling), None)
         if index is None:
             single.append(item)
         else:
             del waiting[index]
-            pairs.append((item, right[index]))
+            pairs.append((item, second[index]))
     for item in single:
-        nearest = min(waiting, key=lambda at: len(list(differences(item, right[at]))))
+        nearest = min(waiting, key=lambda place: len(list(differences(item, second[place]))))
         del waiting[nearest]
-        pairs.append((item, right[nearest]))
-    return [one for one, _ in pairs], [other for _, other in pairs]
+        pairs.append((item, second[nearest]))
+    return [item_ for item_, _ in pairs], [spelling_ for _, spelling_ in pairs]
 
 
 def differences(java: Outcome, our: Outcome, path: Path = ()) -> Iterator[Difference]:
@@ -154,14 +148,14 @@ def differences(java: Outcome, our: Outcome, path: Path = ()) -> Iterator[Differ
         for key in first.keys() | second.keys():
             yield from differences(first.get(key, ABSENT), second.get(key, ABSENT), (*path, key))
     elif isinstance(java, list) and isinstance(our, list):
-        left, right = items_of(java), items_of(our)
-        if len(left) != len(right):
-            yield Difference(path, left, right)
+        first_items, second_items = items_of(java), items_of(our)
+        if len(first_items) != len(second_items):
+            yield Difference(path, first_items, second_items)
             return
         if isinstance(java, Unordered):
-            left, right = _pair(left, right)
-        for index, (one, other) in enumerate(zip(left, right, strict=True)):
-            yield from differences(one, other, (*path, index))
+            first_items, second_items = _pair(first_items, second_items)
+        for index, (java_item, our_item) in enumerate(zip(first_items, second_items, strict=True)):
+            yield from differences(java_item, our_item, (*path, index))
     elif isinstance(java, Refusal) and isinstance(our, Refusal):
         return
     elif not _same(java, our):

@@ -1,17 +1,13 @@
 """The classes of typed headers, and a header as the oracle shows it."""
 
-from __future__ import annotations
-
 import dataclasses
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rocketwire.messages._codec.fields import ext_fields_of
+from rocketwire.messages._codec.headers import Ext
 from rocketwire.messages.operations.registry import CLASSES
-
-if TYPE_CHECKING:
-    from rocketwire.messages._codec.headers import Ext
-    from tests.fuzz.trials import Outcome
+from tests.fuzz.trials import Outcome
 
 ABSTRACT = ("RpcRequestHeader", "TopicRequestHeader", "TopicQueueRequestHeader")
 BITS = {"int": 32, "Integer": 32, "long": 64, "Long": 64}
@@ -28,13 +24,13 @@ def header_classes() -> dict[str, type[Any]]:
 
 def fields_of(cls: type[Any]) -> dict[str, Ext]:
     """The fields of a header class that 5.5.0, which answers, has."""
-    return {name: one for name, one in ext_fields_of(cls).items() if one.since != "5.5.1"}
+    return {name: field for name, field in ext_fields_of(cls).items() if field.since != "5.5.1"}
 
 
 def show(header: object) -> dict[str, Outcome]:
     """A header by its wire names."""
     values: dict[str, Outcome] = {}
-    for name, one in fields_of(type(header)).items():
+    for name, field in fields_of(type(header)).items():
         value = getattr(header, name)
-        values[one.wire] = value.name if isinstance(value, Enum) else value
+        values[field.wire] = value.name if isinstance(value, Enum) else value
     return values

@@ -1,19 +1,14 @@
 """Spark's standalone cluster on this machine: executors are processes of their own."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.spark.conftest import ROOT
 from tests.spark.distribution import distribution
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _SETTINGS = """
 spark.executor.memory 512m
@@ -25,12 +20,7 @@ spark.log.level ERROR
 
 
 class LocalCluster:
-    """A distribution of Spark that pip's PySpark makes up, below which executors write.
-
-    Attributes:
-        folder: where jobs run.
-        home: the distribution.
-    """
+    """A distribution of Spark that pip's PySpark makes up, below which executors write."""
 
     def __init__(self, folder: Path, master: str, settings: str = "") -> None:
         self.folder = folder
@@ -39,7 +29,7 @@ class LocalCluster:
         (self.home / "conf" / "spark-defaults.conf").write_text(defaults)
 
     def add_site(self, packages: Iterable[str]) -> None:
-        """Do what ``pip install --target site`` does; numpy and the like are here already."""
+        """Copy packages as ``pip install --target site`` does; numpy and others are installed."""
         for package in packages:
             shutil.copytree(
                 ROOT / package,
@@ -57,7 +47,7 @@ class LocalCluster:
             "SPARK_LOCAL_IP": "127.0.0.1",
             **environment,
         }
-        ran = subprocess.run(
+        process = subprocess.run(
             ["bash", "-ec", "\n".join(commands)],
             cwd=self.folder,
             env=variables,
@@ -66,7 +56,7 @@ class LocalCluster:
             timeout=1800,
             check=False,
         )
-        assert ran.returncode == 0, ran.stderr[-5000:]
+        assert process.returncode == 0, process.stderr[-5000:]
 
     def executors(self) -> list[int]:
         """Return the process ids of the executors."""
@@ -84,3 +74,9 @@ def _is_executor(process: Path, work: Path) -> bool:
         return is_java and (process / "cwd").resolve().is_relative_to(work)
     except OSError:  # it has ended
         return False
+
+
+def read_recipe(guide: Path, heading: str) -> list[str]:
+    """The commands of the first block for a shell after a heading."""
+    text = guide.read_text("utf-8").partition(f"\n## {heading}\n")[2]
+    return text.partition("```sh\n")[2].partition("```")[0].splitlines()

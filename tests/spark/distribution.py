@@ -1,7 +1,5 @@
 """A distribution of Spark that pip's PySpark makes up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 
@@ -11,9 +9,6 @@ def distribution(folder: Path) -> Path:
     It has no ``python`` folder. With one, each Python process of Spark imports PySpark from the zip
     file in it, and compiles it again: a second of CPU instead of a third. On a busy machine that is
     more than the ten seconds that Spark gives a Python process to start.
-
-    Args:
-        folder: where it is created, as ``spark``.
     """
     import pyspark
 

@@ -1,9 +1,7 @@
-"""A driver of Spark in processes of its own, which a test kills: the driver, its executors, or the Python that plans for it.
+"""A driver of Spark, its executors and its Python as processes that a test kills.
 
 Rules of this file: a place is the step at which the driver was killed, read from its checkpoint afterwards.
 """
-
-from __future__ import annotations
 
 import contextlib
 import json
@@ -13,17 +11,15 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 from tests.spark.conftest import ROOT
 from tests.spark.distribution import distribution
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 SECONDS: Final = 900.0
-"""For whatever a driver does on a busy machine."""
+"""For each step of a driver on a busy machine."""
 _POLL: Final = 0.005
 """Seconds between looks at a checkpoint: the steps of a micro-batch follow each other in a hundredth."""
 _JVM: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -137,12 +133,12 @@ class Drivers:
 
     def run_to_end(self) -> None:
         """Wait for the end of the job; one whose driver has failed goes on with another driver."""
-        for left in reversed(range(5)):
+        for remaining in reversed(range(5)):
             if not self.runs:
                 self.start()
             if self._processes[-1].wait(SECONDS) == 0:
                 return
-            assert left, self.log
+            assert remaining, self.log
 
     def wait(self, condition: Callable[[], bool], pause: float = _POLL) -> bool:
         """Start drivers until a condition holds while one runs; False if a job ends by itself."""
@@ -165,7 +161,7 @@ class Drivers:
         """Kill Spark's JVM and its Python, without a word to executors and workers."""
         process = self._processes[-1]
         below = _below(process.pid)
-        jvms = [each.pid for each in below if "deploy.SparkSubmit" in each.command]
+        jvms = [process.pid for process in below if "deploy.SparkSubmit" in process.command]
         for pid in [*jvms, process.pid]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -189,17 +185,17 @@ class Drivers:
         """An executor and what is below it, or a worker; nothing if there are none."""
         below = _below(self._processes[-1].pid)
         if self._has_executors:
-            executors = [each.pid for each in below if "ExecutorBackend" in each.command]
+            executors = [process.pid for process in below if "ExecutorBackend" in process.command]
             return [pid for first in executors[:1] for pid in (first, *_pids(_below(first)))]
-        daemons = {each.pid for each in below if "pyspark.daemon" in each.command}
-        return [each.pid for each in below if each.parent in daemons][:1]
+        daemons = {process.pid for process in below if "pyspark.daemon" in process.command}
+        return [process.pid for process in below if process.parent in daemons][:1]
 
     def kill_planner(self) -> None:
         """Kill the Python process in which the driver runs the data source; the query fails."""
         planners = [
-            each.pid
-            for each in _below(self._processes[-1].pid)
-            if "python_streaming_source_runner" in each.command
+            process.pid
+            for process in _below(self._processes[-1].pid)
+            if "python_streaming_source_runner" in process.command
         ]
         for pid in planners:
             with contextlib.suppress(ProcessLookupError):
@@ -224,7 +220,7 @@ def _below(root: int) -> list[Process]:
             process = every.get(process.parent)
         return False
 
-    return [each for _, each in sorted(every.items()) if is_below(each)]
+    return [process for _, process in sorted(every.items()) if is_below(process)]
 
 
 def _pids(processes: list[Process]) -> list[int]:

@@ -8,8 +8,6 @@ The JSON has the source and the sink, with the options of each:
 Without ``read`` the rows are those of ``range(rows)``.  A stream ends at what exists at its start.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Marks of the modules whose tests kill drivers, brokers and name servers for minutes."""
 
-from __future__ import annotations
-
 import os
 from typing import Final
 

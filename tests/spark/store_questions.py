@@ -3,20 +3,14 @@
 Rules of this file: nothing here reads a store, except for the bytes that a test has damaged.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
-from tests.support.stores.checks import first_place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from tests.support.stores.store import BrokerStore
-    from tests.support.stores.truth import Pulled, Queue
+from tests.support.stores.store import BrokerStore
+from tests.support.stores.truth import Pulled, Queue, Sent
 
 BROKERS_TOPICS: Final = ("RMQ_SYS_", "rmq_sys_", "SCHEDULE_TOPIC_XXXX")
 """Prefixes of the topics that brokers write for themselves."""
@@ -40,6 +34,17 @@ class Disk:
         for queue in self.store.truth.queues:
             if not queue.topic.startswith(BROKERS_TOPICS):
                 yield queue, [message for message in queue.messages if self.has(message)]
+
+
+def first_place(sent: Sent) -> tuple[str, int]:
+    """The queue that a message went to at first; its offset there is the one in the producer's response."""
+    if sent.how == "delayed":
+        return "SCHEDULE_TOPIC_XXXX", min(int(sent.properties["DELAY"]), 18) - 1
+    if sent.how == "half":
+        return "RMQ_SYS_TRANS_HALF_TOPIC", 0
+    if sent.how == "timer":
+        return "rmq_sys_wheel_timer", 0
+    return sent.topic, sent.queue_id
 
 
 def inside(message: Pulled) -> int:
@@ -85,20 +90,24 @@ def gaps(disks: Sequence[Disk]) -> dict[tuple[str, str, int], int]:
     for disk in disks:
         for queue, messages in disk.queues:
             offsets = [message.queue_offset for message in queue.messages]
-            left = [message.queue_offset for message in messages]
-            lost = [offset for offset in offsets if left and left[0] < offset < left[-1]]
-            missing = len(set(lost) - set(left))
+            kept = [message.queue_offset for message in messages]
+            lost = [offset for offset in offsets if kept and kept[0] < offset < kept[-1]]
+            missing = len(set(lost) - set(kept))
             if missing:
                 result[str(disk.store.root), queue.topic, queue.queue_id] = missing
     return result
 
 
-def find_zeroed(root: Path, whole: Path) -> tuple[int, int]:
-    """The bytes of a log that differ from those of the whole store."""
+def find_zeroed(root: Path, undamaged: Path) -> tuple[int, int]:
+    """The first and last bytes of a log that differ from those of the undamaged store."""
     places: list[int] = []
     for file in sorted((root / "commitlog").iterdir()):
-        other = (whole / "commitlog" / file.name).read_bytes()
+        original = (undamaged / "commitlog" / file.name).read_bytes()
         data = file.read_bytes()
-        if data != other:
-            places += [int(file.name) + at for at, byte in enumerate(data) if byte != other[at]]
+        if data != original:
+            places += [
+                int(file.name) + offset
+                for offset, byte in enumerate(data)
+                if byte != original[offset]
+            ]
     return places[0], places[-1] + 1

@@ -25,11 +25,11 @@ def run_to_end(start: Callable[[], StreamingQuery]) -> None:
     """
     from pyspark.errors import StreamingQueryException
 
-    for left in reversed(range(_STARTS)):
+    for remaining in reversed(range(_STARTS)):
         try:
             start().awaitTermination()
         except StreamingQueryException as error:
-            if not left or LATE_WORKER not in str(error):
+            if not remaining or LATE_WORKER not in str(error):
                 raise
         else:
             return
@@ -61,5 +61,5 @@ def places_in(files: Iterable[Path], columns: Sequence[str] = COLUMNS) -> list[t
 
 
 def line_of(error: pytest.ExceptionInfo[Exception], text: str) -> str:
-    """The line of an error of Spark in which a text is; the rest is stacks of Java and Python."""
+    """The line of an error of Spark that has a text, without the stacks of Java and Python."""
     return next(line for line in str(error.value).splitlines() if text in line)

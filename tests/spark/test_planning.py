@@ -1,10 +1,9 @@
 """The files of a read and its cuts, without Spark."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,26 +15,19 @@ from rocketwire_tools.pcap.rows.rows import COLUMNS
 from rocketwire_tools.spark.columns import columns
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.options import Settings, read_options
-from rocketwire_tools.spark.planning import (
-    Part,
-    files,
-    parts,
-)
+from rocketwire_tools.spark.planning import Part, files, parts
 from rocketwire_tools.spark.pushing import filter_text
 from rocketwire_tools.spark.reading import read
 from rocketwire_tools.spark.sizing import part_size, tasks
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.support.spark_sources import EqualTo, In, IsNotNull, Not, StringStartsWith
 
 
 def test_options_have_defaults_units_and_any_case() -> None:
     assert Settings(paths=("x",)) == read_options({"path": "x"})
     assert Settings(paths=("x",)).chunk_size == CHUNK_SIZE
     reach = Reach()
-    assert (Settings(paths=("x",)).look_behind, Settings(paths=("x",)).look_ahead) == (
-        reach.backward, reach.ahead,
-    )  # fmt: skip
+    default = Settings(paths=("x",))
+    assert (default.look_behind, default.look_ahead) == (reach.backward, reach.ahead)
     settings = read_options(
         {
             "PATHS": '["a", "b"]',
@@ -66,7 +58,7 @@ def test_options_have_defaults_units_and_any_case() -> None:
         ("redact", "", "an empty secret hides nothing"),
     ],
 )
-def test_an_option_that_makes_no_sense_is_refused(name: str, value: str, message: str) -> None:
+def test_invalid_option_is_refused(name: str, value: str, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         read_options({"path": "x", name: value})
 
@@ -90,7 +82,7 @@ def test_tasks_get_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [str(tmp_path / "t.pcap")] == files(["t.pcap"]) == files(["*.pcap"]) == files(["."])
 
 
-def test_a_path_that_names_nothing_and_a_file_system_of_hadoop_are_refused(tmp_path: Path) -> None:
+def test_missing_path_and_a_file_system_of_hadoop_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="there is no such file"):
         files([str(tmp_path / "*.pcap")])
     with pytest.raises(OptionError, match=r"s3a://bucket/x\.pcap: Python workers see"):
@@ -101,12 +93,10 @@ def test_a_path_that_names_nothing_and_a_file_system_of_hadoop_are_refused(tmp_p
 def trace(tmp_path: Path) -> list[str]:
     """Three captures that are empty but for their heads."""
     head = b"\xd4\xc3\xb2\xa1" + bytes(12) + b"\xff\xff\x00\x00" + b"\x01\x00\x00\x00"
-    made: list[str] = []
-    for number in range(3):
-        path = tmp_path / f"{number}.pcap"
+    paths = [tmp_path / f"{number}.pcap" for number in range(3)]
+    for path in paths:
         path.write_bytes(head)
-        made.append(str(path))
-    return made
+    return [str(path) for path in paths]
 
 
 @pytest.mark.parametrize(
@@ -131,29 +121,27 @@ def test_parts_are_large_and_keep_processors_equally_busy(
         with path.open("wb") as file:
             file.truncate(megabytes << 20)
         paths.append(str(path))
-    made = part_size(paths, None, processors)
-    assert 0.97 * size < made / (1 << 20) <= size
+    size_of_part = part_size(paths, None, processors)
+    assert 0.97 * size < size_of_part / (1 << 20) <= size
     assert 7 == part_size(paths, 7, processors)
 
 
-def test_small_files_are_read_together_by_as_many_tasks_as_keep_processors_busy(
-    tmp_path: Path,
-) -> None:
+def test_small_files_are_read_together_by_few_tasks(tmp_path: Path) -> None:
     sizes = [10] * 40 + [100, 10, 10]
-    made: list[Part] = []
+    small_parts: list[Part] = []
     for number, size in enumerate(sizes):
         path = tmp_path / str(number)
         path.write_bytes(bytes(size))
-        made.append(Part(Split(str(path))))
-    found = tasks(made, 2)
-    assert made == [part for each in found for part in each]
-    assert [8] * 5 + [1, 2] == [len(each) for each in found]
+        small_parts.append(Part(Split(str(path))))
+    parts_of_tasks = tasks(small_parts, 2)
+    assert small_parts == [part for parts_of_task in parts_of_tasks for part in parts_of_task]
+    assert [8] * 5 + [1, 2] == [len(parts_of_task) for parts_of_task in parts_of_tasks]
     cut = [Part(Split("x", 0, 10)), Part(Split("x", 10)), Part(Split("y"), (0, 2))]
     assert [[part] for part in cut] == tasks(cut, 2)
     assert [] == tasks([], 2)
 
 
-def test_an_empty_file_has_no_rows_in_exact_mode_either(tmp_path: Path) -> None:
+def test_empty_file_has_no_rows_in_exact_mode_either(tmp_path: Path) -> None:
     path = tmp_path / "empty.pcap"
     path.touch()
     settings = Settings(paths=(str(path),), mode="exact")
@@ -175,7 +163,7 @@ def test_exact_mode_shares_a_file_out(trace: list[str]) -> None:
     assert [Part(Split(trace[0]))] == parts(Settings(paths=(trace[0],), mode="exact"))
 
 
-def test_a_bad_file_is_named_or_skipped(
+def test_bad_file_is_named_or_skipped(
     trace: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = tmp_path / "notes.txt"
@@ -191,31 +179,8 @@ def test_a_bad_file_is_named_or_skipped(
         list(read(Part(Split(str(bad))), ["code"], [], Settings(paths=paths)))
 
 
-class EqualTo(NamedTuple):
-    attribute: tuple[str, ...]
-    value: Any
-
-
-class In(NamedTuple):
-    attribute: tuple[str, ...]
-    value: tuple[Any, ...]
-
-
-class StringStartsWith(NamedTuple):
-    attribute: tuple[str, ...]
-    value: str
-
-
-class IsNotNull(NamedTuple):
-    attribute: tuple[str, ...]
-
-
-class Not(NamedTuple):
-    child: Any
-
-
 @pytest.mark.parametrize(
-    ("one", "text"),
+    ("spark_filter", "text"),
     [
         (EqualTo(("code",), 310), "code == 310"),
         (EqualTo(("topic",), "it's"), 'topic == "it\'s"'),
@@ -228,26 +193,23 @@ class Not(NamedTuple):
         (Not(EqualTo(("code",), 1)), None),
     ],
 )
-def test_filters_become_those_of_the_command_or_are_left_to_spark(
-    one: Any, text: str | None
-) -> None:
-    assert text == filter_text(one, COLUMNS)
+def test_filters_become_those_of_the_command(spark_filter: Any, text: str | None) -> None:
+    assert text == filter_text(spark_filter, COLUMNS)
 
 
 def test_columns_follow_the_options() -> None:
-    usual = columns(Settings(paths=("x",)))
-    assert list(COLUMNS) == list(usual)
+    assert list(COLUMNS) == list(columns(Settings(paths=("x",))))
     assert "body_length" not in columns(Settings(paths=("x",), body="none"))
-    more = columns(Settings(paths=("x",), body="decoded", ext_fields=True))
-    assert {"ext_fields": "string", "body": "string"} == dict(list(more.items())[-2:])
+    items = list(columns(Settings(paths=("x",), body="decoded", ext_fields=True)).items())
+    assert {"ext_fields": "string", "body": "string"} == dict(items[-2:])
 
 
 @pytest.mark.process
-def test_importing_what_spark_looks_at_is_cheap() -> None:
+def test_import_of_the_package_is_cheap() -> None:
     pytest.importorskip("pyspark")
     source = "import sys, pyspark_rocketwire; print([m for m in ('numpy', 'trio', 'msgspec', 'rocketwire') if m in sys.modules])"
-    made = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
-    assert made.stdout.strip() == b"[]"
+    process = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
+    assert process.stdout.strip() == b"[]"
 
 
 @pytest.mark.process
@@ -256,5 +218,5 @@ def test_planning_a_query_does_not_import_the_engine() -> None:
         "import sys, rocketwire_tools.spark.columns, rocketwire_tools.spark.planning;"
         "print([m for m in sys.modules if m in ('rocketwire_tools.pcap.decode.decoder', 'msgspec')])"
     )
-    made = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
-    assert made.stdout.strip() == b"[]"
+    process = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
+    assert process.stdout.strip() == b"[]"

@@ -1,25 +1,20 @@
-"""The readers as Spark calls them, without Spark: what they plan, read and remember."""
+"""The readers as Spark calls them, without Spark."""
 
-from __future__ import annotations
-
-import json
-import pickle
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.rows.rows import COLUMNS
 from rocketwire_tools.spark.columns import columns, every_column
 from tests.peers.foreign.captures import capture
 from tests.peers.foreign.files import save
 from tests.support.captures.decoded_rows import rows
 from tests.support.captures.fixtures import LOSSY, SMALL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+from tests.support.file_programs import run_pcap
+from tests.support.spark_sources import make_schema, read_partitions
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 
@@ -34,61 +29,36 @@ def source(**options: str) -> Any:
 
 def schema(names: Iterable[str] | None = None) -> Any:
     """The schema of these columns, or of those of a read that does not choose any."""
-    from pyspark.sql.types import (
-        BooleanType,
-        IntegerType,
-        LongType,
-        StringType,
-        StructField,
-        StructType,
-    )
-
-    kinds = {"string": StringType, "bigint": LongType, "int": IntegerType, "boolean": BooleanType}
     every = every_column()
-    return StructType(
-        [StructField(name, kinds[every[name]]()) for name in (COLUMNS if names is None else names)]
+    return make_schema({name: every[name] for name in (COLUMNS if names is None else names)})
+
+
+def content(decoded: Iterable[dict[str, Any]], *, but: Iterable[str] = ()) -> Content:
+    return Counter(
+        tuple(value for name, value in row.items() if name not in but) for row in decoded
     )
-
-
-def read(reader: Any, partitions: Iterable[Any]) -> list[dict[str, Any]]:
-    """All rows; readers and partitions travel to workers first."""
-    return [
-        row
-        for partition in partitions
-        for batch in copy_by_pickle(reader).read(copy_by_pickle(partition))
-        for row in batch.to_pylist()
-    ]
-
-
-def copy_by_pickle(one: Any) -> Any:
-    """Return a copy of an object through pickle."""
-    return pickle.loads(pickle.dumps(one))
-
-
-def content(found: Iterable[dict[str, Any]], *, but: Iterable[str] = ()) -> Content:
-    return Counter(tuple(value for name, value in row.items() if name not in but) for row in found)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Captures of two kinds, one with losses."""
-    made = tmp_path_factory.mktemp("captures")
-    save(made / "usual.pcap", capture(SMALL, 1).packets)
-    save(made / "lossy.pcapng", capture(LOSSY, 2).packets, pcapng=True)
-    return made
+    path = tmp_path_factory.mktemp("captures")
+    save(path / "sample.pcap", capture(SMALL, 1).packets)
+    save(path / "lossy.pcapng", capture(LOSSY, 2).packets, pcapng=True)
+    return path
 
 
 def of_command(folder: Path, **but: Iterable[str]) -> Content:
     return content((row for path in folder.iterdir() for row in rows(path)), **but)
 
 
-def test_it_has_the_name_and_the_columns_that_are_documented() -> None:
-    made = source(path="x")
-    assert "rocketmq-pcap" == made.name()
+def test_source_has_its_documented_name_and_columns() -> None:
+    reader_source = source(path="x")
+    assert "rocketmq-pcap" == reader_source.name()
     from rocketwire_tools.spark.options import Settings
 
-    text = ", ".join(f"`{name}` {kind}" for name, kind in columns(Settings(paths=("x",))).items())
-    assert text == made.schema()
+    text = ", ".join(f"`{name}` {type_}" for name, type_ in columns(Settings(paths=("x",))).items())
+    assert text == reader_source.schema()
 
 
 def test_batches_have_the_schema_that_spark_compares_with(folder: Path) -> None:
@@ -100,28 +70,20 @@ def test_batches_have_the_schema_that_spark_compares_with(folder: Path) -> None:
     assert of_rows(chosen.names) == batch.schema
 
 
-def test_a_column_that_is_not_there_or_of_another_type_is_refused(folder: Path) -> None:
-    from pyspark.sql.types import StringType, StructField, StructType
-
+def test_column_of_another_type_is_refused(folder: Path) -> None:
     with pytest.raises(ValueError, match="no column 'code' of type string"):
-        source(path=str(folder)).reader(StructType([StructField("code", StringType())]))
+        source(path=str(folder)).reader(make_schema({"code": "string"}))
 
 
-def test_masks_are_those_of_the_command_and_filters_of_a_query_read_them(
-    folder: Path, tmp_path: Path
-) -> None:
-    printed = tmp_path / "masked.jsonl"
+def test_masks_are_those_of_the_command(folder: Path) -> None:
     for path in sorted(folder.iterdir()):
-        assert 0 == main(["decode", str(path), "-o", str(printed), "--redact", "sesame"])
-        masked = [json.loads(line) for line in printed.read_text("utf-8").splitlines()]
-
+        masked = run_pcap("decode", path, "--format", "jsonl", "--redact", "sesame").lines
         reader = source(path=str(path), redact="sesame", pushFilters="true").reader(schema())
+        assert content(masked) == content(read_partitions(reader, reader.partitions()))
+        assert "CaptureReader" == reader.__class__.__name__  # the one that gets no filters
 
-        assert content(masked) == content(read(reader, reader.partitions()))
-        assert "CaptureReader" == reader.__class__.__name__  # the one that is given no filters
 
-
-def test_a_filter_that_makes_no_sense_is_refused_before_there_are_tasks(folder: Path) -> None:
+def test_invalid_filter_is_refused_before_there_are_tasks(folder: Path) -> None:
     with pytest.raises(ValueError, match="no column 'colour'"):
         source(path=str(folder), filter="colour == 1").reader(schema())
 
@@ -134,10 +96,10 @@ def test_many_small_files_are_few_tasks(tmp_path: Path) -> None:
     reader = source(path=str(tmp_path), join="none").reader(schema())
     partitions: list[Any] = reader.partitions()
     assert 3 <= len(partitions) < 150
-    assert of_command(tmp_path) == content(read(reader, partitions))
+    assert of_command(tmp_path) == content(read_partitions(reader, partitions))
 
 
-def test_the_stand_in_for_no_partitions_has_no_rows(folder: Path) -> None:
+def test_stand_in_for_no_partitions_has_no_rows(folder: Path) -> None:
     from pyspark.sql.datasource import InputPartition
 
-    assert [] == read(source(path=str(folder)).reader(schema()), [InputPartition(None)])
+    assert [] == read_partitions(source(path=str(folder)).reader(schema()), [InputPartition(None)])

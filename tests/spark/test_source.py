@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.support.captures.fixtures import Made
 
-# what PySpark warns of, sockets left to the collector among it, is not ours to mend
+# PySpark leaves sockets to the collector
 pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 Content = Counter[tuple[Any, ...]]
@@ -31,9 +31,9 @@ def read(spark: SparkSession, **options: str) -> DataFrame:
     return spark.read.format("rocketmq-pcap").options(**options).load()
 
 
-def test_a_schema_and_filters_choose_what_is_decoded(spark: SparkSession, usual: Made) -> None:
-    path = usual.path
-    found = (
+def test_schema_and_filters_choose_what_is_decoded(spark: SparkSession, sample: Made) -> None:
+    path = sample.path
+    frame = (
         spark.read.format("rocketmq-pcap")
         .schema("opaque int, code int")
         .option("pushFilters", "true")
@@ -45,18 +45,18 @@ def test_a_schema_and_filters_choose_what_is_decoded(spark: SparkSession, usual:
         for row in rows(path)
         if row["code"] == 310 and row["opaque"] > 0
     )
-    assert expected == of_frames(found)
+    assert expected == of_frames(frame)
 
 
 def test_sql_reads_a_capture_and_a_bad_one_is_named_or_skipped(
-    spark: SparkSession, usual: Made, tmp_path: Path
+    spark: SparkSession, sample: Made, tmp_path: Path
 ) -> None:
     bad = tmp_path / "bad.pcap"
-    bad.write_bytes(usual.path.read_bytes()[:100_000] + b"\xff" * 200_000)
+    bad.write_bytes(sample.path.read_bytes()[:100_000] + b"\xff" * 200_000)
     using = "CREATE OR REPLACE TEMPORARY VIEW capture USING `rocketmq-pcap` OPTIONS (path '{}', badFile '{}')"
     spark.sql(using.format(bad, "skip"))
-    counted = spark.sql("SELECT count(*) FROM capture").collect()[0][0]
-    assert 0 < counted < len(usual.truth)
+    count = spark.sql("SELECT count(*) FROM capture").collect()[0][0]
+    assert 0 < count < len(sample.truth)
     spark.sql(using.format(bad, "fail"))
     with pytest.raises(Exception, match=r"bad\.pcap at byte \d+: a record claims"):
         spark.sql("SELECT count(*) FROM capture").collect()
@@ -64,7 +64,7 @@ def test_sql_reads_a_capture_and_a_bad_one_is_named_or_skipped(
         read(spark, path=str(bad), nonsense="1")
 
 
-def test_the_code_of_the_guide_runs_and_its_questions_have_answers(
+def test_code_of_the_guide_answers_its_questions(
     spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     captures(tmp_path)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.spark.stores.columns import default_columns
-from rocketwire_tools.store.__main__ import main
 from tests.peers.peers import CURRENT, MIDDLE, OLD
 from tests.spark.store_questions import Disk, find_zeroed, gaps, repeats, usage
+from tests.support.file_programs import call_store
 from tests.support.stores import copy_store
 from tests.support.stores.damage import log_files, put, zero_page
 from tests.support.stores.fixtures import unpack
@@ -52,26 +52,26 @@ def read(spark: SparkSession, path: Path, **options: str) -> DataFrame:
     return spark.read.format("rocketmq-store").options(**options).load(str(path))
 
 
-def comparable(rows: list[dict[str, Any]]) -> list[Any]:
-    """Rows in an order, with what Spark and Arrow have in other classes made equal."""
+def sort_rows(rows: list[dict[str, Any]]) -> list[Any]:
+    """Sorted rows whose values have the same classes from Spark and from Arrow."""
 
-    def plain(name: str, value: Any) -> Any:
+    def convert(name: str, value: Any) -> Any:
         if name.endswith("_timestamp"):
             return value.timestamp()
         if name == "body":
             return None if value is None else bytes(value)
         return sorted(dict(value).items()) if name == "properties" else value
 
-    return sorted(([plain(name, value) for name, value in row.items()] for row in rows), key=str)
+    return sorted(([convert(name, value) for name, value in row.items()] for row in rows), key=str)
 
 
 def of_spark(frame: DataFrame) -> list[Any]:
-    return comparable([row.asDict() for row in frame.collect()])
+    return sort_rows([row.asDict() for row in frame.collect()])
 
 
 def of_command(root: Path, out: Path, *arguments: str) -> list[dict[str, Any]]:
     columns = ",".join(name for name in COLUMNS if name != "store")
-    main(["export", "--columns", columns, *arguments, "-o", str(out), str(root)])
+    call_store("export", "--columns", columns, *arguments, "-o", out, root)
     rows: list[dict[str, Any]] = pq.read_table(out).to_pylist()
     return [row | {"store": str(root)} for row in rows]
 
@@ -90,9 +90,7 @@ def of_command(root: Path, out: Path, *arguments: str) -> list[dict[str, Any]]:
         "topic = 'SCHEDULE_TOPIC_XXXX'",
     ],
 )
-def test_pushed_filters_give_the_filtered_rows(
-    spark: SparkSession, disks: Path, condition: str
-) -> None:
+def test_pushed_filters_give_their_rows(spark: SparkSession, disks: Path, condition: str) -> None:
     path = disks / "*" / "store"
     every = read(spark, path)
     every.createOrReplaceTempView("every")
@@ -105,16 +103,14 @@ def test_pushed_filters_give_the_filtered_rows(
     assert of_spark(pushed) == of_spark(every.where(condition))
 
 
-def test_a_damaged_store_gives_all_other_messages_or_ends_the_query_with_one_line(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_damage_costs_only_its_messages_or_an_error(spark: SparkSession, tmp_path: Path) -> None:
     root = unpack(CURRENT, "plain", tmp_path / "store").root
     zero_page(root)
     expected = of_command(root, tmp_path / "x.parquet")
 
     frame = read(spark, root, splitSize="50k", mode="dropmalformed")
 
-    assert of_spark(frame) == comparable(expected)
+    assert of_spark(frame) == sort_rows(expected)
     with pytest.raises(Exception, match=r"DamageError: commitlog/\d+ at byte \d+: \w+ of \d+"):
         read(spark, root, mode="failfast").count()
     with pytest.raises(Exception, match="unknown option 'nonsense'; the options are path, "):
@@ -124,8 +120,8 @@ def test_a_damaged_store_gives_all_other_messages_or_ends_the_query_with_one_lin
 
 
 @pytest.fixture
-def damaged_disks(tmp_path: Path) -> list[Disk]:
-    """Stores of all releases, and of a slave.
+def fleet(tmp_path: Path) -> list[Disk]:
+    """Damaged stores of all releases, and of a slave.
 
     A page of two stores is lost, and a producer has sent a message of another store twice.
     """
@@ -133,9 +129,9 @@ def damaged_disks(tmp_path: Path) -> list[Disk]:
     for release, kind in FLEET:
         store = unpack(release, kind, tmp_path / "disks" / f"{kind}-{release}")
         if kind == "plain" and release != CURRENT:
-            whole = copy_store(store.root, tmp_path / "whole" / release)
+            undamaged = copy_store(store.root, tmp_path / "undamaged" / release)
             zero_page(store.root)
-            disks.append(Disk(store, find_zeroed(store.root, whole)))
+            disks.append(Disk(store, find_zeroed(store.root, undamaged)))
         else:
             disks.append(Disk(with_a_repeat(store) if kind == "plain" else store))
     master = unpack(OLD, "slave", tmp_path / "disks" / "master")
@@ -146,21 +142,18 @@ def damaged_disks(tmp_path: Path) -> list[Disk]:
 
 def with_a_repeat(store: BrokerStore) -> BrokerStore:
     """Give a message the unique key of another one, as if its producer had sent that again."""
-    one, other = [sent for sent in store.truth.sent if sent.topic == "orders"][3:5]
-    place = int(other.offset_msg_id[-16:], 16)
+    first, second = [sent for sent in store.truth.sent if sent.topic == "orders"][3:5]
+    place = int(second.offset_msg_id[-16:], 16)
     file = next(file for file in reversed(log_files(store.root)) if int(file.name) <= place)
-    key = file.read_bytes().index(other.unique_key.encode(), place - int(file.name))
-    put(file, key, one.unique_key.encode())
-    told = replace(other, unique_key=one.unique_key)
-    sent = tuple(told if message is other else message for message in store.truth.sent)
+    key = file.read_bytes().index(second.unique_key.encode(), place - int(file.name))
+    put(file, key, first.unique_key.encode())
+    repeated = replace(second, unique_key=first.unique_key)
+    sent = tuple(repeated if message is second else message for message in store.truth.sent)
     return replace(store, truth=replace(store.truth, sent=sent))
 
 
-def test_the_code_of_the_guide_runs_and_its_questions_have_the_brokers_answers(
-    spark: SparkSession,
-    damaged_disks: list[Disk],
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
+def test_code_of_the_guide_gives_the_answers_of_the_brokers(
+    spark: SparkSession, fleet: list[Disk], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     names: dict[str, Any] = {}
     answers: list[list[dict[str, Any]]] = []
@@ -175,17 +168,15 @@ def test_the_code_of_the_guide_runs_and_its_questions_have_the_brokers_answers(
             answers.append([row.asDict() for row in spark.sql(code).collect()])
 
     topics, repeated, missing = answers
-    used = usage(damaged_disks)
+    used = usage(fleet)
     assert {
         row["topic"]: (row["messages"], row["bytes"] if used[row["topic"]][1] >= 0 else -1)
         for row in topics
     } == used
     assert topics == sorted(topics, key=lambda row: -row["bytes"])
-    assert {(row["topic"], row["msg_id"]): row["times"] for row in repeated} == repeats(
-        damaged_disks
-    )
+    assert {(row["topic"], row["msg_id"]): row["times"] for row in repeated} == repeats(fleet)
     assert {
         (row["store"], row["topic"], row["queue_id"]): row["missing"] for row in missing
-    } == gaps(damaged_disks)
+    } == gaps(fleet)
     assert all((repeated, missing))
     assert "tags" in capfd.readouterr().out

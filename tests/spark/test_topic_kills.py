@@ -3,30 +3,23 @@
 ``make test-all`` reads a million messages and kills at twenty places.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from tests.peers.cluster import JavaCluster
 from tests.peers.peers import OLD
 from tests.spark.conftest import without_spark
 from tests.spark.driver import Drivers, Steps, steps_of
 from tests.spark.job import STARTED
 from tests.spark.kills import READ, marks_of_kills
 from tests.spark.streams import places_in, read_committed
-from tests.spark.topics_of_java import Topics
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.peers.cluster import JavaCluster
-    from tests.spark.topics_of_java import Place
+from tests.spark.topics_of_java import Place, Topics
 
 pytestmark = marks_of_kills()
 
@@ -48,11 +41,7 @@ def topics(java_cluster: JavaCluster) -> Topics:
 
 
 class Stream:
-    """A stream of places into Parquet.
-
-    Attributes:
-        drivers: its drivers.
-    """
+    """A stream of places into Parquet."""
 
     def __init__(self, topics: Topics, topic: str, folder: Path) -> None:
         self.folder = folder
@@ -79,20 +68,20 @@ class Stream:
     def kill_at(self, step: str) -> None:
         """Kill the named process at the named step."""
         drivers = self.drivers
-        starts, files, before = drivers.log_count(STARTED), self._files(), self.steps
+        starts, files, steps_before = drivers.log_count(STARTED), self._files(), self.steps
         conditions: dict[str, Callable[[], bool]] = {
             "started": lambda: drivers.log_count(STARTED) > starts,
             "reading": lambda: self._files() > files,
-            "written": lambda: self.steps.written > before.written,
-            "committed": lambda: self.steps.committed > before.committed,
+            "written": lambda: self.steps.written > steps_before.written,
+            "committed": lambda: self.steps.committed > steps_before.committed,
         }
         if step == "started" and drivers.runs:
             drivers.kill_driver(self.steps.place)
-        condition = conditions.get(step, lambda: self.steps.planned > before.planned)
+        condition = conditions.get(step, lambda: self.steps.planned > steps_before.planned)
         assert drivers.wait(condition), f"the job has ended before it was killed ({step})"
         if step == "executor":
             drivers.kill_executor()
-            drivers.wait(lambda: self.steps.committed > before.committed)
+            drivers.wait(lambda: self.steps.committed > steps_before.committed)
         elif step == "planner":
             drivers.kill_planner()
         else:
@@ -104,12 +93,12 @@ class Stream:
         out = self.folder / "out"
         return len(os.listdir(out)) if out.exists() else 0
 
-    def written(self) -> list[Place]:
+    def read_places(self) -> list[Place]:
         """Places in the files that the sink has committed; Spark leaves those of killed attempts."""
         return read_committed(self.folder / "out")
 
 
-def test_a_stream_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_path: Path) -> None:
+def test_stream_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_path: Path) -> None:
     topic = topics.create("spark-kills", queues=8)
     stored = topics.fill_fast(topic, MESSAGES)
     stream = Stream(topics, topic, tmp_path)
@@ -121,10 +110,10 @@ def test_a_stream_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_
     drivers.report(f"{len(stored)} messages")
     assert drivers.kills >= len(KILLS)
     assert len(stored) == MESSAGES
-    assert Counter(stream.written()) == Counter(stored)
+    assert Counter(stream.read_places()) == Counter(stored)
 
 
-def test_a_batch_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_path: Path) -> None:
+def test_batch_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_path: Path) -> None:
     topic = topics.create("spark-batch-kills", queues=8)
     stored = topics.fill_fast(topic, MESSAGES)
     read = {
@@ -143,9 +132,9 @@ def test_a_batch_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_p
 
     with Drivers(tmp_path, job) as drivers:
         for what in ("driver", "executor", "driver", "executor", "executor")[: len(KILLS)]:
-            so_far = 0 if what == "driver" else tasks()
-            more = chance.randrange(1, 12)
-            assert drivers.wait(lambda: tasks() >= so_far + more)  # noqa: B023 - now
+            ended = 0 if what == "driver" else tasks()
+            count = chance.randrange(1, 12)
+            assert drivers.wait(lambda: tasks() >= ended + count)  # noqa: B023 - now
             time.sleep(chance.random() * 0.2)  # at any step of a task
             drivers.kill_driver() if what == "driver" else drivers.kill_executor()
         drivers.run_to_end()

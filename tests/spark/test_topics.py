@@ -53,9 +53,7 @@ def once(places: list[Place], stored: set[Place]) -> bool:
     return True
 
 
-def test_a_batch_has_what_java_has_sent(
-    reader: Reader, topics: Topics, java_peer: JavaPeer
-) -> None:
+def test_batch_has_what_java_has_sent(reader: Reader, topics: Topics, java_peer: JavaPeer) -> None:
     topic = topics.create("spark-from-java")
     java_peer.send(topics.address, topic, "java-producers", range(300))
     java_peer.fill(topics.address, topic, "java-fillers", size=9000, count=3, compression="ZLIB")
@@ -97,9 +95,9 @@ def test_options_choose_what_a_batch_reads(reader: Reader, topics: Topics) -> No
     assert reader.batch(subscribe=topic, tags="odd").count() == 100
     assert reader.batch(subscribe=topic, sql="TAGS = 'odd'").count() == 100
     frames = reader.batch(PLACE, subscribe=topic, pushFilters="true")
-    found = frames.where("brokerName = 'broker-a' and queueId = 1 and queueOffset >= 7").collect()
+    rows = frames.where("brokerName = 'broker-a' and queueId = 1 and queueOffset >= 7").collect()
     expected = {p for p in stored if p[:2] == ("broker-a", 1) and p[2] >= 7}
-    assert once([tuple(row) for row in found], expected)
+    assert once([tuple(row) for row in rows], expected)
 
 
 @pytest.mark.full
@@ -145,10 +143,10 @@ def test_a_stream_reads_each_message_once_while_queues_are_added(
 
     group: dict[str, Any] = {"group": "spark-streams", "commitGroup": "true"}
     progress = reader.stream("out", subscribe=topic, maxOffsetsPerTrigger="400", **group)
-    assert [each["numInputRows"] for each in progress if each["numInputRows"]] == [400, 400, 100]
+    assert [batch["numInputRows"] for batch in progress if batch["numInputRows"]] == [400, 400, 100]
 
     wait_until(
-        lambda: topics.committed(topic, "spark-streams") == topics.ends(topic),
+        lambda: topics.read_committed(topic, "spark-streams") == topics.ends(topic),
         "both releases note how far the stream is",
     )
 
@@ -156,7 +154,7 @@ def test_a_stream_reads_each_message_once_while_queues_are_added(
     stored |= topics.fill(topic, [b"y"] * 600)
     wait_dispatched(topics, topic, 1500)
     progress = reader.stream("out", subscribe=topic, once=True, maxOffsetsPerTrigger="10")
-    assert [each["numInputRows"] for each in progress if each["numInputRows"]] == [600]
+    assert [batch["numInputRows"] for batch in progress if batch["numInputRows"]] == [600]
 
     last = progress[-1]["sources"][0]
     queues = last["endOffset"][topic]["broker-a"]
@@ -164,16 +162,16 @@ def test_a_stream_reads_each_message_once_while_queues_are_added(
     assert {k: v for k, v in last["latestOffset"].items() if not k.startswith("(")} == {
         k: v for k, v in last["endOffset"].items() if not k.startswith("(")
     }
-    assert not any(each["numInputRows"] for each in reader.stream("out", subscribe=topic))
-    assert once(reader.written("out"), stored)
+    assert not any(batch["numInputRows"] for batch in reader.stream("out", subscribe=topic))
+    assert once(reader.read_files("out"), stored)
 
-    offsets = reader.checkpointed("out")
+    offsets = reader.read_checkpoint("out")
     assert reader.places(subscribe=topic, startingOffsets=offsets) == []
     assert once(reader.places(subscribe=topic, endingOffsets=offsets), stored)
 
 
 @pytest.mark.full
-def test_a_group_and_a_listener_show_how_far_a_stream_is(
+def test_group_and_a_listener_show_how_far_a_stream_is(
     reader: Reader, java_cluster: JavaCluster, java_peer: JavaPeer
 ) -> None:
     from pyspark_rocketmq import LagListener, QueueLag
@@ -225,9 +223,9 @@ def test_a_topic_that_was_created_again_fails_with_its_reason(
 
     assert f"topic {topic}, broker broker-" in str(error.value)
     reader.stream("out", subscribe=topic, failOnDataLoss="false")
-    again = Counter(reader.written("out"))
-    assert all(again[place] == 2 for place in stored)
-    assert sum(again.values()) == 64
+    counts = Counter(reader.read_files("out"))
+    assert all(counts[place] == 2 for place in stored)
+    assert sum(counts.values()) == 64
 
 
 def has_route(topics: Topics, topic: str) -> bool:

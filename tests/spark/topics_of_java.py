@@ -1,4 +1,4 @@
-"""Topics of Java's brokers for Spark: creates them, fills them, and asks the brokers what they have."""
+"""Topics of Java's brokers for Spark."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import TopicConfig
 from tests.peers.processes import wait_until
 from tests.spark.streams import run_to_end
+from tests.support.spark_sources import make_schema, read_partitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -41,7 +42,6 @@ class Topics:
     """Changes of tests to the topics of a cluster.
 
     Args:
-        address: of its name server.
         brokers: number of brokers that a topic has to have.
         only: address of the only broker that gets topics; None for all of the cluster.
     """
@@ -73,8 +73,6 @@ class Topics:
         """Create a topic, or change it; returns when it has a route.
 
         Args:
-            topic: its name.
-            queues: number of its queues at each broker that gets it.
             perm: 6 to read and write, 2 to write only.
             of_all: number of all its queues then, if others have it already.
             attributes: what 5.x calls so, such as ``{"+cleanup.policy": "COMPACTION"}``.
@@ -102,7 +100,6 @@ class Topics:
         return topic
 
     def delete(self, topic: str, cluster: str = "DefaultCluster") -> None:
-        """Delete a topic."""
         self.run(lambda client: Admin(client).topics.delete(topic, cluster))
 
     def forbid(self, group: str) -> None:
@@ -143,9 +140,11 @@ class Topics:
                     part = min(_LARGE_BATCH, count - first)
                     await producer.send_batches([Message(topic, body)] * part, max_size=_SIZE)
 
-        before = sum(self.ends(topic).values())
+        count_before = sum(self.ends(topic).values())
         self.run(work)
-        wait_until(lambda: sum(self.ends(topic).values()) >= before + count, "all are in queues")
+        wait_until(
+            lambda: sum(self.ends(topic).values()) >= count_before + count, "all are in queues"
+        )
         return self.places(topic)
 
     def places(self, topic: str) -> set[Place]:
@@ -183,7 +182,7 @@ class Topics:
         bounds: dict[tuple[str, int], tuple[int, int]] = self.run(work)
         return bounds
 
-    def committed(self, topic: str, group: str) -> dict[tuple[str, int], int | None]:
+    def read_committed(self, topic: str, group: str) -> dict[tuple[str, int], int | None]:
         """The committed offsets of a group at the brokers (code 14)."""
 
         async def work(client: ClientInstance) -> dict[tuple[str, int], int | None]:
@@ -236,36 +235,30 @@ class Reader:
                 .start()
             )
             query.awaitTermination()
-            progress.extend(json.loads(each.json) for each in query.recentProgress)
+            progress.extend(json.loads(batch.json) for batch in query.recentProgress)
             return query
 
         run_to_end(start)
         return progress
 
-    def checkpointed(self, name: str) -> str:
+    def read_checkpoint(self, name: str) -> str:
         """The offsets of a stream's last batch, as its checkpoint has them."""
         folder = self.folder / f"{name}-checkpoint" / "offsets"
         last = max(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
         return (folder / str(last)).read_text("utf-8").splitlines()[-1]
 
-    def written(self, name: str) -> list[Place]:
+    def read_files(self, name: str) -> list[Place]:
         frames = self.spark.read.schema(PLACE).parquet(str(self.folder / name))
         return [tuple(row) for row in frames.collect()]
 
 
 def read_here(options: dict[str, str]) -> list[Place]:
     """The rows of a batch, read by the classes that Spark calls, in this process."""
-    from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
     from pyspark_rocketmq import DefaultSource
 
-    types = [StringType(), IntegerType(), LongType()]
-    names = [column.split()[0] for column in PLACE.split(", ")]
-    fields = [StructField(name, kind) for name, kind in zip(names, types, strict=True)]
-    reader: Any = DefaultSource(options).reader(StructType(fields))
-    return [
-        (row["brokerName"], row["queueId"], row["queueOffset"])
-        for partition in reader.partitions()
-        for batch in reader.read(partition)
-        for row in batch.to_pylist()
-    ]
+    columns = (column.partition(" ") for column in PLACE.split(", "))
+    schema = make_schema({name: hint for name, _, hint in columns})
+    reader: Any = DefaultSource(options).reader(schema)
+    rows = read_partitions(reader, reader.partitions())
+    return [(row["brokerName"], row["queueId"], row["queueOffset"]) for row in rows]

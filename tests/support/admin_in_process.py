@@ -1,7 +1,5 @@
 """The program run inside the test, without a server."""
 
-from __future__ import annotations
-
 import io
 import sys
 from typing import NamedTuple
@@ -14,8 +12,6 @@ VARIABLES = ("NAMESRV_ADDR", "ROCKETWIRE_PROFILE", "ROCKETWIRE_PROFILE_FILE")
 
 
 class Run(NamedTuple):
-    """The result of a run."""
-
     status: int
     out: str
     complaint: str  # standard error

@@ -1,20 +1,16 @@
 """The program as a process of its own, with real pipes and signals."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 from tests.support.admin_in_process import VARIABLES
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 SECONDS = 300
-BEGUN: list[subprocess.Popen[bytes]] = []
+PROCESSES: list[subprocess.Popen[bytes]] = []
 """Processes of the running test."""
 
 
@@ -27,12 +23,12 @@ class Done(NamedTuple):
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """An object to a line."""
+        """The objects of lines of JSON."""
         return [json.loads(line) for line in self.out.splitlines()]
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One array of objects."""
+        """The objects of one array."""
         result: list[dict[str, Any]] = json.loads(self.out)
         return result
 
@@ -50,25 +46,25 @@ def begin(
         stderr=subprocess.PIPE,
         env=environment,
     )
-    BEGUN.append(process)
+    PROCESSES.append(process)
     return process
 
 
 def kill_all() -> None:
     """End the processes that the test has left."""
-    for process in BEGUN:
+    for process in PROCESSES:
         process.kill()
         process.wait()
         for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
                 pipe.close()
-    BEGUN.clear()
+    PROCESSES.clear()
 
 
-def end(process: subprocess.Popen[bytes], given: bytes | None = None) -> Done:
-    """Wait for its end."""
+def end(process: subprocess.Popen[bytes], stdin: bytes | None = None) -> Done:
+    """Wait for the end of a process."""
     try:
-        out, complaint = process.communicate(given, timeout=SECONDS)
+        out, complaint = process.communicate(stdin, timeout=SECONDS)
     finally:
         process.kill()
     return Done(process.returncode, out, complaint.decode())

@@ -1,25 +1,20 @@
 """A broker without sockets: clients whose requests are handled at once, and a clock that tests move."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from rocketwire.messages import encode_body
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import StoredMessageReader
 from rocketwire.wire.message.properties import encode_properties
+from rocketwire.wire.message.stored import StoredMessage
 from rocketwire_broker.config import Config
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.tables.peer import Peer
 from rocketwire_broker.tables.topics import new_topic
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rocketwire.wire.message.stored import StoredMessage
 
 START = 1_700_000_000_000
 """Time of the start, in milliseconds since 1970."""
@@ -38,7 +33,7 @@ class BrokerAtHand:
             self.broker.topics.put(new_topic("orders", orders), self.now)
         self._clients: list[Client] = []
 
-    def connect(self) -> Client:
+    def connect(self) -> "Client":
         """Open a connection."""
         client = Client(self, len(self._clients) + 1)
         self._clients.append(client)

@@ -1,29 +1,14 @@
 """A broker with a folder and without sockets."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from rocketwire_broker.config import Config
 from rocketwire_broker.files.folder import StoreFolder
 from tests.support.broker import START, BrokerAtHand
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 class BrokerWithFolder(BrokerAtHand):
-    """A broker with a folder.
-
-    Args:
-        root: the folder.
-        now: time of the start.
-        settings: of the broker.
-
-    Attributes:
-        folder: the open folder.
-    """
-
     def __init__(self, root: Path, *, now: int = START, **settings: Any) -> None:
         super().__init__()
         self.now = now
@@ -37,12 +22,12 @@ class BrokerWithFolder(BrokerAtHand):
             self.folder.release()
             raise
 
-    def restart_after_kill(self, after: int = 0) -> BrokerWithFolder:
+    def restart_after_kill(self, after: int = 0) -> "BrokerWithFolder":
         """Kill it; return the next broker with the folder, which starts after this time."""
         self.folder.release()
         return BrokerWithFolder(self._root, now=self.now + after, **self._settings)
 
-    def restart(self, after: int = 0) -> BrokerWithFolder:
+    def restart(self, after: int = 0) -> "BrokerWithFolder":
         """End it in order; return the next one."""
         self.folder.close(self.now)
         return BrokerWithFolder(self._root, now=self.now + after, **self._settings)

@@ -1,19 +1,14 @@
 """Clients of lite topics of a broker without sockets."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody, LiteSubscriptionDTO
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.broker import BrokerAtHand, bodies
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
-    from tests.support.broker import Client
+from tests.support.broker import BrokerAtHand, Client, bodies
 
 PARENT = "rooms"
 GROUP = "room-readers"
@@ -49,13 +44,7 @@ def start_lite_broker(**settings: Any) -> BrokerAtHand:
 
 
 class Reader:
-    """A client of lite topics.
-
-    Attributes:
-        client: its connection.
-        client_id: its name.
-        group: its group.
-    """
+    """A client of lite topics."""
 
     def __init__(
         self, home: BrokerAtHand, client: Client, client_id: str = "reader", group: str = GROUP
@@ -65,14 +54,13 @@ class Reader:
         self.group = group
         self._home = home
 
-    def change(self, kind: Action, *names: str, **members: Any) -> RemotingCommand:
+    def change(self, action: Action, *names: str, **members: Any) -> RemotingCommand:
         """Change what it has subscribed to."""
-        return self.client.call(200071, {}, self.body(kind, *names, **members))
+        return self.client.call(200071, {}, self.body(action, *names, **members))
 
-    def body(self, kind: Action, *names: str, **members: Any) -> LiteSubscriptionCtlRequestBody:
-        """The body of a change of subscriptions."""
+    def body(self, action: Action, *names: str, **members: Any) -> LiteSubscriptionCtlRequestBody:
         change = LiteSubscriptionDTO(
-            action=kind,
+            action=action,
             client_id=self.client_id,
             group=self.group,
             topic=PARENT,
@@ -84,7 +72,9 @@ class Reader:
         """Subscribe to lite topics."""
         return self.change(Action.PARTIAL_ADD, *names, **members)
 
-    def ask(self, count: int = 32, invisible: int = 10_000, poll: int = 0, **more: object) -> int:
+    def ask(
+        self, count: int = 32, invisible: int = 10_000, poll: int = 0, **changes: object
+    ) -> int:
         """Ask for messages; return the request's number. Times are milliseconds."""
         fields: dict[str, object] = {
             "clientId": self.client_id,
@@ -95,7 +85,7 @@ class Reader:
             "pollTime": poll,
             "bornTime": self._home.now,
         }
-        return self.client.ask(200070, {**fields, **more})
+        return self.client.ask(200070, {**fields, **changes})
 
     def answer(self, **settings: Any) -> RemotingCommand:
         """Ask for messages, and return the answer, which must come at once."""

@@ -1,18 +1,13 @@
 """A consumer that pops from a broker without sockets."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from rocketwire.messages import decode_header
 from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.policy.pop_handle import handle_of, with_handles
-from tests.support.broker import messages
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.broker import Requests
+from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.message.stored import StoredMessage
+from tests.support.broker import Requests, messages
 
 GROUP = "poppers"
 
@@ -27,11 +22,7 @@ class Clock(Protocol):
 
 
 class Popper:
-    """Pops ``orders`` for the group ``poppers``.
-
-    Attributes:
-        client: its connection.
-    """
+    """Pops ``orders`` for the group ``poppers``."""
 
     def __init__(self, home: Clock, client: Requests) -> None:
         self.client = client

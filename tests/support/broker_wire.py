@@ -1,16 +1,12 @@
 """A client of any broker over a socket, request by request, to compare one broker with another."""
 
-from __future__ import annotations
-
 import socket
 import time
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Mapping
+from typing import Self
 
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from tests.support.broker import Requests, frame
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 SECONDS = 60.0
 """For an answer of a broker on a busy machine."""
@@ -37,11 +33,7 @@ def encode_pull(offset: int = 0, hold: int = 0, opaque: int = 1) -> bytes:
 
 
 class WireClient(Requests):
-    """A connection to a broker.
-
-    Args:
-        address: ``host:port`` of the broker.
-    """
+    """A connection to a broker."""
 
     def __init__(self, address: str) -> None:
         host, _, port = address.rpartition(":")
@@ -95,7 +87,6 @@ class WireClient(Requests):
                 self._received.append(command_)
 
     def close(self) -> None:
-        """Close the connection."""
         self._socket.close()
 
     def __enter__(self) -> Self:

@@ -5,18 +5,14 @@ the browsers that it downloads itself are in no package registry: ``apt-get inst
 chromium-headless-shell``, or any other Chromium that the variable ``ROCKETWIRE_CHROMIUM`` names.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
+from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 PROGRAMS: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS: Final = (
@@ -63,12 +59,6 @@ def open_browser() -> Generator[Any]:
 
 class Visit:
     """A visit to pages, in light or dark colours and a window of some width.
-
-    Args:
-        browser: from ``opened``.
-        width: of the window, in pixels.
-        height: of the window, in pixels.
-        dark: whether the user prefers dark colours.
 
     Attributes:
         page: ``playwright.sync_api.Page``.
@@ -118,5 +108,4 @@ class Visit:
         ]
 
     def close(self) -> None:
-        """Close the window."""
         self.page.close()

@@ -1,29 +1,17 @@
 """The command run inside the test: lines in, objects out."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import pytest
 
 from rocketwire_tools.codec.__main__ import main
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 class Run(NamedTuple):
-    """The result of a run.
-
-    Attributes:
-        status: exit status.
-        lines: the objects on stdout.
-        complaint: stderr.
-    """
-
     status: int
     lines: list[Any]
     complaint: str
@@ -47,14 +35,14 @@ def run(*arguments: str, stdin: Iterable[str | dict[str, Any]] | bytes = ()) -> 
 
 def only(*arguments: str, line: str | dict[str, Any]) -> Any:
     """Run the command on one line, which it must accept."""
-    done = run(*arguments, stdin=[line])
-    assert (0, 1) == (done.status, len(done.lines)), done
-    return done.lines[0]
+    result = run(*arguments, stdin=[line])
+    assert (0, 1) == (result.status, len(result.lines)), result
+    return result.lines[0]
 
 
 def refused(*arguments: str, line: str | dict[str, Any]) -> Any:
     """Run the command on one line, which it must refuse."""
-    done = run(*arguments, stdin=[line])
-    assert (1, 1) == (done.status, len(done.lines)), done
-    assert ["error", "message", "offset"] == list(done.lines[0])
-    return done.lines[0]
+    result = run(*arguments, stdin=[line])
+    assert (1, 1) == (result.status, len(result.lines)), result
+    assert ["error", "message", "offset"] == list(result.lines[0])
+    return result.lines[0]

@@ -1,14 +1,14 @@
 """Consumers of every kind that keep the bodies of their messages."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import trio
 
 from rocketwire.client import (
+    ClientInstance,
     LitePullConsumerConfig,
     PopConsumerConfig,
     PushConsumerConfig,
@@ -18,17 +18,12 @@ from rocketwire.client import (
 )
 from rocketwire.messages.enums import ConsumeFromWhere
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from rocketwire.client import ClientInstance
-
 FROM_FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
 FIRST = PushConsumerConfig(consume_from_where=FROM_FIRST)
 
 
 class Consumer(Protocol):
-    """What consumers of every kind have."""
+    """A consumer of any kind, which counts unreadable messages."""
 
     @property
     def unreadable_messages(self) -> int: ...
@@ -50,10 +45,12 @@ async def collect_bodies(
         bodies.extend(message.body or b"" for message in several)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - one or many
         await trio.lowlevel.checkpoint()
 
-    wanted = {topic: "*"}
+    subscriptions = {topic: "*"}
     if flavour == "pop":
         config = PopConsumerConfig(**settings)
-        async with open_pop_consumer(client, group, wanted, collect, config=config) as popping:
+        async with open_pop_consumer(
+            client, group, subscriptions, collect, config=config
+        ) as popping:
             yield popping
     elif flavour == "lite pull":
         lite = LitePullConsumerConfig(consume_from_where=FROM_FIRST, pull_batch_size=32, **settings)
@@ -74,5 +71,5 @@ async def collect_bodies(
     else:
         handler = {"orderly_listener" if flavour == "orderly" else "listener": collect}
         push: Any = {"config": replace(FIRST, **settings), **handler}
-        async with open_push_consumer(client, group, wanted, **push) as pushing:
+        async with open_push_consumer(client, group, subscriptions, **push) as pushing:
             yield pushing

@@ -61,7 +61,6 @@ class _Usual:
         return limit - 1
 
     def choice(self, values: Sequence[Any]) -> Any:
-        """The first value."""
         return values[0]
 
 
@@ -69,21 +68,19 @@ class _Texts(BrokerRequests):
     """Makes headers and bodies whose texts are evil, and whose numbers are 1."""
 
     def fields(self, header: type[Any]) -> dict[str, str]:
-        """All fields of a header."""
         return {
             wire: {"int": "1", "bool": "true"}.get(hint, EVIL)
             for wire, hint in _hints_of(header).items()
         }
 
-    def body(self, kind: object) -> bytes | None:
-        """A body."""
-        if isinstance(kind, ArrayOf):
-            return b"[%b]" % json.dumps(self._members(kind.element, 6)).encode()
-        if isinstance(kind, type):
-            return json.dumps(self._members(kind, 6)).encode()
-        if kind in {Raw.STORED_MESSAGE, Raw.STORED_MESSAGES}:
+    def body(self, body_type: object) -> bytes | None:
+        if isinstance(body_type, ArrayOf):
+            return b"[%b]" % json.dumps(self._members(body_type.element, 6)).encode()
+        if isinstance(body_type, type):
+            return json.dumps(self._members(body_type, 6)).encode()
+        if body_type in {Raw.STORED_MESSAGE, Raw.STORED_MESSAGES}:
             return encode_stored_message(MESSAGE)
-        return None if kind is None else f"{EVIL}={EVIL}\n".encode()
+        return None if body_type is None else f"{EVIL}={EVIL}\n".encode()
 
     def _value(self, name: str, hint: Any, depth: int) -> Any:
         if hint in {int, float} or depth == 0:
@@ -110,11 +107,7 @@ def _hints_of(header: type[Any]) -> dict[str, str]:
 
 
 class EvilServer(TcpCluster):
-    """A name server, broker and controller.
-
-    Attributes:
-        refuses: whether it answers with errors.
-    """
+    """A name server, broker and controller."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -178,7 +171,6 @@ def frames() -> list[bytes]:
 
 
 def write_capture(path: Path) -> Path:
-    """Write a capture of these frames."""
     sent = [
         Sent(by_client, data, cut(data))
         for by_client, data in zip((True, False), frames(), strict=True)
@@ -200,12 +192,7 @@ def write_store(folder: Path) -> Path:
 
 
 def show(calls: Sequence[tuple[str, Sequence[str]]], folder: Path) -> str:
-    """Run calls of programs in one process on a terminal, and return all that came out.
-
-    Args:
-        calls: module and words of each.
-        folder: to run in.
-    """
+    """Run calls of programs in one process on a terminal, and return all that came out."""
     script = folder / "calls.json"
     script.write_text(json.dumps(calls))
     ours, theirs = pty.openpty()

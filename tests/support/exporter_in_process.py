@@ -35,12 +35,7 @@ def openmetrics_families(text: str) -> Iterator[Metric]:
 
 
 class Scrape(NamedTuple):
-    """The result of a collection.
-
-    Attributes:
-        status: exit status.
-        samples: (name, labels) of every sample -> value.
-    """
+    """The result of a collection."""
 
     status: int
     samples: dict[tuple[str, frozenset[tuple[str, str]]], float]

@@ -3,12 +3,11 @@
 A packet is data with an entry in the manifest; a new packet needs no new test code.
 """
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from rocketwire import errors
 from rocketwire.codes import LanguageCode
@@ -16,9 +15,6 @@ from rocketwire.errors import DecodeError
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from tests.peers import manifest
 from tests.support.hex_text import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Facts = dict[str, object]
 
@@ -29,7 +25,6 @@ class Vector:
 
     Attributes:
         id: how tests and documents call it.
-        data: the whole frame.
         facts: what Java's classes read from it: code, language (name), version, opaque, flag,
             remark, ext_fields, serialize_type (name), body_length; body_class and body_value where
             the body was read too, with every map key as text.
@@ -47,8 +42,6 @@ class BadVector:
     """One packet that must be refused.
 
     Attributes:
-        id: how tests and documents call it.
-        data: the bytes.
         error: what one-shot decoding raises.
         stream_waits: whether a stream would wait for more instead.
     """
@@ -102,10 +95,10 @@ def bad_vectors() -> tuple[BadVector, ...]:
 
 def facts_of(command: RemotingCommand) -> Facts:
     """Describe a command as ``Vector.facts`` describes a packet."""
-    known = isinstance(command.language, LanguageCode) and command.language.is_known
+    is_known = isinstance(command.language, LanguageCode) and command.language.is_known
     return {
         "code": command.code,
-        "language": cast("LanguageCode", command.language).name if known else None,
+        "language": cast("LanguageCode", command.language).name if is_known else None,
         "version": command.version,
         "opaque": command.opaque,
         "flag": command.flag,
@@ -135,8 +128,8 @@ def read_four_ways(vector: Vector) -> None:
 
 def _read_byte_by_byte(data: bytes, command: RemotingCommand) -> None:
     decoder = CommandDecoder()
-    for at in range(len(data) - 1):
-        decoder.feed(data[at : at + 1])
+    for position in range(len(data) - 1):
+        decoder.feed(data[position : position + 1])
         assert decoder.next_command() is None
     decoder.feed(data[-1:])
     assert command == decoder.next_command()

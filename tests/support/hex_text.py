@@ -4,13 +4,8 @@ Rules of this file: reading looks at hex digits alone; writing knows the layout 
 description, so that it can show a frame that the codec under test cannot read.
 """
 
-from __future__ import annotations
-
 import struct
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 WIDTH = 32
 """Bytes on one line of text."""
@@ -40,15 +35,15 @@ def _number(data: bytes, name: str) -> str:
 
 
 def _binary_entries(data: bytes) -> Iterator[str]:
-    at = 0
-    while at < len(data):
-        key_end = at + 2 + struct.unpack_from(">H", data, at)[0]
+    start = 0
+    while start < len(data):
+        key_end = start + 2 + struct.unpack_from(">H", data, start)[0]
         value_end = key_end + 4 + struct.unpack_from(">I", data, key_end)[0]
-        yield _number(data[at : at + 2], "key length")
-        yield from _block(data[at + 2 : key_end], "key")
+        yield _number(data[start : start + 2], "key length")
+        yield from _block(data[start + 2 : key_end], "key")
         yield _number(data[key_end : key_end + 4], "value length")
         yield from _block(data[key_end + 4 : value_end], "value")
-        at = value_end
+        start = value_end
 
 
 def _binary_header(header: bytes) -> Iterator[str]:

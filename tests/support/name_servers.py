@@ -1,23 +1,19 @@
-"""A name server as the tests see it, and ours as a process; Java's is in ``javapeers``.
+"""A name server as the tests see it, and ours as a process; Java's is in ``tests.peers.peers``.
 
 One test body runs against either.
 """
 
-from __future__ import annotations
-
 import os
 import sys
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, Self
+from pathlib import Path
+from typing import Protocol, Self
 
 from tests.peers.cache import ROOT
 from tests.peers.peers import JavaNameServer, properties
 from tests.peers.processes import LOOPBACK, Server, free_ports
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
-    from pathlib import Path
 
 SERVED_CODES = (
     *range(100, 107), 205, 206, 216, 217, 219, 224, 304, 311, 312, 313, 318, 319, 322, 327, 901, 904,
@@ -29,12 +25,7 @@ DEFAULT_KIND = os.environ.get("ROCKETWIRE_INTEROP_NAMESRV", "ours")
 
 
 class NameServer(Protocol):
-    """One name server on a port of its own, which it keeps when it is started again.
-
-    Attributes:
-        port: where it listens on loopback.
-        address: the same as ``127.0.0.1:port``.
-    """
+    """One name server on a port of its own, which it keeps when it is started again."""
 
     port: int
     address: str
@@ -97,7 +88,7 @@ class OurNameServer(Server):
 
 
 class Startable(Protocol):
-    """Anything that ``started`` can look after."""
+    """A server that ``start_all`` can start and end."""
 
     def start(self) -> None:
         """Start it and wait until it is ready."""
@@ -108,7 +99,7 @@ class Startable(Protocol):
 
 @contextmanager
 def start_all(*peers: Startable) -> Generator[None]:
-    """Start peers side by side, which takes hardly longer than one of them alone, and end them after the block."""
+    """Start servers at the same time, and end them after the block."""
     try:
         with ThreadPoolExecutor(len(peers)) as pool:
             for start in [pool.submit(peer.start) for peer in peers]:
@@ -130,10 +121,7 @@ def name_server(
     """Return a name server, not yet started.
 
     Args:
-        kind: ``ours`` or ``java``.
         folder: its home, which one of the other kind can take over later.
-        options: lines of its configuration file besides port and address.
-        jvm: its JVM options.
         port: that of a server whose place it takes; a free one without.
     """
     make = OurNameServer if kind == "ours" else JavaNameServer

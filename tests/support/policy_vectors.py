@@ -1,14 +1,10 @@
 """The vectors of Java's decisions, and the values that they are written with."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.vectors import JavaVector, vectors
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 
 def decisions(sheet: str, *operations: str) -> list[JavaVector]:
@@ -16,12 +12,12 @@ def decisions(sheet: str, *operations: str) -> list[JavaVector]:
     return [vector for vector in vectors(f"policy/{sheet}") if vector["op"] in operations]
 
 
-def unlike(found: Callable[[JavaVector], object], vectors: Iterable[JavaVector]) -> list[str]:
+def unlike(answer: Callable[[JavaVector], object], vectors: Iterable[JavaVector]) -> list[str]:
     """Every vector that has another answer here; one test for many that are alike."""
     return [
         f"{vector}: Java {vector['value']!r}, ours {ours!r}"
         for vector in vectors
-        if (ours := found(vector)) != vector["value"]
+        if (ours := answer(vector)) != vector["value"]
     ]
 
 
@@ -30,6 +26,6 @@ def queues(rows: Iterable[list[Any]]) -> list[MessageQueue]:
     return [MessageQueue(topic=row[0], broker_name=row[1], queue_id=row[2]) for row in rows]
 
 
-def rows(some: Iterable[MessageQueue]) -> list[list[Any]]:
+def rows(queues: Iterable[MessageQueue]) -> list[list[Any]]:
     """Lists of topic, broker and number from queues."""
-    return [[queue.topic, queue.broker_name, queue.queue_id] for queue in some]
+    return [[queue.topic, queue.broker_name, queue.queue_id] for queue in queues]

@@ -1,16 +1,11 @@
 """Programs of ours as processes of their own, for tests that kill them."""
 
-from __future__ import annotations
-
 import select
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from tests.peers.processes import START_SECONDS, Child, PeerFailedError
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,10 +37,5 @@ class OurProgram:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._child.kill()

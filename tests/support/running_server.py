@@ -1,11 +1,10 @@
 """Running servers for tests: each test on both drivers, with peers in memory or through the kernel."""
 
-from __future__ import annotations
-
 import json
 import socket
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pytest
 import trio
@@ -17,9 +16,6 @@ from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.server import reactor
 from rocketwire_namesrv.server.server import NameServer, serve
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
 
 LOOPBACK = "127.0.0.1"
 REACTOR = pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll")
@@ -45,7 +41,7 @@ def request(code: int, opaque: int = 1, *, oneway: bool = False, **ext: str) -> 
 CLUSTER_INFO = request(RequestCode.GET_BROKER_CLUSTER_INFO)
 
 
-def registration(name: str = "broker-a", address: str = "10.0.0.1:10911", **more: str) -> bytes:
+def registration(name: str = "broker-a", address: str = "10.0.0.1:10911", **changes: str) -> bytes:
     topics = {
         topic: {
             "topicName": topic,
@@ -68,7 +64,7 @@ def registration(name: str = "broker-a", address: str = "10.0.0.1:10911", **more
         "clusterName": "C",
         "haServerAddr": "10.0.0.1:10912",
         "brokerId": "0",
-        **more,
+        **changes,
     }
     return encode(
         RemotingCommand(

@@ -1,6 +1,4 @@
-"""What a browser reads of a page for people, whose every tag is a harmless one."""
-
-from __future__ import annotations
+"""The links and text of a status page, which may have only harmless tags."""
 
 from html.parser import HTMLParser
 

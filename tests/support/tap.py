@@ -5,26 +5,23 @@ keeps owes nothing to the codec under test.  ``run_tap`` is the proxy; ``tapped`
 thread for tests and tools that are not trio's.
 """
 
-from __future__ import annotations
-
 import socket
+import ssl
 import struct
 import threading
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import trio
 
 from tests.peers.processes import LOOPBACK
 
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Generator
+Stream: TypeAlias = trio.SocketStream | trio.SSLStream[trio.SocketStream]
 
-    Stream: TypeAlias = trio.SocketStream | trio.SSLStream[trio.SocketStream]
 
 TLS_HANDSHAKE = b"\x16"
 TO_SERVER = "to server"
@@ -45,8 +42,6 @@ class Tap:
     """A frame that passed.
 
     Attributes:
-        port: where to connect instead of the server.
-        target: port of the server.
         frames: all whole frames in order of their last byte.
         unfinished: what was left of a stream that ended within a frame, by connection and
             direction.
@@ -64,12 +59,7 @@ class Tap:
 
 
 async def _pass_on(
-    tap: Tap,
-    source: Stream,
-    sink: Stream,
-    connection: int,
-    direction: str,
-    opened: float,
+    tap: Tap, source: Stream, sink: Stream, connection: int, direction: str, opened: float
 ) -> None:
     kept = bytearray()
     try:
@@ -105,20 +95,18 @@ async def run_tap(
     Args:
         target: port of the server on 127.0.0.1.
         host: another loopback address lets a peer that announces its own port be tapped: announce that address.
-        port: 0 for a free one.
         preface: what the server gets before the client's bytes, as from a load balancer.
         tls: a client that begins with TLS is answered so; the server gets plain bytes.
-        task_status: for ``nursery.start``.
     """
     listeners = await trio.open_tcp_listeners(port, host=host)
     tap = Tap(listeners[0].socket.getsockname()[1], target)
     numbers = count(1)
     opened = trio.current_time()
 
-    async def serve(plain: trio.SocketStream) -> None:
-        number, client = next(numbers), cast("Stream", plain)
-        if tls is not None and await plain.socket.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE:
-            client = trio.SSLStream(plain, tls, server_side=True, https_compatible=True)
+    async def serve(stream: trio.SocketStream) -> None:
+        number, client = next(numbers), cast("Stream", stream)
+        if tls is not None and await stream.socket.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE:
+            client = trio.SSLStream(stream, tls, server_side=True, https_compatible=True)
         try:
             server = await trio.open_tcp_stream(LOOPBACK, target)
         except OSError:

@@ -1,19 +1,14 @@
 """TCP connections for tests: within one process, or to a server."""
 
-from __future__ import annotations
-
 import socket
+import ssl
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
 
 import trio
 
 from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.transport.dial import connect_stream
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import AsyncGenerator, Generator
 
 
 @contextmanager
@@ -31,7 +26,6 @@ def pair() -> Generator[tuple[trio.SocketStream, socket.socket]]:
 async def open_channel(
     host: str, port: int, *, tls: ssl.SSLContext | None = None, server_hostname: str | None = None
 ) -> AsyncGenerator[Channel]:
-    """A channel to a server."""
     stream = await connect_stream(host, port, tls=tls, server_hostname=server_hostname)
     async with open_channel_over(stream, peer=f"{host}:{port}") as channel:
         yield channel

@@ -44,9 +44,9 @@ class Telemetry:
             (dict(point.attributes or {}), getattr(point, "count", getattr(point, "value", None)))
             for resource in (data.resource_metrics if data else ())
             for scope in resource.scope_metrics
-            for found in scope.metrics
-            if found.name == metric
-            for point in found.data.data_points
+            for series in scope.metrics
+            if series.name == metric
+            for point in series.data.data_points
         ]
 
     def count(self, metric: str) -> int:

@@ -1,16 +1,11 @@
 """tshark, where it is installed: a second opinion on captures."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 TSHARK = shutil.which("tshark")
 needs_tshark = pytest.mark.skipif(TSHARK is None, reason="tshark is not installed")
@@ -24,8 +19,6 @@ def rows(
     """The frames that tshark finds in a capture.
 
     Args:
-        capture: the file.
-        fields: names of fields.
         script: a dissector in Lua.
         only: a display filter.
 

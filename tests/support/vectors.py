@@ -5,19 +5,15 @@ new test code.  Every ``value`` is what Java reads from the bytes, in the form i
 shows it.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from rocketwire import errors
+from rocketwire.errors import CodecError
 from tests.fuzz.trees import of_java, of_ours
 from tests.fuzz.trials import differences
 from tests.peers import manifest
-
-if TYPE_CHECKING:
-    from rocketwire.errors import CodecError
 
 Line = dict[str, Any]
 

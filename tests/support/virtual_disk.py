@@ -1,26 +1,22 @@
 """``VirtualDisk``: a folder whose system calls fail, are cut short, or end in a crash.
 
-The functions of ``os`` that change files are wrapped from outside, so the product has no hook for it. Without a fault they do what
-they always do. What is on the disk follows POSIX: the bytes of a file after its ``fsync``, the names in a folder after that of the
-folder. ``crash`` takes away what is not.
+The functions of ``os`` that change files are wrapped from outside, so the product has no hook for it. Without a fault
+they do what they always do. As in POSIX, bytes of a file are on the disk after its ``fsync``, and names in a folder
+after the ``fsync`` of the folder. ``crash`` removes everything else.
 """
-
-from __future__ import annotations
 
 import errno
 import os
 import random
 import shutil
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import count, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 from unittest import mock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 PAGE: Final = 4096
 WRITES: Final = ("write", "pwrite")
@@ -78,11 +74,7 @@ class VirtualDisk:
         self._settle()
 
     def end(self, name: str) -> None:
-        """End the process at a call; others may end it otherwise.
-
-        Raises:
-            KilledError: always.
-        """
+        """End the process at a call; others may end it otherwise."""
         raise KilledError(name)
 
     # ------------------------------------------------------------------ system calls
@@ -125,13 +117,13 @@ class VirtualDisk:
         return REAL[name](*args, **keywords)
 
     def _change_names(self, name: str, path: Path, args: tuple[Any, ...], keywords: Any) -> Any:
-        paths = [path, *(Path(other) for other in args[1:] if isinstance(other, str | Path))]
+        paths = [path, *(Path(name) for name in args[1:] if isinstance(name, str | Path))]
         for lost in paths:
             if lost.is_file() and not lost.is_symlink():  # the name may come back in a crash
                 self._gone[lost.stat().st_ino] = lost.read_bytes()
                 self._held.append(REAL["open"](lost, os.O_RDONLY))  # no new file gets its inode
         result = REAL[name](*args, **keywords)
-        for folder in {each.parent for each in paths}:
+        for folder in {changed.parent for changed in paths}:
             self._names.setdefault(folder.stat().st_ino, [{}]).append(listing(folder))
         return result
 
@@ -146,8 +138,8 @@ class VirtualDisk:
                 self._lost[inode] = (old.ljust(len(content), b"\0"), content)
             elif inode in self._lost:  # as Linux does: the pages count as clean now
                 content = b"".join(
-                    before if page == lost else page
-                    for page, before, lost in zip_longest(
+                    old_page if page == lost_page else page
+                    for page, old_page, lost_page in zip_longest(
                         *map(pages, (content, *self._lost[inode])), fillvalue=b""
                     )
                 )
@@ -186,11 +178,11 @@ class VirtualDisk:
                 for name, inode in kept.items():
                     if inode in contents:
                         (folder / name).unlink(missing_ok=True)
-                        content = self._torn(choose, inode, contents[inode])
+                        content = self._tear(choose, inode, contents[inode])
                         (folder / name).write_bytes(content)
         self._settle()
 
-    def _torn(self, choose: Callable[[list[Any]], Any], inode: int, new: bytes) -> bytes:
+    def _tear(self, choose: Callable[[list[Any]], Any], inode: int, new: bytes) -> bytes:
         """Return the bytes of a file, of which each page was written, or was not."""
         old = self._bytes.get(inode, b"")
         size = choose([len(old), len(new)])
@@ -226,7 +218,7 @@ def first(choices: list[Any]) -> Any:
 
 
 def pages(data: bytes) -> list[bytes]:
-    return [data[at : at + PAGE] for at in range(0, len(data), PAGE)]
+    return [data[start : start + PAGE] for start in range(0, len(data), PAGE)]
 
 
 def listing(folder: Path) -> Listing:
@@ -260,12 +252,12 @@ def run_until_crashes(
     for calls in count():
         is_whole = False
         for seed in seeds:
-            done: list[Any] = []
+            notes: list[Any] = []
             with VirtualDisk(folder / f"{calls}-{seed}", calls) as disk:
                 with suppress(KilledError):
-                    work(disk.root, done)
+                    work(disk.root, notes)
                 is_whole = not disk.is_dead
                 disk.crash(seed)
-            yield disk.root, done
+            yield disk.root, notes
         if is_whole:
             return

@@ -1,13 +1,6 @@
 """A difference between both sides, and the text of its trial."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from tests.fuzz.trials import Difference, Refusal
-
-if TYPE_CHECKING:
-    from tests.fuzz.trials import Trial
+from tests.fuzz.trials import Difference, Refusal, Trial
 
 
 def text_of(trial: Trial) -> bytes:
@@ -17,15 +10,15 @@ def text_of(trial: Trial) -> bytes:
     return trial.data
 
 
-def only_ours(found: Difference, message: str = "") -> bool:
-    """Java refuses, saying ``message``; we do not."""
-    if not isinstance(found.java, Refusal) or isinstance(found.ours, Refusal):
+def only_ours(difference: Difference, message: str = "") -> bool:
+    """Whether only Java refuses, with this message."""
+    if not isinstance(difference.java, Refusal) or isinstance(difference.ours, Refusal):
         return False
-    return message in f"{found.java.error}: {found.java.message}"
+    return message in f"{difference.java.error}: {difference.java.message}"
 
 
-def only_java(found: Difference, message: str = "") -> bool:
-    """We refuse, saying ``message``; Java does not."""
-    if not isinstance(found.ours, Refusal) or isinstance(found.java, Refusal):
+def only_java(difference: Difference, message: str = "") -> bool:
+    """Whether only we refuse, with this message."""
+    if not isinstance(difference.ours, Refusal) or isinstance(difference.java, Refusal):
         return False
-    return message in found.ours.message
+    return message in difference.ours.message

@@ -1,25 +1,16 @@
-"""When a difference of a JSON text is explained, whatever the text is of."""
-
-from __future__ import annotations
+"""Explained differences of the JSON texts of headers and bodies."""
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from tests.fuzz.predicates.difference import only_java, only_ours, text_of
 from tests.fuzz.predicates.members import ENUM_MEMBERS
-from tests.fuzz.trials import ABSENT, Difference, Refusal
-
-if TYPE_CHECKING:
-    from tests.fuzz.trials import Trial
+from tests.fuzz.trials import ABSENT, Difference, Refusal, Trial
 
 
 def strict(text: bytes, *, integer_keys: bool) -> object:
-    """Parse a text strictly, with quoted integer keys if they may be unquoted; objects become lists of pairs.
-
-    Raises:
-        ValueError: the text is no JSON.
-    """
+    """Parse a text strictly, with quoted integer keys if they may be unquoted; objects become lists of pairs."""
 
     def refuse(word: str) -> object:
         raise ValueError(word)
@@ -56,52 +47,57 @@ def not_json(trial: Trial) -> bool:
     return False
 
 
-def not_utf8(trial: Trial, found: Difference) -> bool:
+def not_utf8(trial: Trial, difference: Difference) -> bool:
     try:
         text_of(trial).decode("utf-8")
     except UnicodeDecodeError:
-        return isinstance(found.ours, Refusal)
+        return isinstance(difference.ours, Refusal)
     return False
 
 
-def alone_in_array(trial: Trial, found: Difference) -> bool:
-    if not isinstance(found.java, int) or not isinstance(found.ours, int):
+def alone_in_array(trial: Trial, difference: Difference) -> bool:
+    if not isinstance(difference.java, int) or not isinstance(difference.ours, int):
         return False
-    cut = (found.ours + (1 << 31)) % (1 << 32) - (1 << 31)
-    return damaged(trial) and found.java == cut and b"[%d]" % found.ours in text_of(trial)
+    cut = (difference.ours + (1 << 31)) % (1 << 32) - (1 << 31)
+    return damaged(trial) and difference.java == cut and b"[%d]" % difference.ours in text_of(trial)
 
 
-def beyond_suffix(trial: Trial, found: Difference) -> bool:
-    if not damaged(trial) or not (isinstance(found.ours, int | float | str) or only_ours(found)):
+def beyond_suffix(trial: Trial, difference: Difference) -> bool:
+    if not damaged(trial) or not (
+        isinstance(difference.ours, int | float | str) or only_ours(difference)
+    ):
         return False
     number = rb"[0-9.]{39}|[0-9]{3}[BS]|(?:[0-9.]{8}|[0-9][eE][+-]?[0-9]{2,3})F"
     return re.search(number, text_of(trial)) is not None
 
 
-def date_as_number(trial: Trial, found: Difference) -> bool:
-    refused = only_java(found, f"expected an integer from {-1 << 63}") or only_java(
-        found, "expected an array, got a string"
+def date_as_number(trial: Trial, difference: Difference) -> bool:
+    refused = only_java(difference, f"expected an integer from {-1 << 63}") or only_java(
+        difference, "expected an array, got a string"
     )
     date = rb'"(?=[^"]{11,39}")[^"]*[0-9]{2}[-:/ ][^"]*"'
     return damaged(trial) and refused and re.search(date, text_of(trial)) is not None
 
 
-def unread_member(trial: Trial, found: Difference) -> bool:
-    return only_ours(found) and re.search(rb'"(?:body|suspended)"\s*:', text_of(trial)) is not None
+def unread_member(trial: Trial, difference: Difference) -> bool:
+    return (
+        only_ours(difference)
+        and re.search(rb'"(?:body|suspended)"\s*:', text_of(trial)) is not None
+    )
 
 
-def keys_in_text(_: Trial, found: Difference) -> bool:
-    if not isinstance(found.java, str) or not isinstance(found.ours, str):
+def keys_in_text(_: Trial, difference: Difference) -> bool:
+    if not isinstance(difference.java, str) or not isinstance(difference.ours, str):
         return False
-    return re.search(r"[{,]-?[0-9]+:", found.java) is not None and found.java.replace(
+    return re.search(r"[{,]-?[0-9]+:", difference.java) is not None and difference.java.replace(
         '"', ""
-    ) == found.ours.replace('"', "")
+    ) == difference.ours.replace('"', "")
 
 
-def repeated_member(trial: Trial, found: Difference) -> bool:
+def repeated_member(trial: Trial, difference: Difference) -> bool:
     if not (
-        only_ours(found)
-        or only_java(found)
+        only_ours(difference)
+        or only_java(difference)
         or (trial.about == "frame" and b'"$ref"' in text_of(trial))
     ):
         return False
@@ -111,14 +107,14 @@ def repeated_member(trial: Trial, found: Difference) -> bool:
         return trial.about == "frame" and text_of(trial).count(b'"extFields"') > 1
 
 
-def misread_name(trial: Trial, found: Difference) -> bool:
+def misread_name(trial: Trial, difference: Difference) -> bool:
     name = rb'"(?:[^"\\]|\\.)*[\xf0-\xf4](?:[^"\\]|\\.)*"\s*:'
     is_there = re.search(name, text_of(trial)) is not None
-    return only_ours(found, "malformed input around byte") and is_there
+    return only_ours(difference, "malformed input around byte") and is_there
 
 
-def nul_between(trial: Trial, found: Difference) -> bool:
-    if not damaged(trial) or not only_java(found):
+def nul_between(trial: Trial, difference: Difference) -> bool:
+    if not damaged(trial) or not only_java(difference):
         return False
     outside = re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text_of(trial))
     return b"\0" in outside.rstrip(b"\0 \t\r\n\f\b")
@@ -146,40 +142,42 @@ def _members_at(tree: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
     return cast("dict[str, Any]", tree) if isinstance(tree, dict) else {}
 
 
-def name_read_before(trial: Trial, found: Difference) -> bool:
-    if not found.path or isinstance(trial.java, Refusal):
+def name_read_before(trial: Trial, difference: Difference) -> bool:
+    if not difference.path or isinstance(trial.java, Refusal):
         return False
-    name, javas = str(found.path[-1]), _members_at(trial.java, found.path[:-1])
-    if found.ours is ABSENT:
-        bare = re.escape(name.replace("\0", "").encode("utf-8", "replace"))
-        return "\0" in name and re.search(b'"%b"\\s*:' % bare, text_of(trial)) is not None
-    return found.java is ABSENT and any(
-        "\0" in one and one.replace("\0", "") == name for one in javas
+    name, javas = str(difference.path[-1]), _members_at(trial.java, difference.path[:-1])
+    if difference.ours is ABSENT:
+        pattern = re.escape(name.replace("\0", "").encode("utf-8", "replace"))
+        return "\0" in name and re.search(b'"%b"\\s*:' % pattern, text_of(trial)) is not None
+    return difference.java is ABSENT and any(
+        "\0" in member and member.replace("\0", "") == name for member in javas
     )
 
 
-def nul_in_name(trial: Trial, found: Difference) -> bool:
-    if not damaged(trial) or not found.path or isinstance(found.ours, Refusal):
+def nul_in_name(trial: Trial, difference: Difference) -> bool:
+    if not damaged(trial) or not difference.path or isinstance(difference.ours, Refusal):
         return False
-    if isinstance(found.ours, str) and found.path[-1] in ENUM_MEMBERS | {"language"}:
-        return found.ours.replace("\0", "") != found.ours and isinstance(found.java, str)
-    for place in (name for one in found.path for name in _names_of(str(one))):
-        letters = (re.escape(one.encode("utf-8", "replace")) for one in place)
+    if isinstance(difference.ours, str) and difference.path[-1] in ENUM_MEMBERS | {"language"}:
+        return difference.ours.replace("\0", "") != difference.ours and isinstance(
+            difference.java, str
+        )
+    for place in (name for step in difference.path for name in _names_of(str(step))):
+        letters = (re.escape(letter.encode("utf-8", "replace")) for letter in place)
         name = re.compile(b'"(%b%b%b)"\\s*:' % (NULS, NULS.join(letters), NULS))
-        if any(b"\0" in one or rb"\u0000" in one for one in name.findall(text_of(trial))):
+        if any(b"\0" in match or rb"\u0000" in match for match in name.findall(text_of(trial))):
             return True
     return False
 
 
-def lost_reference(trial: Trial, found: Difference) -> bool:
-    if found.java in (None, ABSENT):  # the text begins with a point, and the member stays
-        kept = json.dumps(found.ours, default=str)
+def lost_reference(trial: Trial, difference: Difference) -> bool:
+    if difference.java in (None, ABSENT):  # the text begins with a point, and the member stays
+        kept = json.dumps(difference.ours, default=str)
         return re.fullmatch(r'\{"\$ref": "\.[^"]*"\}', kept) is not None
-    return only_ours(found, "eference") and b'"$ref"' in text_of(trial)
+    return only_ours(difference, "eference") and b'"$ref"' in text_of(trial)
 
 
-def no_number(trial: Trial, found: Difference) -> bool:
+def no_number(trial: Trial, difference: Difference) -> bool:
     return (
-        only_java(found, "not an integer")
+        only_java(difference, "not an integer")
         and re.search(rb'"(?:code|flag|opaque|version)"\s*:\s*"', text_of(trial)) is not None
     )

@@ -1,7 +1,5 @@
 """Members of bodies that Java treats in their own way."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from enum import Enum
@@ -16,20 +14,20 @@ ENUM_TYPES = {"LanguageCode"} | frozenset(
 
 
 ENUM_MEMBERS = frozenset(
-    one.wire
+    member.wire
     for cls in CLASSES.values()
     if any("member" in field.metadata for field in dataclasses.fields(cls))
-    for one in members_of(cls).values()
-    if ENUM_TYPES & set(re.findall(r"[\w.]+", one.form.java))
+    for member in members_of(cls).values()
+    if ENUM_TYPES & set(re.findall(r"[\w.]+", member.form.java))
 )
 """Names of the members that hold constants of an enum, or collections of them."""
 
 
 DERIVED_MEMBERS = frozenset(
-    one.wire
+    member.wire
     for cls in CLASSES.values()
     if any("member" in field.metadata for field in dataclasses.fields(cls))
-    for one in members_of(cls).values()
-    if one.write_only
+    for member in members_of(cls).values()
+    if member.write_only
 )
 """Names of the members that Java computes when it writes."""

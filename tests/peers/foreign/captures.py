@@ -28,11 +28,6 @@ class Capture:
     packets: list[Packet]
     truth: list[Truth]
 
-    @property
-    def frame_counts(self) -> tuple[int, int]:
-        """The least and the greatest number of rows that a decoder may give."""
-        return sum(frame.certain for frame in self.truth), len(self.truth)
-
 
 def capture(profile: Profile, seed: int, *, unit: int = 1000) -> Capture:
     """Generate the capture of a seed, with times in units of nanoseconds."""

@@ -72,7 +72,7 @@ def last_line(error: BaseException) -> str:
         ({"subscribe": "spark-ten", "caFile": "/no/ca.pem"}, "certificates /no/ca.pem: [Errno 2]"),
     ],
 )  # fmt: skip
-def test_a_batch_ends_in_one_line_that_says_what_to_do(
+def test_batch_ends_in_one_line_that_says_what_to_do(
     reader: Reader, options: dict[str, Any], line: str
 ) -> None:
     schema = options.pop("schema", None)
@@ -94,7 +94,7 @@ def test_a_batch_ends_in_one_line_that_says_what_to_do(
         ({"subscribe": "spark-ten", "endingOffsets": "latest"}, "a stream has no end: leave out 'endingOffsets'"),
     ],
 )  # fmt: skip
-def test_a_stream_ends_in_one_line_that_says_what_to_do(
+def test_stream_ends_in_one_line_that_says_what_to_do(
     reader: Reader, options: dict[str, Any], line: str
 ) -> None:
     with pytest.raises(Exception, match=r"OptionError|UnknownTopicError|Unreachable") as error:
@@ -103,7 +103,7 @@ def test_a_stream_ends_in_one_line_that_says_what_to_do(
     assert line in last_line(error.value)
 
 
-def test_a_task_that_fails_ends_in_one_line(reader: Reader, topics: Topics) -> None:
+def test_task_that_fails_ends_in_one_line(reader: Reader, topics: Topics) -> None:
     topics.forbid("spark-forbidden")
     with pytest.raises(Exception, match="PullFailedError") as error:
         reader.batch(PLACE, subscribe="spark-ten", group="spark-forbidden").show()
@@ -115,7 +115,7 @@ def test_a_task_that_fails_ends_in_one_line(reader: Reader, topics: Topics) -> N
     assert last_line(error.value).endswith("and see the permission of the topic")
 
 
-def test_a_name_server_that_goes_away_ends_a_batch_in_one_line(topics: Topics) -> None:
+def test_name_server_that_goes_away_ends_a_batch_in_one_line(topics: Topics) -> None:
     with tapped(port_of(topics)) as names:
         settings = read_options({"nameServers": names.address, "subscribe": "spark-ten"})
         (place,) = batch_ranges(settings, Cluster(settings))
@@ -133,9 +133,7 @@ def test_a_name_server_that_goes_away_ends_a_batch_in_one_line(topics: Topics) -
 
 @pytest.mark.full
 @pytest.mark.parametrize("option", ["subscribe", "subscribePattern"])
-def test_a_name_server_that_goes_away_stops_no_stream_but_its_restart(
-    topics: Topics, option: str
-) -> None:
+def test_lost_name_server_stops_only_a_restart_of_a_stream(topics: Topics, option: str) -> None:
     topics.create(f"spark-{option}", queues=1)
     now = [0.0]
     with tapped(port_of(topics)) as names:

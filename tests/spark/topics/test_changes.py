@@ -1,4 +1,4 @@
-"""Streams whose topics and brokers change while they run: what Java's brokers still have is read once.
+"""Streams whose topics and brokers change read each message of Java's brokers once.
 
 ``make test-all`` runs them.
 """
@@ -35,7 +35,7 @@ pytestmark = marks_of_kills()
 
 PLACE = "topic string, brokerName string, queueId int, queueOffset bigint"
 PATIENCE = 600.0
-"""Seconds for what a stream does on a busy machine."""
+"""Seconds that a stream may take on a busy machine."""
 SMALL_FILES = {
     "mappedFileSizeCommitLog": 1 << 20,
     "maxMessageSize": 100_000,
@@ -139,7 +139,7 @@ def test_each_offset_is_read_once_while_topics_grow_and_servers_restart(
 
 
 @releases
-def test_messages_whose_retention_has_passed_are_an_error_or_a_warning(
+def test_expired_messages_are_an_error_or_a_warning(
     spark: SparkSession,
     java_cluster: JavaCluster,
     tmp_path: Path,
@@ -158,13 +158,13 @@ def test_messages_whose_retention_has_passed_are_an_error_or_a_warning(
     topics.run(lambda c: Admin(c).brokers.delete_expired_commit_log(broker=broker.address))
     # every file but the last is deleted, which has less than a thousand messages
     wait_until(lambda: len(topics.places(topic)) < 1000, "files are deleted", PATIENCE)
-    left = topics.places(topic)
-    first = min(offset for _, queue, offset in left if queue == 0)
+    kept = topics.places(topic)
+    first = min(offset for _, queue, offset in kept if queue == 0)
     with pytest.raises(Exception, match="are lost") as error:
         stream.run_to_end()
     line = line_of(error, "are lost")
     with stream.running(failOnDataLoss="false"):
-        stream.wait_for(topic, left)
+        stream.wait_for(topic, kept)
         places = stream.places(topic)
     from_first = {
         "nameServers": java_cluster.address,
@@ -178,22 +178,22 @@ def test_messages_whose_retention_has_passed_are_an_error_or_a_warning(
     assert "are lost, they were deleted: the retention time of the broker has passed" in line
     assert "set failOnDataLoss=false to go on without them" in line
     assert first > 200
-    assert places == Counter(read | left)
-    assert Counter(read_here(from_first)) == Counter(left)
+    assert places == Counter(read | kept)
+    assert Counter(read_here(from_first)) == Counter(kept)
     lines = capsys.readouterr().err.splitlines()  # of this process, others have their own
     assert f"rocketmq: topic {topic}, broker {name}, queue 0: messages 0 to {first - 1}" in lines[0]
     assert len(lines) == 2
 
 
 @releases
-def test_a_topic_that_is_created_again_is_an_error_or_read_from_its_first_message(
+def test_recreated_topic_is_an_error_or_read_from_its_first_message(
     spark: SparkSession, java_cluster: JavaCluster, tmp_path: Path, release: str
 ) -> None:
     name = f"again-{release.replace('.', '-')}"
     broker = java_cluster.broker(name, version=release)
     topics = Topics(java_cluster.address, only=broker.address)
     topic = topics.create(f"spark-{name}", queues=2)
-    before = topics.fill(topic, [b"x"] * 60)
+    first_places = topics.fill(topic, [b"x"] * 60)
     stream = Stream(spark, tmp_path, java_cluster.address, subscribe=topic)
 
     def has_route() -> bool:
@@ -202,12 +202,12 @@ def test_a_topic_that_is_created_again_is_an_error_or_read_from_its_first_messag
         return False
 
     with stream.running(failOnDataLoss="false"):
-        stream.wait_for(topic, before)
+        stream.wait_for(topic, first_places)
         topics.delete(topic)
         wait_until(lambda: not has_route(), "the route is gone")
         topics.create(topic, queues=2)
-        after = topics.fill(topic, [b"y"] * 8)
+        new_places = topics.fill(topic, [b"y"] * 8)
         wait_until(lambda: stream.places(topic).total() >= 68, "all are read", PATIENCE)
         places = stream.places(topic)
 
-    assert places == Counter(before) + Counter(after)
+    assert places == Counter(first_places) + Counter(new_places)

@@ -3,22 +3,17 @@
 ``make test-all`` runs it with 200,000 rows.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from tests.peers.processes import wait_until
-from tests.spark.cluster import LocalCluster
+from tests.spark.cluster import LocalCluster, read_recipe
 from tests.spark.conftest import without_spark
-
-if TYPE_CHECKING:
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 pytestmark = pytest.mark.java
 
@@ -54,12 +49,12 @@ def test_executors_that_are_killed_lose_no_row(rocketmq: RocketMQ, tmp_path: Pat
 
     def kill() -> None:
         for number in range(KILLS):
-            some = ROWS * (number + 1) // (KILLS + 2)
+            count = ROWS * (number + 1) // (KILLS + 2)
             wait_until(
-                lambda some=some: (  # type: ignore[misc]  # defaults as arguments
-                    job_ended.is_set() or len(rocketmq.messages("plain")) >= some
+                lambda count=count: (  # type: ignore[misc]  # defaults as arguments
+                    job_ended.is_set() or len(rocketmq.messages("plain")) >= count
                 ),
-                f"{some} rows",
+                f"{count} rows",
                 1800,
             )
             for pid in cluster.executors()[:1]:
@@ -69,9 +64,9 @@ def test_executors_that_are_killed_lose_no_row(rocketmq: RocketMQ, tmp_path: Pat
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        install, *others = recipe()
+        install, *commands = read_recipe(GUIDE, "On a cluster")
         assert install == 'pip install --target site "rocketwire[spark]"'
-        cluster.submit(others, {"NAMESRV_ADDR": rocketmq.address, "ROWS": str(ROWS)})
+        cluster.submit(commands, {"NAMESRV_ADDR": rocketmq.address, "ROWS": str(ROWS)})
     finally:
         job_ended.set()
         killer.join()
@@ -82,9 +77,3 @@ def test_executors_that_are_killed_lose_no_row(rocketmq: RocketMQ, tmp_path: Pat
     assert {int(body or b"") for body in keys} == set(range(ROWS))
     assert all(keys[message.body] == message.msg_id for message in messages)
     assert len(set(keys.values())) == ROWS
-
-
-def recipe() -> list[str]:
-    """The guide's commands."""
-    text = GUIDE.read_text("utf-8").partition("\n## On a cluster\n")[2]
-    return text.partition("```sh\n")[2].partition("```")[0].splitlines()

@@ -31,7 +31,6 @@ class Jobs:
     """The jobs, with a cluster that has orders.
 
     Attributes:
-        ids: message ids of the orders.
         folder: what the guide calls ``out``.
     """
 
@@ -74,7 +73,7 @@ def jobs(spark: SparkSession, rocketmq: RocketMQ, tmp_path: Path) -> Jobs:
     return Jobs(spark, rocketmq, tmp_path / "out")
 
 
-def test_a_topic_goes_to_parquet(jobs: Jobs, spark: SparkSession) -> None:
+def test_topic_goes_to_parquet(jobs: Jobs, spark: SparkSession) -> None:
     for _ in range(2):
         jobs.run("A topic to Parquet")
     rows = spark.read.parquet(str(jobs.folder / "orders")).collect()
@@ -105,7 +104,7 @@ def test_orders_are_enriched_and_written_back(jobs: Jobs) -> None:
 
 
 @pytest.mark.full
-def test_a_backfill_that_runs_again_repeats_its_unique_keys(jobs: Jobs) -> None:
+def test_backfill_that_runs_again_repeats_its_unique_keys(jobs: Jobs) -> None:
     start = min(message.store_timestamp for message in jobs.cluster.messages("orders"))
     for _ in range(2):
         jobs.run("Backfill by time", BEGIN=str(start), END=str(start + 3_600_000))

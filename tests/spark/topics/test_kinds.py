@@ -1,19 +1,14 @@
 """Topics that are not plain ones, at Java's brokers: read by the classes that Spark calls."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import trio
 
-from rocketwire.client import (
-    Message,
-    ProducerConfig,
-    open_producer,
-)
+from rocketwire.client import ClientInstance, Message, ProducerConfig, open_producer
 from rocketwire.client.admin.admin import Admin
 from rocketwire.errors import RocketWireError
 from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError
@@ -21,17 +16,12 @@ from rocketwire_tools.spark.topics.connection import close_sessions
 from rocketwire_tools.spark.topics.options import read_options
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
 from rocketwire_tools.spark.topics.sink.task import write_partition
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
 from tests.peers.peers import CURRENT, OLD
 from tests.peers.processes import wait_until
 from tests.spark.conftest import without_spark
 from tests.spark.topics_of_java import Topics, read_here
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rocketwire.client import ClientInstance
-    from tests.peers.cluster import JavaCluster
 
 OPTIONS = {
     "compactionMappedFileSize": 20_000,
@@ -69,7 +59,7 @@ def read(topics: Topics, topic: str, **options: str) -> list[Any]:
 
 
 @pytest.mark.full
-def test_a_compacted_topic_has_the_last_message_of_each_key(java_cluster: JavaCluster) -> None:
+def test_compacted_topic_has_the_last_message_of_each_key(java_cluster: JavaCluster) -> None:
     topics = topics_at(java_cluster, CURRENT)
     topic = topics.create(unique("prices"), 1, attributes={"+cleanup.policy": "COMPACTION"})
 
@@ -87,9 +77,7 @@ def test_a_compacted_topic_has_the_last_message_of_each_key(java_cluster: JavaCl
 
 
 @pytest.mark.full
-def test_a_static_topic_is_read_while_it_moves_to_another_broker(
-    java_cluster: JavaCluster,
-) -> None:
+def test_static_topic_is_read_while_it_moves_to_another_broker(java_cluster: JavaCluster) -> None:
     java_cluster.end_brokers()  # one of 4.9.4 does not know what a static topic is
     topics, topic = topics_at(java_cluster, CURRENT), unique("static")
 
@@ -98,7 +86,7 @@ def test_a_static_topic_is_read_while_it_moves_to_another_broker(
             for number in range(6):
                 await producer.send(Message(topic, b"%d" % number))
 
-    async def routed(client: ClientInstance, owner: str) -> None:
+    async def wait_for_route(client: ClientInstance, owner: str) -> None:
         with trio.fail_after(60):
             while True:  # until then the name server has no route of the topic, or an older one
                 with contextlib.suppress(RocketWireError, KeyError):
@@ -110,24 +98,22 @@ def test_a_static_topic_is_read_while_it_moves_to_another_broker(
 
     async def create(client: ClientInstance) -> None:
         await Admin(client).static_topics.create_or_update(topic, 2, ["broker-a"])
-        await routed(client, "broker-a")
+        await wait_for_route(client, "broker-a")
         await fill(client)
 
     async def move(client: ClientInstance) -> None:
         await Admin(client).static_topics.remap(topic, ["broker-b"])
-        await routed(client, "broker-b")
+        await wait_for_route(client, "broker-b")
         await fill(client)
 
     topics.run(create)
-    before = read(topics, topic)
-    assert len(before) == 6
+    assert len(read(topics, topic)) == 6
     topics.run(move)
-    after = read(topics, topic)
-    assert len(after) == 12
+    assert len(read(topics, topic)) == 12
 
 
 @pytest.mark.parametrize("release", [CURRENT, OLD])
-def test_a_light_topic_is_read_by_name(java_cluster: JavaCluster, release: str) -> None:
+def test_light_topic_is_read_by_name(java_cluster: JavaCluster, release: str) -> None:
     topics = topics_at(java_cluster, release)
     topic, light = topics.create(unique("parent"), queues=1), f"%LMQ%{unique('light')}"
     with pytest.raises(UnknownTopicError, match=f"no broker has messages of LMQ {light}"):
@@ -147,9 +133,7 @@ def test_a_light_topic_is_read_by_name(java_cluster: JavaCluster, release: str) 
 
 
 @pytest.mark.parametrize("release", [CURRENT, OLD])
-def test_rows_that_are_written_in_a_namespace_are_read_in_it(
-    java_cluster: JavaCluster, release: str
-) -> None:
+def test_rows_of_a_namespace_are_read_in_it(java_cluster: JavaCluster, release: str) -> None:
     topics, shop = topics_at(java_cluster, release), unique("shop")
     stored, outside = topics.create(f"{shop}%orders", queues=1), topics.create(unique("outside"))
     options = {"nameServers": topics.address, "namespace": shop}
@@ -169,6 +153,6 @@ def test_rows_that_are_written_in_a_namespace_are_read_in_it(
     cluster = Cluster(read_options({**options, "subscribe": "orders", "group": "readers"}))
     cluster.commit(dict.fromkeys(cluster.queues([stored]), 2))
     wait_until(
-        lambda: set(topics.committed(stored, f"{shop}%readers").values()) == {2},
+        lambda: set(topics.read_committed(stored, f"{shop}%readers").values()) == {2},
         "the group of the namespace has the offset",
     )

@@ -4,30 +4,24 @@ nor on what its bodies are when they are decompressed.
 ``ROCKETWIRE_SPARK_MESSAGES`` makes the topic larger.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.client import Message, ProducerConfig, open_producer
+from rocketwire.client import ClientInstance, Message, ProducerConfig, open_producer
 from rocketwire.wire.message.body_compression import CompressionType
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
 from tests.peers.processes import wait_until
 from tests.spark.conftest import ROOT, without_spark
 from tests.spark.topics_of_java import Topics
 
-if TYPE_CHECKING:
-    from rocketwire.client import ClientInstance
-    from tests.peers.cluster import JavaCluster
-
 pytestmark = pytest.mark.java
 
 MESSAGES = int(os.environ.get("ROCKETWIRE_SPARK_MESSAGES", "20000"))
-MOST = 300_000
+LIMIT = 300_000
 """KiB of memory of a worker, with PySpark and Arrow in it."""
 WORKER = """
 import os, re, sys
@@ -55,7 +49,7 @@ print(count, most)  # ru_maxrss would be that of the process that started this o
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("size", "count", "kind"),
+    ("size", "count", "compression"),
     [
         (4096, MESSAGES, None),
         (4_000_000, MESSAGES // 500, None),
@@ -65,8 +59,8 @@ print(count, most)  # ru_maxrss would be that of the process that started this o
     ],
     ids=["4 KiB", "4 MB", "4 MB of zlib", "4 MB of LZ4", "4 MB of ZSTD"],
 )
-def test_a_worker_has_room_for_a_topic_of_any_size(
-    shared_java_cluster: JavaCluster, size: int, count: int, kind: CompressionType | None
+def test_worker_has_room_for_a_topic_of_any_size(
+    shared_java_cluster: JavaCluster, size: int, count: int, compression: CompressionType | None
 ) -> None:
     without_spark()
     topics = Topics(shared_java_cluster.address, only=shared_java_cluster.master.address)
@@ -75,14 +69,14 @@ def test_a_worker_has_room_for_a_topic_of_any_size(
     async def fill(client: ClientInstance) -> None:
         config = ProducerConfig(
             send_msg_timeout=60,
-            compress_msg_body_over_howmuch=1 << 30 if kind is None else 1,
-            compress_type=kind or CompressionType.ZLIB,
+            compress_msg_body_over_howmuch=1 << 30 if compression is None else 1,
+            compress_type=compression or CompressionType.ZLIB,
             compress_level=1,
         )
         async with open_producer(client, "fillers", config) as producer:
             if size > 1_000_000:
                 for number in range(count):
-                    body = os.urandom(size) if kind is None else bytes([number % 256]) * size
+                    body = os.urandom(size) if compression is None else bytes([number % 256]) * size
                     await producer.send(Message(topic, body))
                 return
             for first in range(0, count, 100):
@@ -92,7 +86,7 @@ def test_a_worker_has_room_for_a_topic_of_any_size(
     topics.run(fill)
     wait_until(lambda: sum(topics.ends(topic).values()) >= count, "all are in queues", 120)
     roots = [str(ROOT), str(ROOT / "namesrv"), str(ROOT / "tools")]
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", WORKER, topics.address, topic],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(roots)},
         capture_output=True,
@@ -100,8 +94,8 @@ def test_a_worker_has_room_for_a_topic_of_any_size(
         timeout=1800,
         check=False,
     )
-    assert ran.returncode == 0, ran.stderr[-3000:]
-    read, memory = map(int, ran.stdout.split())
+    assert process.returncode == 0, process.stderr[-3000:]
+    read, memory = map(int, process.stdout.split())
 
     assert read >= count
-    assert memory < MOST
+    assert memory < LIMIT

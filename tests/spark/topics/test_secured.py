@@ -78,12 +78,7 @@ releases = pytest.mark.parametrize("topic", TOPICS.values(), ids=TOPICS)
 
 
 class Secured(NamedTuple):
-    """The running servers; ``t5`` and ``t4`` have twenty messages at the broker of each release.
-
-    Attributes:
-        address: of the name server.
-        folder: has certificates and keys.
-    """
+    """The running servers; ``t5`` and ``t4`` have twenty messages at the broker of each release."""
 
     address: str
     folder: Path
@@ -105,7 +100,7 @@ class Secured(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     """A name server and two brokers that take plain connections, and TLS with a certificate."""
     without_spark()
     folder = tmp_path_factory.mktemp("secured")
@@ -146,8 +141,8 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
             f"createAcl -b {new.address} -s User:{READER} -r Topic:t5,Group:spark-rocketwire -a Sub -d Allow",
         ):
             words = ("-n", names.address, "--access-key", ACCESS, "--secret-key", SECRET)
-            done = run_here(*line.split(), *words)
-            assert done.status == 0, done.complaint
+            output = run_here(*line.split(), *words)
+            assert output.status == 0, output.complaint
         yield Secured(names.address, folder)
 
 
@@ -156,9 +151,13 @@ async def _fill(address: str, brokers: dict[str, tuple[str, str]]) -> None:
     config = ClientConfig(namesrv_addr=address, credentials=Credentials(ACCESS, SECRET))
     async with open_client(config) as client, open_producer(client, "fillers") as producer:
         admin = Admin(client)
-        for broker, topic in ((at, topic) for at, topics in brokers.items() for topic in topics):
-            made = TopicConfig(topic_name=topic, read_queue_nums=2, write_queue_nums=2)
-            await admin.topics.create_or_update(made, broker=broker)
+        for broker, topic in (
+            (address_of_broker, topic)
+            for address_of_broker, topics in brokers.items()
+            for topic in topics
+        ):
+            config_of_topic = TopicConfig(topic_name=topic, read_queue_nums=2, write_queue_nums=2)
+            await admin.topics.create_or_update(config_of_topic, broker=broker)
             with trio.fail_after(60):
                 while True:  # it is registered a moment later
                     try:
@@ -187,35 +186,35 @@ def are_twenty(places: list[Any]) -> bool:
 
 
 @releases
-def test_a_secret_comes_from_a_file(secured: Secured, topic: str) -> None:
-    assert are_twenty(read_here(secured.options(topic)))
+def test_secret_comes_from_a_file(servers: Secured, topic: str) -> None:
+    assert are_twenty(read_here(servers.options(topic)))
 
 
 @releases
-def test_a_secret_comes_from_the_environment(
-    secured: Secured, topic: str, monkeypatch: pytest.MonkeyPatch
+def test_secret_comes_from_the_environment(
+    servers: Secured, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ROCKETWIRE_ACCESS_KEY", ACCESS)
     monkeypatch.setenv("ROCKETWIRE_SECRET_KEY", SECRET)
 
-    assert are_twenty(read_here({"nameServers": secured.address, "subscribe": topic}))
+    assert are_twenty(read_here({"nameServers": servers.address, "subscribe": topic}))
 
 
 @releases
-def test_all_goes_over_tls_with_a_certificate_of_the_client(secured: Secured, topic: str) -> None:
-    assert are_twenty(read_here(secured.options(topic, **secured.tls)))
+def test_all_goes_over_tls_with_a_certificate_of_the_client(servers: Secured, topic: str) -> None:
+    assert are_twenty(read_here(servers.options(topic, **servers.tls)))
 
 
 @releases
-def test_an_account_that_may_only_subscribe_reads(secured: Secured, topic: str) -> None:
-    keys = str(secured.folder / "reader")
+def test_account_that_may_only_subscribe_reads(servers: Secured, topic: str) -> None:
+    keys = str(servers.folder / "reader")
 
-    assert are_twenty(read_here(secured.options(topic, credentialsFile=keys)))
+    assert are_twenty(read_here(servers.options(topic, credentialsFile=keys)))
 
 
-def wrong(secured: Secured) -> Iterator[tuple[dict[str, str], str]]:
+def wrong(servers: Secured) -> Iterator[tuple[dict[str, str], str]]:
     """Options, and the end of what a user reads about them."""
-    folder, tls = secured.folder, secured.tls
+    folder, tls = servers.folder, servers.tls
     of_secrets = "(Sub), and "
     of_certificates = (
         "see options caFile, certFile, keyFile and tlsServerName, and what the servers"
@@ -230,10 +229,10 @@ def wrong(secured: Secured) -> Iterator[tuple[dict[str, str], str]]:
 
 
 @releases
-def test_what_is_wrong_is_said_in_one_line(secured: Secured, topic: str) -> None:
-    for options, text in wrong(secured):
+def test_wrong_options_are_an_error_of_one_line(servers: Secured, topic: str) -> None:
+    for options, text in wrong(servers):
         close_sessions()
-        chosen = {key: value for key, value in secured.options(topic, **options).items() if value}
+        chosen = {key: value for key, value in servers.options(topic, **options).items() if value}
         with pytest.raises((OptionError, PullFailedError, UnreachableError)) as error:
             read_here(chosen)
         assert text in str(error.value)
@@ -242,25 +241,25 @@ def test_what_is_wrong_is_said_in_one_line(secured: Secured, topic: str) -> None
 
 
 @releases
-def test_rows_are_written_with_a_secret_over_tls(secured: Secured, topic: str) -> None:
+def test_rows_are_written_with_a_secret_over_tls(servers: Secured, topic: str) -> None:
     pa: Any = importlib.import_module("pyarrow")
     target = f"written-{topic}"
 
     def write(**options: str) -> None:
-        options = {"nameServers": secured.address, "topic": target, "retryTimeout": "1", **options}
+        options = {"nameServers": servers.address, "topic": target, "retryTimeout": "1", **options}
         batches = iter([pa.record_batch({"body": ["a", "b"]})])
         write_partition(("body",), read_sink_options(options), batches, "run", 0)
 
-    write(credentialsFile=str(secured.folder / "keys"), **secured.tls)
+    write(credentialsFile=str(servers.folder / "keys"), **servers.tls)
     with pytest.raises(SinkError, match="check the credentials, and that they permit to publish"):
-        write(credentialsFile=str(secured.folder / "wrong"))
+        write(credentialsFile=str(servers.folder / "wrong"))
     with pytest.raises(SinkError, match="see options caFile, certFile, keyFile and tlsServerName"):
-        write(credentialsFile=str(secured.folder / "keys"), caFile=secured.tls["caFile"])
-    assert len(read_here(secured.options(target))) == 2
+        write(credentialsFile=str(servers.folder / "keys"), caFile=servers.tls["caFile"])
+    assert len(read_here(servers.options(target))) == 2
 
 
-def test_no_plan_and_no_event_shows_a_secret(secured: Secured, spark: SparkSession) -> None:
-    options = secured.options("t5,t4", **secured.tls)
+def test_no_plan_and_no_event_shows_a_secret(servers: Secured, spark: SparkSession) -> None:
+    options = servers.options("t5,t4", **servers.tls)
     frame = spark.read.format("rocketmq").options(**options).load()
     assert frame.count() == 40
     with contextlib.redirect_stdout(io.StringIO()) as plan_text:

@@ -25,7 +25,6 @@ pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 
 def save(frame: DataFrame, cluster: RocketMQ, topic: str | None, **options: str) -> None:
-    """Write a frame."""
     options = {"nameServers": cluster.address, **options}
     if topic is not None:
         options["topic"] = topic
@@ -58,11 +57,7 @@ def test_rows_with_kafkas_columns_are_written_as_they_were_read(
 
 
 class Query:
-    """A streaming query from files to a topic.
-
-    Attributes:
-        topic: the topic.
-    """
+    """A streaming query from files to a topic."""
 
     def __init__(self, spark: SparkSession, cluster: RocketMQ, folder: Path) -> None:
         self.topic = cluster.topic()
@@ -99,13 +94,10 @@ class Query:
 
 @pytest.fixture
 def query(spark: SparkSession, rocketmq: RocketMQ, tmp_path: Path) -> Query:
-    """A streaming query."""
     return Query(spark, rocketmq, tmp_path)
 
 
-def test_a_micro_batch_that_runs_again_has_the_same_unique_keys(
-    query: Query, rocketmq: RocketMQ
-) -> None:
+def test_repeated_micro_batch_has_the_same_unique_keys(query: Query, rocketmq: RocketMQ) -> None:
     query.put("1", "a", "b", "a")
     query.run(ids="stable")
     query.put("2", "a", "c")
@@ -119,7 +111,7 @@ def test_a_micro_batch_that_runs_again_has_the_same_unique_keys(
 
 
 @pytest.mark.full
-def test_a_micro_batch_of_foreach_batch_has_stable_keys_too(
+def test_micro_batch_of_foreach_batch_has_stable_keys_too(
     spark: SparkSession, query: Query, rocketmq: RocketMQ
 ) -> None:
     query.put("1", "a")

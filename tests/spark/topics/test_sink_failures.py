@@ -37,17 +37,11 @@ pytestmark = marks_of_kills()
 
 ROWS = 3000
 PATIENCE = 300.0
-"""Seconds for what a busy machine does late."""
+"""Seconds that a busy machine may take."""
 
 
 class Sink:
-    """A name server and a broker of one release that may be stopped, and rows that wait for it.
-
-    Attributes:
-        broker: the broker.
-        name_server: the name server.
-        topics: their topics.
-    """
+    """A name server and a broker of one release that may be stopped, and rows that wait for it."""
 
     def __init__(
         self, spark: SparkSession, name_server: JavaNameServer, broker: JavaBroker, folder: Path
@@ -75,12 +69,12 @@ class Sink:
     @contextlib.contextmanager
     def changing(self, topic: str, change: Callable[[], object]) -> Generator[None]:
         """Change the servers when rows of both partitions have arrived; then let the others pass."""
-        before = self.count(topic)
+        count_before = self.count(topic)
 
         def watch() -> None:
             try:
                 wait_until(
-                    lambda: self.count(topic) - before > ROWS // 3,
+                    lambda: self.count(topic) - count_before > ROWS // 3,
                     "more rows than one partition sends",
                     PATIENCE,
                 )
@@ -100,7 +94,6 @@ class Sink:
         return 0
 
     def save(self, frame: DataFrame, topic: str, **options: str) -> None:
-        """Write a frame."""
         options = {"nameServers": self.topics.address, "topic": topic, **options}
         frame.write.format("rocketmq").options(**options).mode("append").save()
 
@@ -115,7 +108,6 @@ class Sink:
 def servers(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[JavaNameServer, JavaBroker]]:
-    """A name server and a broker of one release."""
     folder = tmp_path_factory.mktemp("servers")
     name_server = JavaNameServer(folder / "namesrv", version=request.param)
     broker = JavaBroker(folder / "broker", [name_server.address], version=request.param)
@@ -162,7 +154,7 @@ def test_rows_arrive_although_the_broker_is_killed_and_starts_again(sink: Sink) 
     assert all(keys[message.body] == message.msg_id for message in messages)
 
 
-def test_a_broker_that_stays_away_is_said_in_one_line(sink: Sink) -> None:
+def test_lasting_absence_of_a_broker_is_reported_in_one_line(sink: Sink) -> None:
     topic = sink.topics.create("spark-away")
     with (
         sink.changing(topic, sink.broker.kill),

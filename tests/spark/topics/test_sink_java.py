@@ -38,7 +38,6 @@ class Brokers:
         }
 
     def topic(self, release: str, queues: int = 4) -> str:
-        """Create a topic on one broker."""
         name = "broker-old" if release == OLD else "broker-a"
 
         async def create() -> str:
@@ -55,8 +54,6 @@ class Brokers:
         return topic
 
     def messages(self, topic: str) -> list[StoredMessage]:
-        """Return the messages of a topic."""
-
         async def read() -> list[StoredMessage]:
             async with (
                 open_admin(self.address) as admin,
@@ -68,18 +65,15 @@ class Brokers:
         return messages
 
     def bodies(self, topic: str) -> Counter[str]:
-        """Return the bodies of a topic."""
         return Counter((message.body or b"").decode() for message in self.messages(topic))
 
     def save(self, frame: DataFrame, topic: str, **options: str) -> None:
-        """Write a frame to a topic."""
         options = {"nameServers": self.address, "topic": topic, **options}
         frame.write.format("rocketmq").options(**options).mode("append").save()
 
 
 @pytest.fixture(scope="module")
 def brokers(shared_java_cluster: JavaCluster) -> Brokers:
-    """Both brokers."""
     return Brokers(shared_java_cluster)
 
 
@@ -87,9 +81,7 @@ releases = pytest.mark.parametrize("release", [CURRENT, OLD])
 
 
 @releases
-def test_every_column_is_a_part_of_the_message(
-    spark: SparkSession, brokers: Brokers, release: str
-) -> None:
+def test_columns_are_parts_of_messages(spark: SparkSession, brokers: Brokers, release: str) -> None:
     topic = brokers.topic(release)
     schema = (
         "body binary, tags string, keys array<string>, properties map<string,string>,"
@@ -125,7 +117,7 @@ def test_delayed_rows_are_delivered_at_their_time(spark: SparkSession, brokers: 
     assert not any(name.startswith("TIMER_") for name in properties_of(messages[b"now"]))
 
 
-def test_a_broker_that_ignores_delays_is_refused(spark: SparkSession, brokers: Brokers) -> None:
+def test_broker_that_ignores_delays_is_refused(spark: SparkSession, brokers: Brokers) -> None:
     topic = brokers.topic(OLD)
     frame = frame_of(spark, [("late", 4)], "body string, delaySeconds int")
     with pytest.raises(Exception, match=r"a broker is older than 5\.0, which ignores delays"):

@@ -3,26 +3,20 @@
 ``make test-all`` writes 200,000 rows in each mode.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from rocketwire.errors import RocketWireError
+from tests.peers.cluster import JavaCluster
 from tests.peers.peers import CURRENT, OLD
 from tests.spark.conftest import without_spark
 from tests.spark.driver import Drivers
 from tests.spark.kills import WRITE, marks_of_kills
 from tests.spark.topics_of_java import Topics
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.peers.cluster import JavaCluster
 
 pytestmark = marks_of_kills(WRITE)
 
@@ -80,9 +74,7 @@ def wait_for_more(drivers: Drivers, count: Callable[[], int]) -> None:
     assert drivers.wait(lambda: count() >= enough, 0.1), "the job has ended before it was killed"
 
 
-def test_no_row_is_missing_and_repeated_ones_have_equal_unique_keys(
-    broker: Broker, tmp_path: Path
-) -> None:
+def test_rows_are_kept_and_repeated_ones_have_equal_keys(broker: Broker, tmp_path: Path) -> None:
     topic = broker.topics.create(f"stable-{broker.name}", queues=8)
     job = job_of(broker, topic, ids="stable", runId="run-1", batchSize="2k", inFlight="1")
     with Drivers(tmp_path, job) as drivers:
@@ -96,5 +88,5 @@ def test_no_row_is_missing_and_repeated_ones_have_equal_unique_keys(
     drivers.report(f"{broker.name}, ids=stable: {ROWS} rows, {len(messages)} messages")
     assert (drivers.killed["driver"], drivers.killed["executor"]) == (1, KILLS)
     assert sorted(int(body or b"") for body in keys) == list(range(ROWS))
-    assert all(len(each) == 1 for each in keys.values())
-    assert len({key for each in keys.values() for key in each}) == ROWS
+    assert all(len(ids) == 1 for ids in keys.values())
+    assert len({key for ids in keys.values() for key in ids}) == ROWS

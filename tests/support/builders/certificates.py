@@ -3,13 +3,12 @@
 Elliptic keys, because they are made in no time.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import ssl
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import trio
 from cryptography import x509
@@ -20,10 +19,6 @@ from trio.testing import memory_stream_pair
 
 from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire.serving.tls.stream import TlsStream
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 _AUTHORITY_USAGE = x509.KeyUsage(
     digital_signature=True,
@@ -63,7 +58,7 @@ class Pair:
             else serialization.NoEncryption(),
         )
 
-    def issue(self, name: str) -> Pair:
+    def issue(self, name: str) -> "Pair":
         """Sign a certificate for 127.0.0.1 under that name."""
         return _sign(name, self)
 
@@ -106,25 +101,25 @@ def _sign(name: str, issuer: Pair | None) -> Pair:
     return Pair(builder.sign(signer, hashes.SHA256()), key)
 
 
-def with_pair(folder: Path, pair: Pair, **more: Any) -> TlsSettings:
+def with_pair(folder: Path, pair: Pair, **settings: Any) -> TlsSettings:
     """Settings with a certificate, which is written to ``server.pem`` and ``server.key``."""
     cert, key = pair.write(folder, "server")
-    return TlsSettings(test_mode=False, cert_path=cert, key_path=key, **more)
+    return TlsSettings(test_mode=False, cert_path=cert, key_path=key, **settings)
 
 
 async def certificate_of(context: ssl.SSLContext) -> x509.Certificate:
     """The certificate that a server with this context shows."""
     ours, theirs = memory_stream_pair()
-    seen: list[bytes] = []
+    certificates: list[bytes] = []
 
     async def look() -> None:
         client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
         stream = trio.SSLStream(ours, client)
         await stream.do_handshake()
-        seen.append(stream.getpeercert(binary_form=True))
+        certificates.append(stream.getpeercert(binary_form=True))
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(look)
         await TlsStream(theirs, context).do_handshake()
-    return x509.load_der_x509_certificate(seen[0])
+    return x509.load_der_x509_certificate(certificates[0])

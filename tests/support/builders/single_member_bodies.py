@@ -1,7 +1,5 @@
 """Bodies of a single member, to see what Java's types make of each kind of JSON."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rocketwire.errors import DecodeError

@@ -1,21 +1,15 @@
 """Captures that several tests look at."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.peers.foreign.captures import capture
 from tests.peers.foreign.files import save
-from tests.peers.foreign.profiles import MIXED
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.peers.foreign.profiles import Profile
-    from tests.peers.foreign.tcp import Packet, Truth
+from tests.peers.foreign.profiles import MIXED, Profile
+from tests.peers.foreign.tcp import Packet, Truth
 
 SMALL = replace(MIXED, connections=40, frames=2000)
 LOSSY = replace(SMALL, lost=0.01, repeated=0.02, reordered=0.02)
@@ -40,9 +34,9 @@ def make(path: Path, profile: Profile, seed: int) -> Made:
 
 
 @pytest.fixture(scope="session")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A capture with a few repetitions and reorderings."""
-    return make(tmp_path_factory.mktemp("usual") / "usual.pcap", SMALL, 1)
+    return make(tmp_path_factory.mktemp("sample") / "sample.pcap", SMALL, 1)
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,6 @@ Run it from the root of the checkout, on Linux with Java, Maven and tshark. Ever
 network namespace with loopback only, so that addresses and ids contain 127.0.0.1.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -15,27 +13,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.peers import cache as java_cache
 from tests.peers import manifest
-from tests.peers.peers import (
-    BINARY_HEADERS,
-    CURRENT,
-    OLD,
-    JavaBroker,
-    JavaNameServer,
-    JavaPeer,
-)
+from tests.peers.peers import BINARY_HEADERS, CURRENT, OLD, JavaBroker, JavaNameServer, JavaPeer
 from tests.peers.processes import PeerFailedError
 from tests.support.captures.recorder import Recorder, small_segments
 from tests.support.captures.tshark_frames import count
 from tests.support.tap import tapped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 INSIDE = "ROCKETWIRE_CAPTURING_INSIDE"
 FOLDER = manifest.FIXTURES / "captures"

@@ -4,17 +4,13 @@ It needs the right to open raw sockets, which a process has that is root in its 
 namespace (``unshare --net``).
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import socket
 import struct
 import threading
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Self
 
 _EVERY_PROTOCOL = 0x0003
 _OUTGOING = 4
@@ -40,9 +36,6 @@ def small_segments(interface: str = "lo") -> None:
 
 class Recorder:
     """Records TCP packets from its start to its end.
-
-    Args:
-        interface: whose packets.
 
     Attributes:
         packets: nanoseconds since 1970 and bytes of each.

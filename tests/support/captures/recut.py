@@ -1,17 +1,13 @@
 """Sends recorded captures again in other segments: real frames, cut at any byte."""
 
-from __future__ import annotations
-
 import gzip
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
 
 from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.tshark_frames import header_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 _RECORD, _ETHERNET = 16, 14
 _WHOLE = 1 << 32
@@ -19,12 +15,7 @@ End = tuple[str, int]
 
 
 class Utterance(NamedTuple):
-    """A frame, or a PROXY header in front of the first one.
-
-    Attributes:
-        by_client: which side sends it.
-        data: the bytes.
-    """
+    """A frame, or a PROXY header in front of the first one."""
 
     by_client: bool
     data: bytes
@@ -125,12 +116,7 @@ def exchanges(frames: Iterable[Utterance], codes: set[int]) -> list[list[Utteran
 
 
 def resend(connections: Iterable[Iterable[Sent]], *, has_start: bool = True) -> list[Packet]:
-    """The packets of connections, a microsecond apart, one connection after the other.
-
-    Args:
-        connections: their messages.
-        has_start: whether the capture has their SYNs.
-    """
+    """The packets of connections, a microsecond apart, one connection after the other."""
     packets: list[Packet] = []
 
     def packet(

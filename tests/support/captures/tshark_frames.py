@@ -1,16 +1,12 @@
 """Counts the frames of a capture with tshark, which reassembles the streams."""
 
-from __future__ import annotations
-
 import json
 import struct
 import subprocess
-from typing import TYPE_CHECKING, TypedDict
+from pathlib import Path
+from typing import TypedDict
 
 from tests.support.tshark import TSHARK, rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _PROXY_V2 = b"\r\n\r\n\x00\r\nQUIT\n"
 _TLS = (0x16, 0x17)

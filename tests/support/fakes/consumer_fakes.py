@@ -63,7 +63,7 @@ def push_parts(nursery: trio.Nursery, offsets: object, **parts: object) -> PushP
 
 
 class ToldOffsets:
-    """A store of offsets that remembers what it is told."""
+    """A store of offsets that keeps all its updates."""
 
     def __init__(self, *, increase_only: bool = True) -> None:
         self.told: list[int] = []
@@ -96,7 +96,6 @@ def members(*ids: str) -> RemotingCommand:
 
 
 def refusal(code: int, remark: str = "") -> RemotingCommand:
-    """An error."""
     return reply(code=code, remark=remark)
 
 
@@ -207,7 +206,6 @@ def script(network: MemoryNetwork) -> None:
 
 @asynccontextmanager
 async def client_in(network: MemoryNetwork, **settings: Any) -> AsyncGenerator[ClientInstance]:
-    """A client of that network, with these settings."""
     config = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i", **settings)
     async with open_client(config, environment={}, connect=network.connect) as client:
         yield client

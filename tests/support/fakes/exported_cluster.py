@@ -1,13 +1,12 @@
 """A cluster in memory, as the exporter's parts ask it: an ``Admin`` whose methods answer from dictionaries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import trio
 
+from rocketwire.client.admin import Admin
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.brokers import BrokerStatsData, BrokerStatsItem
@@ -19,9 +18,6 @@ from rocketwire.messages.route import BrokerData, ClusterInfo
 from rocketwire.messages.topics import TopicOffset, TopicStatsTable
 from rocketwire_tools.exporter.samples import Samples
 from rocketwire_tools.exporter.scrape import Broker, BrokerScrape
-
-if TYPE_CHECKING:
-    from rocketwire.client.admin import Admin
 
 ADDRESS = "10.0.0.1:10911"
 PLACE = Broker("c", "a", ADDRESS, 0, is_primary=True)
@@ -111,9 +107,9 @@ class ExportedCluster:
     def scrape(self, place: Broker = PLACE, *, concurrent: int = 2) -> BrokerScrape:
         return BrokerScrape(self.admin, place, Samples(), concurrent=concurrent)
 
-    async def answer(self, value: Any, *asked: str) -> Any:
-        self.asked.append(asked)
-        if asked[0] in self.hangs:
+    async def answer(self, value: Any, *request: str) -> Any:
+        self.asked.append(request)
+        if request[0] in self.hangs:
             await trio.sleep_forever()
         await trio.lowlevel.checkpoint()
         if isinstance(value, Exception):

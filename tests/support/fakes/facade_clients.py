@@ -3,24 +3,19 @@
 # The base classes are generic, and are called without their argument.
 # pyright: reportUnknownMemberType=false
 
-from __future__ import annotations
-
 import signal
 import threading
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 
 from rocketwire import aio, sync
 from rocketwire.aio.opening import FacadeClient as AsyncFacadeClient
+from rocketwire.client.producer.producer import Producer as TrioProducer
 from rocketwire.sync.opening import FacadeClient as BlockingFacadeClient
 from tests.support.fakes.storing_cluster import StoringCluster, connect
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from rocketwire.client.producer.producer import Producer as TrioProducer
 
 
 class BlockingClient(sync.Client):
@@ -55,9 +50,9 @@ def own_connections(producer: aio.Producer) -> list[object]:
 @contextmanager
 def allow_interrupts() -> Generator[None]:
     """Raise ``KeyboardInterrupt`` at SIGINT, which a shell lets programs in the background ignore."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, handler)
 
 
 def threads() -> list[str]:

@@ -1,35 +1,27 @@
 """A producer and a consumer that record their calls."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
 from rocketwire.messages.message_queue import MessageQueue
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rocketwire.messages.route import TopicRouteData
-    from rocketwire.messages.send import ReplyMessageRequestHeader
-    from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
-    from rocketwire.wire.message.stored import StoredMessage
+from rocketwire.messages.route import TopicRouteData
+from rocketwire.messages.send import ReplyMessageRequestHeader
+from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
+from rocketwire.wire.message.stored import StoredMessage
 
 
 @dataclass
 class Producer:
-    """A producer."""
-
     group: str = "p"
-    wanted: tuple[str, ...] = ("T",)
+    topic_names: tuple[str, ...] = ("T",)
     heard: list[object] = field(default_factory=list[object])
     replies: tuple[bytes, ...] = ()
 
     def topics(self) -> tuple[str, ...]:
-        return self.wanted
+        return self.topic_names
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
         self.heard.append((topic, len(route.broker_datas or ())))
@@ -46,14 +38,12 @@ class Producer:
 
 @dataclass
 class Consumer:
-    """A consumer."""
-
     group: str = "g"
-    wanted: tuple[str, ...] = ("T",)
+    topic_names: tuple[str, ...] = ("T",)
     heard: list[object] = field(default_factory=list[object])
 
     def topics(self) -> tuple[str, ...]:
-        return self.wanted
+        return self.topic_names
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
         self.heard.append((topic, len(route.broker_datas or ())))
@@ -65,7 +55,7 @@ class Consumer:
             message_model=MessageModel.CLUSTERING,
             subscription_data_set=tuple(
                 SubscriptionData(topic=topic, sub_string="*", sub_version=1)
-                for topic in self.wanted
+                for topic in self.topic_names
             ),
         )
 

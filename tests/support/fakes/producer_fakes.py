@@ -1,26 +1,20 @@
 """A producer in memory, with a name server and two brokers with given responses."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rocketwire.client import ClientConfig, open_client
+from rocketwire.client import ClientConfig, ClientInstance, open_client
 from rocketwire.client.producer.lifecycle import open_producer
+from rocketwire.client.producer.producer import Producer
+from rocketwire.client.producer.transactions import TransactionCheck
 from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.messages.send import SendMessageResponseHeader
 from rocketwire.testing import MemoryNetwork, ScriptedPeer, open_network, reply
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.client.producer.producer import Producer
-    from rocketwire.client.producer.transactions import TransactionCheck
-    from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.command import RemotingCommand
 
 NS, A, B = "10.0.0.1:9876", "10.0.0.2:10911", "10.0.0.3:10911"
 

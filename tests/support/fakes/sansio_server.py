@@ -1,19 +1,15 @@
 """Literal requests and parsed responses, for tests of handlers and sessions."""
 
-from __future__ import annotations
-
 import json
 import re
 from struct import pack, unpack
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from rocketwire.serving.events import Event
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.protocol.handlers import Peer
 from rocketwire_namesrv.protocol.session import Effects, Session
 from rocketwire_namesrv.protocol.state import State
-
-if TYPE_CHECKING:
-    from rocketwire.serving.events import Event
 
 BROKER = "10.0.0.1:10911"
 SLAVE = "10.0.0.2:10911"
@@ -88,19 +84,19 @@ class Server:
 
     def receive(self, data: bytes, session: Session | None = None) -> Effects:
         """Return the effects of bytes, when all steps are done."""
-        one = session or self.session
-        outcome = one.receive(data, self.now)
-        while one.busy:
-            more = one.proceed(self.now)
+        connection = session or self.session
+        outcome = connection.receive(data, self.now)
+        while connection.busy:
+            step = connection.proceed(self.now)
             outcome = Effects(
-                send=outcome.send + more.send,
-                events=outcome.events + more.events,
-                notify=outcome.notify + more.notify,
-                persist_kv=outcome.persist_kv or more.persist_kv,
-                persist_config=outcome.persist_config or more.persist_config,
-                send_unsaved=outcome.send_unsaved + more.send_unsaved,
-                close=more.close,
-                commands=outcome.commands + more.commands,
+                send=outcome.send + step.send,
+                events=outcome.events + step.events,
+                notify=outcome.notify + step.notify,
+                persist_kv=outcome.persist_kv or step.persist_kv,
+                persist_config=outcome.persist_config or step.persist_config,
+                send_unsaved=outcome.send_unsaved + step.send_unsaved,
+                close=step.close,
+                commands=outcome.commands + step.commands,
             )
         return outcome
 
@@ -180,7 +176,6 @@ def topic(name: str, *, queues: int = 8, perm: int = 6, flag: int = 0) -> dict[s
 def version(
     counter: int = 0, state_version: int = 0, timestamp: int = 1700000000000
 ) -> dict[str, int]:
-    """A DataVersion."""
     return {"counter": counter, "stateVersion": state_version, "timestamp": timestamp}
 
 
@@ -206,11 +201,11 @@ def registration_body(
 
 
 def identity(
-    name: str = "b1", address: str = BROKER, broker_id: str = "0", **more: str
+    name: str = "b1", address: str = BROKER, broker_id: str = "0", **members: str
 ) -> dict[str, str]:
     """The fields that identify a broker, and further ones of a registration."""
     fields = {"brokerAddr": address, "brokerId": broker_id, "brokerName": name, "clusterName": "C"}
-    return {**fields, **more}
+    return {**fields, **members}
 
 
 def events(server: Server, code: int, ext: dict[str, Any] | None, body: bytes = b"") -> list[Event]:

@@ -1,11 +1,9 @@
 """A name server and a broker in memory that keep what is sent to them, and lose what a test wants."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
-from rocketwire.client import ClientConfig, open_client
+from rocketwire.client import ClientConfig, ClientInstance, open_client
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages import encode_header
@@ -13,19 +11,34 @@ from rocketwire.messages.offsets import GetMaxOffsetResponseHeader, GetMinOffset
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.messages.send import SendMessageResponseHeader
-from rocketwire.testing import open_network, reply
+from rocketwire.testing import MemoryNetwork, ScriptedPeer, open_network, reply
 from rocketwire.wire.checksum import crc32
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.properties import decode_properties
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.testing import MemoryNetwork, ScriptedPeer
-    from rocketwire.wire.command import RemotingCommand
+from rocketwire_tools.store.replaying.outgoing import NO_BATCH, ReplayMessage
 
 NS, BROKER = "10.0.0.1:9876", "10.0.0.2:10911"
+
+
+def make_messages(count: int, topic: str = "orders", queues: int = 2) -> list[ReplayMessage]:
+    """Messages to replay, round the queues of a topic, with keys ``k0``, ``k1``, ..."""
+    return [
+        ReplayMessage(
+            physical_offset=100 * number,
+            batch_index=NO_BATCH,
+            topic=topic,
+            queue_id=number % queues,
+            queue_offset=number // queues,
+            unique_key=f"k{number}",
+            body=b"body %d" % number,
+            born=1_700_000_000_000 + number,
+            flag=number,
+            sys_flag=0,
+            properties=f"UNIQ_KEY\x01k{number}\x02TAGS\x01t\x02",
+        )
+        for number in range(count)
+    ]
 
 
 class StoringCluster:
@@ -34,12 +47,9 @@ class StoringCluster:
     Attributes:
         topics: topic → number of its queues.
         queues: topic and queue id → its messages.
-        name: of the cluster.
-        perm: of all topics.
         broker_id: of the broker; 0 is a master.
         before_store, after_store: return a response to a send in the place of the usual one,
             ``LOST`` for none, or None; the message is stored between them.
-        sends: unique keys of all sends, in their order.
         undispatched: questions for the end of a queue that are answered before its last message can
             be pulled.
         first: smallest offset of each queue; earlier messages are deleted.
@@ -155,7 +165,6 @@ class StoringCluster:
 
 @asynccontextmanager
 async def connect(cluster: StoringCluster) -> AsyncGenerator[ClientInstance]:
-    """A client of a cluster."""
     config = ClientConfig(
         namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i", mq_client_api_timeout=5.0
     )

@@ -1,21 +1,16 @@
 """A name server and a broker on one TCP port, for senders with connections of their own."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.testing import reply
-from rocketwire.wire.command import CommandDecoder, encode_as
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode_as
 from tests.support.fakes.storing_cluster import StoringCluster
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
 
 _RESPONSE = 1
 
@@ -24,8 +19,6 @@ class TcpCluster(StoringCluster):
     """A cluster that threads serve.
 
     Attributes:
-        address: of name server and broker.
-        connections: number of connections that were accepted.
         write: sends the bytes of an answer to a send; a test may replace it.
     """
 
@@ -51,9 +44,9 @@ class TcpCluster(StoringCluster):
 
     def hang_up(self, first: int = 0) -> None:
         """Close the connections that were accepted from the first one with this number on."""
-        for each in self._open[first:]:
+        for connection in self._open[first:]:
             try:
-                each.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
             except OSError:
                 continue
         del self._open[first:]

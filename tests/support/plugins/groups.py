@@ -1,7 +1,7 @@
 """Which tests one process of pytest-xdist runs, and which come first.
 
 The tests of a file run in one process, for they share fixtures.  Spark, the oracles and the shared cluster of Java
-peers cost up to fifteen seconds of CPU time to start, so few processes start them.  (xdist's own groups, ``--dist
+peers cost up to fifteen seconds of CPU time to start: only a few processes start them.  (xdist's own groups, ``--dist
 loadgroup``, have no effect with pytest 9.2: xdist 3.8 writes them to an attribute that is not read any more.)
 """
 
@@ -54,8 +54,5 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the long groups first, then other tests with Java peers."""
     items.sort(
-        key=lambda item: (
-            ".py" in group_of(item.nodeid),
-            item.get_closest_marker("java") is None,
-        )
+        key=lambda item: (".py" in group_of(item.nodeid), item.get_closest_marker("java") is None)
     )

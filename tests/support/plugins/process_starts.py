@@ -49,8 +49,8 @@ def pytest_configure() -> None:
     multiprocessing.util.spawnv_passfds = _spawn_in_sight
 
 
-def _check(item: pytest.Item, before: int) -> None:
-    programs = _programs[before:]
+def _check(item: pytest.Item, count: int) -> None:
+    programs = _programs[count:]
     if programs and not any(map(item.get_closest_marker, ("process", "java"))):
         names = ", ".join(sorted(set(programs)))
         pytest.fail(f"starts a process ({names}): add @pytest.mark.process", pytrace=False)
@@ -59,14 +59,14 @@ def _check(item: pytest.Item, before: int) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     """Fail a test if one of its fixtures starts a process that no marker announces."""
-    before = len(_programs)
+    count = len(_programs)
     yield
-    _check(item, before)
+    _check(item, count)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     """Fail a test that starts a process that no marker announces."""
-    before = len(_programs)
+    count = len(_programs)
     yield
-    _check(item, before)
+    _check(item, count)

@@ -49,8 +49,8 @@ def children_seconds() -> float:
     for pid, parent, seconds in _processes():
         children[parent].append(pid)
         seconds_of[pid] = seconds
-    own = os.times()
-    total, pids = own.children_user + own.children_system, list(children[os.getpid()])
+    times = os.times()
+    total, pids = times.children_user + times.children_system, list(children[os.getpid()])
     while pids:
         pid = pids.pop()
         total += seconds_of[pid]
@@ -108,7 +108,7 @@ class Reporter:
         self._terminal.section(
             f"{sum(self._seconds.values()):.0f} s of CPU time in tests, by folder"
         )
-        ranked = sorted(self._seconds.items(), key=lambda each: -each[1])
+        ranked = sorted(self._seconds.items(), key=lambda item: -item[1])
         for folder, seconds in ranked[:MAX_FOLDERS]:
             self._terminal.write_line(f"{seconds:8.1f} s  {folder}")
         stats = self._terminal.stats

@@ -3,8 +3,6 @@
 Tests never write to a store of another test; ``copy_store`` makes a copy.
 """
 
-from __future__ import annotations
-
 from tests.support.stores.cluster import copy_store as copy_store
 from tests.support.stores.store import BrokerStore as BrokerStore
 from tests.support.stores.truth import Pulled as Pulled

@@ -1,7 +1,5 @@
 """Record a packed store anew: ``python -m tests.support.stores 5.5.0-plain 5.5.0-crc``."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

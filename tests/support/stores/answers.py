@@ -1,10 +1,10 @@
 """Everything that a live broker answers about its store."""
 
-from __future__ import annotations
-
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from rocketwire.client.net.rpc import Response
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages import encode_header
@@ -17,14 +17,9 @@ from rocketwire.messages.queries import (
     ViewMessageRequestHeader,
 )
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
+from rocketwire.wire.message.stored import StoredMessage
 from tests.support.stores.cluster import BROKER_NAME, PATIENCE, Session
 from tests.support.stores.truth import Lookup, Pulled, Queue, Sent, Unit, digest
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from rocketwire.client.net.rpc import Response
-    from rocketwire.wire.message.stored import StoredMessage
 
 FOREVER: Final = 2**63 - 1
 UNITS_OF_ONE_ANSWER: Final = 500
@@ -51,7 +46,6 @@ async def ask_everything(
     """Ask the broker for all queues, keys, ids and offsets.
 
     Args:
-        session: at the broker.
         sent: whose keys and ids are asked for.
         topics: the test's own, whose empty queues are wanted too.
     """
@@ -86,7 +80,7 @@ async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
         units = await read_units(session, place, first, end)
         messages = await pull_all(session, place, first, end, units)
     times = sorted({message.store_timestamp for message in messages})
-    asked = sorted({time + step for time in (*times[:2], *times[-2:]) for step in (-1, 0, 1)})
+    searched = sorted({time + step for time in (*times[:2], *times[-2:]) for step in (-1, 0, 1)})
     return Queue(
         topic=topic,
         queue_id=queue_id,
@@ -96,29 +90,21 @@ async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
         messages=tuple(messages),
         units=tuple(units),
         by_time=tuple(
-            [(time, await brokers.search_offset(session.address, place, time)) for time in asked]
+            [(time, await brokers.search_offset(session.address, place, time)) for time in searched]
         ),
     )
 
 
 async def pull(
-    session: Session, place: MessageQueue, offset: int, *accepted: ResponseCode, most: int = 32
+    session: Session, place: MessageQueue, offset: int, *accepted: ResponseCode, count: int = 32
 ) -> Response:
-    """The answer to a pull, from an offset on.
-
-    Args:
-        session: at the broker.
-        place: the queue.
-        offset: of the queue.
-        accepted: codes that raise no error, besides those of pulls.
-        most: messages of the answer.
-    """
+    """The answer to a pull, from an offset on."""
     header = PullMessageRequestHeader(
         consumer_group=READER,
         topic=place.topic,
         queue_id=place.queue_id,
         queue_offset=offset,
-        max_msg_nums=most,
+        max_msg_nums=count,
         sys_flag=_SUBSCRIPTION,
         commit_offset=0,
         suspend_timeout_millis=0,
@@ -155,8 +141,8 @@ async def pull_all(
     while offset < end:
         answer = await pull(session, place, offset, ResponseCode.TOPIC_NOT_EXIST)
         if answer.command.code == ResponseCode.TOPIC_NOT_EXIST:
-            places = [unit.physical_offset for unit in units]
-            return [split(await view(session, place.topic, at))[0] for at in places]
+            offsets = [unit.physical_offset for unit in units]
+            return [split(await view(session, place.topic, offset))[0] for offset in offsets]
         if answer.command.code == ResponseCode.SUCCESS:
             messages += split(answer.command.body or b"")
         following = answer.header.next_begin_offset
@@ -169,10 +155,10 @@ async def pull_all(
 def split(body: bytes) -> list[Pulled]:
     """The messages in the body of an answer."""
     messages: list[Pulled] = []
-    at = 0
+    start = 0
     for message in decode_stored_messages(body, decompress=False):
-        data = body[at : at + message.store_size]
-        at += message.store_size
+        data = body[start : start + message.store_size]
+        start += message.store_size
         messages.append(_pull(message, data))
     return messages
 
@@ -236,15 +222,15 @@ async def read_units(session: Session, place: MessageQueue, first: int, end: int
 
 def _list_lookups(sent: Iterable[Sent], topics: Collection[str]) -> list[tuple[str, str, str]]:
     """The lookups that make sense, each once."""
-    wanted: dict[tuple[str, str, str], None] = {}
+    lookups: dict[tuple[str, str, str], None] = {}
     for message in sent:
-        wanted.update({(message.topic, key, "K"): None for key in message.keys if key.strip()})
+        lookups.update({(message.topic, key, "K"): None for key in message.keys if key.strip()})
         if message.unique_key:
-            wanted[message.topic, message.unique_key, "U"] = None
+            lookups[message.topic, message.unique_key, "U"] = None
         if message.tags:
-            wanted[message.topic, message.tags, "T"] = None
-    wanted.update({(topic, "no such key", "K"): None for topic in topics})
-    return list(wanted)
+            lookups[message.topic, message.tags, "T"] = None
+    lookups.update({(topic, "no such key", "K"): None for topic in topics})
+    return list(lookups)
 
 
 async def look_up(session: Session, topic: str, key: str, index: str) -> Lookup:

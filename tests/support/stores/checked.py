@@ -1,15 +1,10 @@
 """The findings of ``rocketwire-store check`` about a store."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rocketwire_tools.store.checks.view import StoreView
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.verbs.check import check_store
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def checked(*paths: Path) -> StoreView:

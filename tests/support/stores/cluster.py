@@ -1,28 +1,21 @@
 """A Java broker with small files, whose store is wanted, and a client at it."""
 
-from __future__ import annotations
-
 import subprocess
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from pathlib import Path
+from typing import Any, Final, Self
 
 import trio
 
-from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.admin import open_admin
+from rocketwire.client import ClientConfig, ClientInstance, open_client
+from rocketwire.client.admin import Admin, open_admin
 from rocketwire.errors import BrokerError
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.topic_config import TopicConfig
 from tests.peers.peers import CURRENT, JavaBroker, JavaNameServer
 from tests.peers.processes import PeerFailedError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
-    from pathlib import Path
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.client.admin import Admin
 
 BROKER_NAME: Final = "broker-a"
 PATIENCE: Final = 120.0
@@ -59,22 +52,18 @@ class Session:
 
     async def create_topic(self, topic: str, queues: int) -> None:
         """Create a topic on the broker, and wait for its route."""
-        config = TopicConfig(
-            topic_name=topic,
-            read_queue_nums=queues,
-            write_queue_nums=queues,
-        )
+        config = TopicConfig(topic_name=topic, read_queue_nums=queues, write_queue_nums=queues)
         await self.admin.topics.create_or_update(config, broker=self.address)
         await self.client.refresh_route(topic)
 
     async def wait_until_dispatched(self) -> None:
         """Wait until every stored message is in its queue; Java fills queues after it answers a send."""
-        behind = None
+        missing_bytes = None
         with trio.fail_after(PATIENCE):
-            while behind != "0":
+            while missing_bytes != "0":
                 with suppress(BrokerError):  # Java has no figures in its first second
                     info = await self.admin.brokers.runtime_info(self.address)
-                    behind = info["dispatchBehindBytes"]
+                    missing_bytes = info["dispatchBehindBytes"]
                 await trio.sleep(0.05)
 
     async def create_group(self, group: str, **settings: Any) -> None:
@@ -88,7 +77,6 @@ class StoreCluster:
 
     Args:
         folder: for the homes of both; a store that lies there already is opened.
-        release: of the broker.
         options: of the broker, beyond ``SMALL``.
         name_server: one that runs already; None for one of its own.
     """

@@ -1,21 +1,15 @@
 """Rows of the store reader, compared with responses of a live broker."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames
 from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.selecting import select_rows
-from tests.support.stores.truth import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tests.support.stores.store import BrokerStore
-    from tests.support.stores.truth import Pulled
+from tests.support.stores.store import BrokerStore
+from tests.support.stores.truth import Pulled, digest
 
 SAME_NAMES = (
     "queue_offset",

@@ -26,9 +26,7 @@ class Place:
     Attributes:
         file: that has it.
         position: of its first byte there.
-        size: its bytes.
         body: position of its body's first byte.
-        body_size: bytes of the body.
         properties: position of its properties' first byte.
     """
 

@@ -3,20 +3,21 @@
 Each is in a file ``tests/fixtures/stores/<kind>-<release>.tar.xz``.
 """
 
-from __future__ import annotations
-
 import lzma
 import tarfile
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import pytest
 
 from tests.peers import manifest
 from tests.peers.peers import CURRENT, MIDDLE, OLD
 from tests.support.stores.store import TRUTH, BrokerStore, open_folder
 
-if TYPE_CHECKING:
-    from pathlib import Path
+OpenStore: TypeAlias = "Callable[[str, str], BrokerStore]"
 
 FOLDER: Final = "stores"
 PACKED: Final = (
@@ -47,6 +48,17 @@ def unpack(release: str, kind: str, folder: Path) -> BrokerStore:
     return open_folder(folder)
 
 
+@pytest.fixture(scope="session")
+def open_store(tmp_path_factory: pytest.TempPathFactory) -> OpenStore:
+    """Open the packed store of a release and kind, which tests only read."""
+
+    @cache
+    def open_store(release: str, kind: str) -> BrokerStore:
+        return unpack(release, kind, tmp_path_factory.mktemp("packed"))
+
+    return open_store
+
+
 @lru_cache(maxsize=3)
 def _archive(release: str, kind: str) -> bytes:
     """A packed store without its compression; tests unpack the same few again and again."""
@@ -54,11 +66,7 @@ def _archive(release: str, kind: str) -> bytes:
 
 
 def pack(store: BrokerStore) -> None:
-    """Put a store among the fixtures.
-
-    Raises:
-        ValueError: it is too large.
-    """
+    """Put a store among the fixtures."""
     truth = store.truth
     path = archive_of(truth.release, truth.kind)
     path.parent.mkdir(exist_ok=True)

@@ -11,41 +11,21 @@ the bytes on the disk.  A line that ``faults`` returns is one broken promise:
 * ``rebuild`` makes a store in which every whole message is listed as before.
 """
 
-from __future__ import annotations
-
-import io
 import json
 import os
 import shutil
-import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rocketwire.store.commit_log import message_parts
 from rocketwire.store.consume_queue import UNIT_SIZE
-from rocketwire_tools.store.__main__ import main
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from tests.support.file_programs import call_store
 
 LIST: Final = ("messages", "--json", "--system", "--ghosts", "--folded", "--body", "hex")
-
-
-def run(*arguments: object) -> tuple[int, bytes, str]:
-    """Run the command; returns its status and what it wrote to both streams."""
-    output, errors = io.BytesIO(), io.BytesIO()
-    kept = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (
-        io.TextIOWrapper(stream, "utf-8", write_through=True) for stream in (output, errors)
-    )
-    try:
-        status = main([str(argument) for argument in arguments])
-        return status, output.getvalue(), errors.getvalue().decode()
-    finally:
-        sys.stdout, sys.stderr = kept
 
 
 LARGE_FILE: Final = 1 << 22
@@ -110,27 +90,27 @@ class Original:
         kinds = [*OVERWRITES, "cut", "longer", "no file"]
         if name.endswith((".json", ".bak")):
             kinds += ["value"] * 12
-        kind = chance.choice(kinds)
-        if kind in OVERWRITES:
-            self.put(name, *_overwrite(kind, written, chance))
-        elif kind == "cut":
+        change = chance.choice(kinds)
+        if change in OVERWRITES:
+            self.put(name, *_overwrite(change, written, chance))
+        elif change == "cut":
             os.truncate(path, chance.choice((0, chance.randrange(max(1, self.sizes[name])))))
-        elif kind == "longer":
+        elif change == "longer":
             path.write_bytes(path.read_bytes() + chance.randbytes(chance.choice(SIZES)))
-        elif kind == "value":
+        elif change == "value":
             path.write_bytes(_with_another_value(written, chance))
         else:
             path.unlink()
             target = chance.choice(("", "/etc/passwd", name, "/dev/zero", ".."))
             path.symlink_to(target) if target else chance.choice((path.mkdir, path.touch))()
-        return kind, name
+        return change, name
 
 
-def _overwrite(kind: str, written: bytes, chance: Random) -> tuple[int, bytes]:
+def _overwrite(change: str, written: bytes, chance: Random) -> tuple[int, bytes]:
     """Where a file is overwritten, and with what."""
     place = chance.randrange(max(1, len(written)))
     size, width = chance.choice(SIZES), chance.choice((1, 2, 4, 8))
-    match kind:
+    match change:
         case "bit":
             old = written[place : place + 1] or b"\0"
             return place, bytes([old[0] ^ 1 << chance.randrange(8)])
@@ -149,7 +129,7 @@ def _overwrite(kind: str, written: bytes, chance: Random) -> tuple[int, bytes]:
 def _with_another_value(written: bytes, chance: Random) -> bytes:
     """JSON in which another value stands in the place of a number, a text, an object or a list."""
     place = chance.choice(
-        [at for at, byte in enumerate(written) if byte in b'{["0123456789'] or [0]
+        [index for index, byte in enumerate(written) if byte in b'{["0123456789'] or [0]
     )
     end = place + 1
     while end < len(written) and written[end] not in b",}]:\n":
@@ -158,7 +138,7 @@ def _with_another_value(written: bytes, chance: Random) -> bytes:
 
 
 @dataclass(slots=True)
-class Listed:
+class Listing:
     """Messages as the command lists them: physical offset → line; ``repeated`` offsets."""
 
     status: int
@@ -166,10 +146,9 @@ class Listed:
     repeated: list[int] = field(default_factory=list[int])
 
 
-def listed(root: Path, arguments: tuple[str, ...] = LIST) -> Listed:
-    """The messages of a store."""
-    status, output, _ = run(*arguments, root)
-    result = Listed(status)
+def list_messages(root: Path, arguments: tuple[str, ...] = LIST) -> Listing:
+    status, output, _ = call_store(*arguments, root)
+    result = Listing(status)
     for text in output.splitlines():
         line = json.loads(text)
         place = line["commit_log_offset"]
@@ -189,7 +168,7 @@ class HostileStore:
 
     def __init__(self, root: Path) -> None:
         self.original = Original(root)
-        self.lines = listed(root).lines
+        self.lines = list_messages(root).lines
 
     @cached_property
     def _places(self) -> dict[int, tuple[str, int, bytes]]:
@@ -218,7 +197,7 @@ class HostileStore:
             self.original.restore(name)
 
     def _faults(self, name: str, chance: Random) -> Iterator[str]:
-        now = listed(self.original.root)
+        now = list_messages(self.original.root)
         hit = set(self._hit(name))
         yield from (f"{offset} is listed twice" for offset in now.repeated)
         for offset, line in self.lines.items():
@@ -253,16 +232,16 @@ class HostileStore:
 
     def _has_other_body(self, offset: int) -> bool:
         old, new = self._places[offset][2], self._bytes(offset)
-        before, after = message_parts(old, 0), message_parts(new, 0)
-        if before is None or after is None:
+        old_parts, new_parts = message_parts(old, 0), message_parts(new, 0)
+        if old_parts is None or new_parts is None:
             return False
-        body = slice(before.body, before.body + before.body_size)
-        return before[2:4] == after[2:4] and old[body] != new[body]
+        body = slice(old_parts.body, old_parts.body + old_parts.body_size)
+        return old_parts[2:4] == new_parts[2:4] and old[body] != new[body]
 
     # -------------------------------------------------------------- verbs
 
-    def _check_faults(self, name: str, now: Listed, hit: set[int]) -> Iterator[str]:
-        status, output, _ = run("check", "--json", self.original.root)
+    def _check_faults(self, name: str, now: Listing, hit: set[int]) -> Iterator[str]:
+        status, output, _ = call_store("check", "--json", self.original.root)
         if status == 2:
             return
         lines = [json.loads(line) for line in output.splitlines()]
@@ -277,24 +256,24 @@ class HostileStore:
         if not status and not was_killed and self._has_lost_units(name):
             yield f"check calls the store whole, and units of {name} are lost"
 
-    def _rebuild_faults(self, now: Listed, hit: set[int]) -> Iterator[str]:
+    def _rebuild_faults(self, now: Listing, hit: set[int]) -> Iterator[str]:
         root = self.original.root
-        whole = {
+        expected = {
             offset: line
             for offset, line in now.lines.items()
             if offset in self.lines and offset not in hit and line["state"] != "ghost"
         }
         new = root.parent / "new"
         try:
-            status, _, errors = run("rebuild", new, root)
-            if status == 2 and whole:
+            status, _, errors = call_store("rebuild", new, root)
+            if status == 2 and expected:
                 yield f"rebuild: {errors}"
             if status == 2:
                 return
-            saved = listed(new).lines
+            saved = list_messages(new).lines
         finally:
             shutil.rmtree(new, ignore_errors=True)
-        for offset, line in whole.items():
+        for offset, line in expected.items():
             if offset not in saved:
                 yield f"rebuild loses {offset}"
             elif {**saved[offset], "state": line["state"]} != line:
@@ -306,7 +285,7 @@ class HostileStore:
             return False
         old, path = self.original.files[name], self.original.root / name
         new = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
-        units = [slice(at, at + 12) for at in range(0, len(old), UNIT_SIZE)]
+        units = [slice(start, start + 12) for start in range(0, len(old), UNIT_SIZE)]
         return any(any(old[unit]) and old[unit] != new[unit] for unit in units)
 
     def _get_faults(self, offset: int) -> Iterator[str]:
@@ -317,7 +296,7 @@ class HostileStore:
             ("--at", place),
             ("--id", line["offset_msg_id"]),
         ):
-            status, output, errors = run("get", "--json", name, value, self.original.root)
+            status, output, errors = call_store("get", "--json", name, value, self.original.root)
             places = [json.loads(text)["commit_log_offset"] for text in output.splitlines()]
             if offset not in places and line["state"] != "ghost":
                 yield f"get {name} {value}: {status} {errors}"
@@ -335,7 +314,7 @@ class HostileStore:
             ("get", "--key", "no such key"),
             ("rebuild", "--dry-run", self.original.root.parent / "new"),
         ):
-            status, _, errors = run(*arguments, self.original.root)
+            status, _, errors = call_store(*arguments, self.original.root)
             *notes, line = errors.splitlines() or [""]  # a note for each file that is not read
             is_clear = line.startswith("rocketwire-store: ")
             is_clear &= all(" is not read: " in note for note in notes)

@@ -1,17 +1,12 @@
 """Ordinary messages of producers in files that have rolled: the kind ``plain``."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.wire.message.body_compression import CompressionType, compress_body
 from tests.peers.peers import OLD
-from tests.support.stores.cluster import PATIENCE
+from tests.support.stores.cluster import PATIENCE, Session
 from tests.support.stores.sending import NEVER, Sender, noise_body, text_body
-
-if TYPE_CHECKING:
-    from tests.support.stores.cluster import Session
 
 ORDERS: Final = "orders"
 BILLS: Final = "bills"
@@ -87,20 +82,27 @@ def _properties(number: int) -> dict[str, str]:
 
 async def _send_bodies(sender: Sender, release: str) -> None:
     """Compressed bodies, large ones, one byte."""
-    kinds = [CompressionType.ZLIB]
+    compressions = [CompressionType.ZLIB]
     if release != OLD:
-        kinds += [CompressionType.LZ4, CompressionType.ZSTD]
-    for kind in kinds:
+        compressions += [CompressionType.LZ4, CompressionType.ZSTD]
+    for compression in compressions:
         messages = (
-            Message(BILLS, text_body(size, size), tags=kind.name, keys=(f"{kind.name}-{size}",))
+            Message(
+                BILLS,
+                text_body(size, size),
+                tags=compression.name,
+                keys=(f"{compression.name}-{size}",),
+            )
             for size in (1024, 5000, 60_000)
         )
-        await sender.send_all(messages, (0, 1), compression=kind)
+        await sender.send_all(messages, (0, 1), compression=compression)
     sizes = (1, 2, 90_000, 100_000, 120_000, 131_072, 150_000, 99_999, 110_000, 140_000)
-    large = (Message(BILLS, text_body(size, size), keys=(f"large-{size}",)) for size in sizes)
-    await sender.send_all(large, (1, 0))
-    noise = (Message(BILLS, noise_body(size, size), tags="noise") for size in (300, 9_000))
-    await sender.send_all(noise, (0, 1))
+    large_messages = (
+        Message(BILLS, text_body(size, size), keys=(f"large-{size}",)) for size in sizes
+    )
+    await sender.send_all(large_messages, (1, 0))
+    noise_messages = (Message(BILLS, noise_body(size, size), tags="noise") for size in (300, 9_000))
+    await sender.send_all(noise_messages, (0, 1))
 
 
 async def _send_batches(sender: Sender) -> None:

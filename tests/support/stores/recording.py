@@ -1,9 +1,9 @@
 """Making a store: start a broker, fill it, ask it, end it, take its store."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Final
 
 import trio
 
@@ -12,16 +12,7 @@ from tests.support.stores.answers import Answers, ask_everything
 from tests.support.stores.cluster import StoreCluster, copy_store
 from tests.support.stores.sending import Sender
 from tests.support.stores.store import TRUTH, BrokerStore, open_folder
-from tests.support.stores.truth import Truth, save
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from tests.support.stores.truth import Sent
-
-NOT_IN_THEIR_QUEUE: Final = ("delayed", "half", "timer")
-"""How messages were sent that are in a queue of the broker's own at first."""
+from tests.support.stores.truth import Sent, Truth, save
 
 ROCKSDB: Final = {"storeType": "defaultRocksDB"}
 OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -40,13 +31,7 @@ OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def record(folder: Path, release: str, kind: str) -> BrokerStore:
-    """Make a store with a broker that is asked before it ends cleanly.
-
-    Args:
-        folder: empty.
-        release: of the broker.
-        kind: of the store, one of ``OPTIONS``.
-    """
+    """Make a store with a broker that is asked before it ends cleanly."""
     topics = tuple(plain.TOPICS)
 
     async def run() -> tuple[tuple[Sent, ...], Answers]:
@@ -92,11 +77,6 @@ def ask_restarted(
 
     Args:
         folder: of the store; the copy lies there as long as it is needed.
-        release: of the broker.
-        store: the store.
-        sent: as of ``ask_everything``.
-        topics: as of ``ask_everything``.
-        options: of the broker.
     """
 
     async def run() -> Answers:

@@ -1,12 +1,10 @@
 """Send to the broker, and record its responses."""
 
-from __future__ import annotations
-
 import random
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from rocketwire.client import Message, ProducerConfig, open_producer
+from rocketwire.client import Message, Producer, ProducerConfig, SendResult, open_producer
 from rocketwire.codes import RequestCode
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageRequestHeaderV2
@@ -14,11 +12,6 @@ from rocketwire.wire.message.body_compression import CompressionType
 from rocketwire.wire.message.properties import decode_properties
 from tests.support.stores.cluster import BROKER_NAME, PATIENCE, Session
 from tests.support.stores.truth import Sent, digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rocketwire.client import Producer, SendResult
 
 PROLOGUE = b"The quick brown fox jumps over the lazy dog. "
 NEVER = 1 << 30
@@ -44,12 +37,7 @@ def noise_body(size: int, seed: int = 0) -> bytes:
 
 
 def describe_sent(
-    message: Message,
-    result: SendResult,
-    born_from: int,
-    *,
-    number: int = 0,
-    how: str = "single",
+    message: Message, result: SendResult, born_from: int, *, number: int = 0, how: str = "single"
 ) -> Sent:
     """The response to the producer of a message, which has that number in its batch."""
     properties = {
@@ -77,11 +65,7 @@ def describe_sent(
 
 
 class Sender:
-    """Sends messages and records the responses.
-
-    Attributes:
-        sent: all of it, in order.
-    """
+    """Sends messages and records the responses."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -97,8 +81,6 @@ class Sender:
         """Send messages to these queues in turn, each in a request.
 
         Args:
-            messages: to send.
-            queue_ids: where.
             compression: of bodies of 1024 bytes and more; None for not compressed.
         """
         config = ProducerConfig(
@@ -123,7 +105,6 @@ class Sender:
         return result
 
     async def send_batch(self, messages: Sequence[Message], queue_id: int = 0) -> SendResult:
-        """Send messages in one request."""
         config = ProducerConfig(send_msg_timeout=PATIENCE, compress_msg_body_over_howmuch=NEVER)
         async with open_producer(self.session.client, "stores", config) as producer:
             started = now()
@@ -150,12 +131,6 @@ class Sender:
         """Send a request whose fields are exactly these.
 
         Args:
-            topic: where to.
-            body: as it goes over the wire.
-            properties: the text of the properties.
-            queue_id: where to.
-            sys_flag: bits of ``MessageSysFlag``.
-            flag: the application's number.
             whole: the body before compression, if it differs.
             born: the born timestamp; None for the time now.
         """

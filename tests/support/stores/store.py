@@ -1,14 +1,10 @@
 """A store and its truth on disk."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from tests.support.stores.truth import Truth, load
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TRUTH: Final = "truth.json"
 SLAVE: Final = "slave"
@@ -21,19 +17,16 @@ class BrokerStore:
     Attributes:
         root: the folder that the broker had as ``storePathRootDir``; read it only.
         truth: the responses to producers, and those of a live broker to questions.
-        slave: store of a slave of this broker.
     """
 
     root: Path
     truth: Truth
-    slave: BrokerStore | None = None
+    slave: "BrokerStore | None" = None
 
 
 def open_folder(folder: Path) -> BrokerStore:
     """A store that lies in a folder with its truth, and maybe with that of a slave."""
     slave = folder / SLAVE
     return BrokerStore(
-        folder / "store",
-        load(folder / TRUTH),
-        open_folder(slave) if slave.is_dir() else None,
+        folder / "store", load(folder / TRUTH), open_folder(slave) if slave.is_dir() else None
     )

@@ -5,17 +5,13 @@ a form in JSON, so that a store on disk carries its truth with it.  Digests are 
 hexadecimal digits of SHA-256.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DIGEST_DIGITS = 16
 
@@ -30,14 +26,10 @@ class Sent:
     """A message that a broker acknowledged.
 
     Attributes:
-        topic: the topic it was sent to.
         queue_id: the queue that the broker answered with.
         queue_offset: its offset there; of a message in a client batch its own.
         offset_msg_id: the id that the broker answered with.
         unique_key: the sender's id; empty if the message has none.
-        keys: the keys, one by one.
-        tags: the tag, or None.
-        flag: the application's number.
         properties: all properties that the sender set, without the unique key and ``WAIT``.
         body_size: length of the body before compression.
         body_digest: digest of the body before compression.
@@ -73,8 +65,6 @@ class Pulled:
     """A message in the answer to a pull; fields as brokers name them.
 
     Attributes:
-        size: length of the stored message.
-        digest: digest of all its bytes, as the broker sent them.
         magic: the number of its layout.
         body_size: length of the body as stored.
         body_digest: digest of the body as stored.
@@ -144,8 +134,6 @@ class Lookup:
     """A query by key, unique key or tag (code 12).
 
     Attributes:
-        topic: asked for.
-        key: asked for.
         index: ``K`` for a key, ``U`` for a unique key, ``T`` for a tag (5.5.0).
         physical_offsets: of the messages in the answer, in its order; the broker compares hash
             codes, so other messages are possible.
@@ -162,13 +150,10 @@ class Truth:
     """Everything that is sure about a store without a look into it.
 
     Attributes:
-        release: of the broker.
-        kind: of the store.
         settings: of the broker, as far as they are not the defaults.
         stop: how the broker ended: ``clean`` or ``killed``.
         live: the broker that answered: ``same``, the broker that wrote the store, before it ended;
             ``restarted``, a broker of the same release that was started on a copy of the store.
-        sent: the responses to producers, in order.
         topics: the topics that the test made or that brokers made for it.
         deleted_topics: of these the ones that were deleted later.
         queues: the live broker's response for each queue.

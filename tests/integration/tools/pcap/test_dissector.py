@@ -106,7 +106,7 @@ def test_tshark_finds_every_frame_of_a_clean_capture_and_pairs_as_we_do(
 
 @pytest.mark.process
 @needs_tshark
-@pytest.mark.parametrize("trouble", ["usual", "lossy"])
+@pytest.mark.parametrize("trouble", ["sample", "lossy"])
 def test_tshark_invents_nothing_where_segments_are_missing(
     trouble: str, script: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -1,12 +1,11 @@
 """Functions of pyarrow have the same results from fast private modules and from public ones."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -14,9 +13,6 @@ from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import pa
 from rocketwire_tools.pcap.rows.rows import schema
 from tests.peers import manifest
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 IMPORTS = """
 import sys
@@ -55,9 +51,9 @@ def parquet() -> bytes:
 
 
 def test_parquet_is_the_same_from_both_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    written = parquet()
+    data = parquet()
     without(monkeypatch, "pyarrow._parquet")
-    assert written == parquet()
+    assert data == parquet()
 
 
 @pytest.mark.process

@@ -1,7 +1,5 @@
 """The command line: formats, columns, masks, reports and exit statuses."""
 
-from __future__ import annotations
-
 import csv
 import importlib
 import io
@@ -9,50 +7,42 @@ import json
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocketwire_tools.pcap import arrow
-from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.arrow import pa
 from rocketwire_tools.pcap.rows.output import JsonLines
 from rocketwire_tools.pcap.rows.rows import COLUMNS, schema
 from rocketwire_tools.terminal import csv_cell
 from tests.peers.foreign.files import save
 from tests.support.captures.decoded_rows import rows
+from tests.support.captures.fixtures import Made
+from tests.support.file_programs import run_pcap
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.captures.fixtures import Made
-
-
-def table(path: Path) -> list[dict[str, Any]]:
-    parquet: Any = importlib.import_module("pyarrow.parquet")
-    found: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
-    return found
+parquet: Any = importlib.import_module("pyarrow.parquet")
 
 
-def json_lines(text: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines()]
+def read_table(path: Path) -> list[dict[str, Any]]:
+    """Rows of a Parquet file."""
+    table: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
+    return table
 
 
-@pytest.fixture
-def decode(capfdbinary: pytest.CaptureFixture[bytes]) -> Any:
-    def run(*arguments: str, status: int = 0) -> bytes:
-        assert status == main(["decode", *arguments])
-        return capfdbinary.readouterr().out
-
-    return run
+def decode_lines(sample: Made, *options: str) -> list[dict[str, Any]]:
+    """The rows that ``decode`` writes as lines of JSON."""
+    return run_pcap("decode", sample.path, "--format", "jsonl", *options).lines
 
 
-def test_all_formats_hold_the_same_rows(usual: Made, tmp_path: Path, decode: Any) -> None:
-    engine = rows(usual.path)
-    assert engine == json_lines(decode(str(usual.path), "--format", "jsonl"))
-    decode(str(usual.path), "-o", str(tmp_path / "rows.parquet"))
-    assert engine == table(tmp_path / "rows.parquet")
-    decode(str(usual.path), "-o", str(tmp_path / "rows.csv"))
+def test_all_formats_hold_the_same_rows(sample: Made, tmp_path: Path) -> None:
+    engine = rows(sample.path)
+    assert engine == decode_lines(sample)
+    run_pcap("decode", sample.path, "-o", tmp_path / "rows.parquet")
+    assert engine == read_table(tmp_path / "rows.parquet")
+    run_pcap("decode", sample.path, "-o", tmp_path / "rows.csv")
     with (tmp_path / "rows.csv").open(newline="") as file:
         of_csv = list(csv.DictReader(file))
     assert list(COLUMNS) == list(of_csv[0])
@@ -66,82 +56,75 @@ def _csv(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else csv_cell(str(value))
 
 
-def test_a_reader_of_parquet_can_pass_over_rows_by_their_time(
-    usual: Made, tmp_path: Path, decode: Any
-) -> None:
-    parquet: Any = importlib.import_module("pyarrow.parquet")
-    decode(str(usual.path), "-o", str(tmp_path / "rows.parquet"))
+def test_reader_of_parquet_can_pass_over_rows_by_their_time(sample: Made, tmp_path: Path) -> None:
+    run_pcap("decode", sample.path, "-o", tmp_path / "rows.parquet")
     file = parquet.ParquetFile(tmp_path / "rows.parquet")
-    times = [row["time_ns"] for row in rows(usual.path)]
+    times = [row["time_ns"] for row in rows(sample.path)]
     bounds = file.metadata.row_group(0).column(list(COLUMNS).index("time_ns")).statistics
     assert (min(times), max(times)) == (bounds.min, bounds.max)
     assert file.schema_arrow == pa.schema(list(COLUMNS.items()))
 
 
-def test_a_file_whose_name_asks_for_no_known_format_is_refused(
-    usual: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_file_name_without_a_known_format_is_refused(sample: Made, tmp_path: Path) -> None:
     path = tmp_path / "rows.foo"
-    assert main(["decode", str(usual.path), "-o", str(path)]) == 2
-    assert (
-        ".parquet, .jsonl, .json, .csv, .txt, or choose one by --format" in capsys.readouterr().err
-    )
+
+    error = run_pcap("decode", sample.path, "-o", path, status=2).err
+
+    assert ".parquet, .jsonl, .json, .csv, .txt, or choose one by --format" in error
     assert not path.exists()
-    assert main(["decode", str(usual.path), "-o", str(path), "--format", "csv"]) == 0
+    run_pcap("decode", sample.path, "-o", path, "--format", "csv")
     assert path.read_text().startswith('"file",')
 
 
-def test_text_says_who_asked_whom_for_what(usual: Made, decode: Any) -> None:
-    lines = decode(str(usual.path)).decode().splitlines()
-    assert len(rows(usual.path)) == len(lines)
+def test_text_has_both_ends_codes_and_latencies(sample: Made) -> None:
+    lines = run_pcap("decode", sample.path).text.splitlines()
+    assert len(rows(sample.path)) == len(lines)
     assert any(" > " in line and "request SEND_MESSAGE_V2(310)" in line for line in lines)
     assert any(re.search(r"response SUCCESS\(0\) .* latency=[0-9.]+ms$", line) for line in lines)
     assert not any("_ns=" in line for line in lines)
 
 
-def test_text_names_a_time_without_a_unit_and_shows_it_as_one(usual: Made, decode: Any) -> None:
-    line = decode(str(usual.path), "--fields", "end_time_ns,body_length").decode().splitlines()[0]
+def test_text_names_a_time_without_a_unit_and_shows_it_as_one(sample: Made) -> None:
+    fields = "end_time_ns,body_length"
+    line = run_pcap("decode", sample.path, "--fields", fields).text.splitlines()[0]
     assert re.match(r"end_time=\d{4}-\d\d-\d\dT[0-9:.]+Z body_length=\d+$", line)
 
 
-def test_columns_come_as_they_were_asked_for(usual: Made, decode: Any) -> None:
+def test_columns_are_those_of_the_option_in_its_order(sample: Made) -> None:
     fields = "topic,time_ns,ext_fields"
-    found = json_lines(decode(str(usual.path), "--format", "jsonl", "--fields", fields))
-    assert all(["topic", "time_ns", "ext_fields"] == list(row) for row in found)
-    assert any(json.loads(row["ext_fields"] or "{}").get("b") for row in found)
+    lines = decode_lines(sample, "--fields", fields)
+    assert all(["topic", "time_ns", "ext_fields"] == list(row) for row in lines)
+    assert any(json.loads(row["ext_fields"] or "{}").get("b") for row in lines)
 
 
-def test_a_filter_may_read_columns_that_are_not_shown(usual: Made, decode: Any) -> None:
-    text = decode(
-        str(usual.path), "--format", "jsonl", "--fields", "opaque", "--filter", "code == 310"
-    )
-    expected = [{"opaque": row["opaque"]} for row in rows(usual.path) if row["code"] == 310]
-    assert expected == json_lines(text)
+def test_filter_may_read_columns_that_are_not_shown(sample: Made) -> None:
+    lines = decode_lines(sample, "--fields", "opaque", "--filter", "code == 310")
+    expected = [{"opaque": row["opaque"]} for row in rows(sample.path) if row["code"] == 310]
+    assert expected == lines
 
 
-def test_bodies_are_not_shown_unless_asked_for(usual: Made, decode: Any) -> None:
-    usually = json_lines(decode(str(usual.path), "--format", "jsonl"))[0]
-    assert "body" not in usually
-    without = json_lines(decode(str(usual.path), "--format", "jsonl", "--body", "none"))[0]
-    assert set(usually) - set(without) == {"body_length"}
+def test_bodies_are_shown_only_on_request(sample: Made) -> None:
+    by_default = decode_lines(sample)[0]
+    assert "body" not in by_default
+    without = decode_lines(sample, "--body", "none")[0]
+    assert set(by_default) - set(without) == {"body_length"}
 
 
-def test_masks_are_the_same_for_the_same_name_and_hide_it(usual: Made, decode: Any) -> None:
-    plain = json_lines(decode(str(usual.path), "--format", "jsonl"))
-    masked = json_lines(decode(str(usual.path), "--format", "jsonl", "--redact", "secret"))
+def test_masks_are_the_same_for_the_same_name_and_hide_it(sample: Made) -> None:
+    clear = decode_lines(sample)
+    masked = decode_lines(sample, "--redact", "secret")
     for name in ("topic", "group", "src", "dst", "connection"):
         masks: dict[str, str] = {}
-        for before, after in zip(plain, masked, strict=True):
-            if before[name] is None:
-                assert after[name] is None
+        for row, masked_row in zip(clear, masked, strict=True):
+            text, mask = row[name], masked_row[name]
+            if text is None:
+                assert mask is None
                 continue
-            assert before[name] != after[name]
-            assert masks.setdefault(before[name], after[name]) == after[name]
+            assert text != mask
+            assert masks.setdefault(text, mask) == mask
         assert len(set(masks.values())) == len(masks)
-    again = json_lines(decode(str(usual.path), "--format", "jsonl", "--redact", "secret"))
-    other = json_lines(decode(str(usual.path), "--format", "jsonl", "--redact", "another"))
-    assert masked == again
-    assert masked != other
+    assert masked == decode_lines(sample, "--redact", "secret")
+    assert masked != decode_lines(sample, "--redact", "another")
 
 
 @pytest.mark.parametrize(
@@ -149,45 +132,37 @@ def test_masks_are_the_same_for_the_same_name_and_hide_it(usual: Made, decode: A
     [["--fields", "nonsense"], ["--filter", "code =="], ["-o", "/nowhere/at/all.csv"]],
     ids=lambda arguments: arguments[0],
 )
-def test_what_makes_no_sense_is_said_and_ends_with_two(
-    arguments: list[str], usual: Made, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["decode", str(usual.path), *arguments]) == 2
-    assert capfd.readouterr().err.startswith("rocketwire-pcap: ")
+def test_invalid_option_is_status_2(arguments: list[str], sample: Made) -> None:
+    assert run_pcap("decode", sample.path, *arguments, status=2).err.startswith("rocketwire-pcap: ")
 
 
 @pytest.mark.parametrize("arguments", [["summary", "--top", "-3"], ["topics", "--top", "x"]])
-def test_fewer_than_one_line_is_refused(
-    arguments: list[str], usual: Made, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*arguments, str(usual.path)]) == 2
-    refused = f"argument {arguments[1]}: {arguments[2]!r}: must be a positive integer"
-    assert refused in capfd.readouterr().err
+def test_fewer_than_one_line_is_refused(arguments: list[str], sample: Made) -> None:
+    error = run_pcap(*arguments, sample.path, status=2).err
+
+    assert f"argument {arguments[1]}: {arguments[2]!r}: must be a positive integer" in error
 
 
-def test_an_empty_secret_is_refused(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["decode", str(usual.path), "--redact", ""]) == 2
-    printed = capfd.readouterr()
-    assert ("", True) == (printed.out, "an empty secret hides nothing" in printed.err)
+def test_empty_secret_is_refused(sample: Made) -> None:
+    output = run_pcap("decode", sample.path, "--redact", "", status=2)
+
+    assert (b"", True) == (output.out, "an empty secret hides nothing" in output.err)
 
 
-def test_a_capture_that_cannot_be_read_ends_with_one_and_the_others_are_decoded(
-    usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_unreadable_capture_is_status_1_and_others_decode(sample: Made, tmp_path: Path) -> None:
     bad = tmp_path / "bad.pcap"
     bad.write_bytes(b"nothing of the kind, and longer than a header")
-    assert main(["decode", str(bad), str(usual.path), "--format", "jsonl"]) == 1
-    printed = capfd.readouterr()
-    assert len(rows(usual.path)) == len(printed.out.splitlines())
-    assert (
-        f"rocketwire-pcap: {bad} at byte 0: this is neither a pcap nor a pcapng file\n"
-        == printed.err
-    )
+
+    output = run_pcap("decode", bad, sample.path, "--format", "jsonl", status=1)
+
+    assert len(rows(sample.path)) == len(output.lines)
+    reason = "this is neither a pcap nor a pcapng file"
+    assert output.err == f"rocketwire-pcap: {bad} at byte 0: {reason}\n"
 
 
 @pytest.mark.process
-def test_who_stops_reading_ends_it_silently(usual: Made) -> None:
-    command = [sys.executable, "-m", "rocketwire_tools.pcap", "decode", str(usual.path)]
+def test_reader_that_stops_ends_the_command_silently(sample: Made) -> None:
+    command = [sys.executable, "-m", "rocketwire_tools.pcap", "decode", str(sample.path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -198,97 +173,87 @@ def test_who_stops_reading_ends_it_silently(usual: Made) -> None:
 
 
 @pytest.mark.process
-def test_a_closed_output_is_told_of_where_something_is_to_be_written(
-    usual: Made, tmp_path: Path
-) -> None:
+def test_closed_output_is_an_error_only_if_it_is_needed(sample: Made, tmp_path: Path) -> None:
     def decode(*options: str) -> tuple[int, str]:
-        command = [sys.executable, "-m", "rocketwire_tools.pcap", "decode", str(usual.path)]
+        command = [sys.executable, "-m", "rocketwire_tools.pcap", "decode", str(sample.path)]
         shell = ["sh", "-c", 'exec "$@" >&-', "sh", *command, *options]
-        done = subprocess.run(shell, check=False, stderr=subprocess.PIPE, text=True)
-        return done.returncode, done.stderr
+        process = subprocess.run(shell, check=False, stderr=subprocess.PIPE, text=True)
+        return process.returncode, process.stderr
 
     assert decode() == (2, "rocketwire-pcap: bad file descriptor\n")
     written = tmp_path / "rows.jsonl"
     assert decode("-o", str(written)) == (0, "")
-    assert len(written.read_bytes().splitlines()) == len(rows(usual.path))
+    assert len(written.read_bytes().splitlines()) == len(rows(sample.path))
 
 
 @pytest.mark.parametrize("name", ["summary", "slow", "topics", "connections"])
-def test_reports_are_printed_for_people_and_for_programs(
-    name: str, usual: Made, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main([name, str(usual.path), "--top", "3"]) == 0
-    text = capfd.readouterr().out
-    assert main([name, str(usual.path), "--top", "3", "--json"]) == 0
-    tables = json.loads(capfd.readouterr().out)
-    for title, found in tables.items():
-        assert (title.upper() in text) == bool(found)
-        assert len(found) <= 3 or title in ("overall", "oddities")
+def test_reports_are_printed_for_people_and_for_programs(name: str, sample: Made) -> None:
+    text = run_pcap(name, sample.path, "--top", "3").text
+    tables = run_pcap(name, sample.path, "--top", "3", "--json").report
+
+    for title, table in tables.items():
+        assert (title.upper() in text) == bool(table)
+        assert len(table) <= 3 or title in ("overall", "oddities")
 
 
-def test_a_summary_counts_what_the_rows_say(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["summary", str(usual.path), "--json"]) == 0
-    overall = {
-        row["what"]: row["value"]
-        for row in json.load(io.StringIO(capfd.readouterr().out))["overall"]
-    }
-    found = rows(usual.path)
-    assert len(found) == overall["frames"]
+def test_summary_counts_the_rows(sample: Made) -> None:
+    table = run_pcap("summary", sample.path, "--json").report["overall"]
+
+    overall = {row["what"]: row["value"] for row in table}
+    kinds = Counter(row["kind"] for row in rows(sample.path))
+    assert kinds.total() == overall["frames"]
     for kind in ("request", "oneway", "response"):
-        assert sum(row["kind"] == kind for row in found) == overall[f"{kind} frames"]
+        assert kinds[kind] == overall[f"{kind} frames"]
 
 
-def test_slow_requests_carry_the_topic_that_they_asked_for(
-    usual: Made, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["slow", str(usual.path), "--json", "--top", "1000"]) == 0
-    found = json.loads(capfd.readouterr().out)["latencies"]
+def test_slow_requests_have_the_topic_of_the_request(sample: Made) -> None:
+    latencies = run_pcap("slow", sample.path, "--json", "--top", "1000").report["latencies"]
+
     answered = sum(
         row["latency_ns"] is not None and row["code_name"] != "PULL_NOT_FOUND"
-        for row in rows(usual.path)
+        for row in rows(sample.path)
     )
-    assert answered == sum(row["answers"] for row in found)
-    assert all(row["topic"] for row in found if row["request"] == "PULL_MESSAGE")
+    assert answered == sum(row["answers"] for row in latencies)
+    assert all(row["topic"] for row in latencies if row["request"] == "PULL_MESSAGE")
 
 
-def test_a_link_type_that_is_not_known_is_named(
-    usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    data = bytearray(usual.path.read_bytes())
+def test_unknown_link_type_is_named(sample: Made, tmp_path: Path) -> None:
+    data = bytearray(sample.path.read_bytes())
     data[20:24] = (147).to_bytes(4, "little")
     path = tmp_path / "strange.pcap"
     path.write_bytes(data)
-    assert main(["decode", str(path)]) == 0
-    said = f"{path}: packets that were not decoded: link type 147: {len(usual.packets):,}\n"
-    assert said == capfd.readouterr().err
+
+    error = run_pcap("decode", path).err
+
+    reason = f"packets that were not decoded: link type 147: {len(sample.packets):,}"
+    assert error == f"{path}: {reason}\n"
 
 
-def test_a_capture_without_frames_is_told_from_an_empty_one(
-    usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    silent = [one._replace(data=b"") for one in usual.packets[:200]]
+def test_capture_without_frames_differs_from_an_empty_one(sample: Made, tmp_path: Path) -> None:
+    silent = [packet._replace(data=b"") for packet in sample.packets[:200]]
     path = save(tmp_path / "silent.pcap", silent)
     empty = save(tmp_path / "empty.pcap", [])
-    assert main(["decode", str(path), str(empty), "--format", "jsonl"]) == 0
-    assert capfd.readouterr() == ("", f"{path}: no frames in 200 packets\n")
+
+    def decode(*words: object) -> tuple[bytes, str]:
+        output = run_pcap("decode", *words, "--format", "jsonl")
+        return output.out, output.err
+
+    assert decode(path, empty) == (b"", f"{path}: no frames in 200 packets\n")
     path.write_bytes(path.read_bytes()[:24] + bytes(16 * 3))
-    assert main(["decode", str(path), "--format", "jsonl"]) == 0
-    assert capfd.readouterr() == ("", f"{path}: no frames in 3 packets (not IP: 3)\n")
-    assert main(["decode", str(path), "--filter", "code == 1", "--format", "jsonl"]) == 0
-    assert capfd.readouterr() == ("", "")
+    assert decode(path) == (b"", f"{path}: no frames in 3 packets (not IP: 3)\n")
+    assert decode(path, "--filter", "code == 1") == (b"", "")
 
 
-def test_a_file_without_a_byte_is_named(
-    usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    capture, empty = save(tmp_path / "capture.pcap", usual.packets), tmp_path / "empty.pcap"
+def test_file_without_a_byte_is_named(sample: Made, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.pcap"
     empty.touch()
-    assert main(["decode", str(empty), str(capture), "--format", "jsonl"]) == 0
-    printed = capfd.readouterr()
-    assert (True, f"{empty}: the file is empty\n") == (bool(printed.out), printed.err)
+
+    output = run_pcap("decode", empty, sample.path, "--format", "jsonl")
+
+    assert (True, f"{empty}: the file is empty\n") == (bool(output.out), output.err)
 
 
-def test_a_row_is_one_line_to_every_reader() -> None:
+def test_row_is_one_line_to_every_reader() -> None:
     topics = ["a\x85b", "c\u2028\u2029d", "\u4e2d\n"]
     written = io.BytesIO()
 
@@ -300,7 +265,7 @@ def test_a_row_is_one_line_to_every_reader() -> None:
     assert topics == [json.loads(line)["topic"] for line in text.splitlines()]
 
 
-def test_blanks_between_the_names_of_columns_mean_nothing(usual: Made, decode: Any) -> None:
-    first = json_lines(decode(str(usual.path), "--format", "jsonl", "--fields", "opaque, code"))[0]
+def test_blanks_between_the_names_of_columns_mean_nothing(sample: Made) -> None:
+    first_row = decode_lines(sample, "--fields", "opaque, code")[0]
 
-    assert ["opaque", "code"] == list(first)
+    assert ["opaque", "code"] == list(first_row)

@@ -1,34 +1,35 @@
 """Exported messages are those that the broker sent to its clients."""
 
-from __future__ import annotations
-
 import base64
 import importlib
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocketwire_tools.pcap.arrow import pa
 from tests.peers.peers import CURRENT
-from tests.support.stores import digest
+from tests.support.file_programs import run_store
+from tests.support.stores import BrokerStore, digest
 from tests.support.stores.damage import log_files, places, put
 from tests.support.stores.fixtures import unpack
 from tests.support.virtual_disk import VirtualDisk
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
-
+ALL_COLUMNS = (
+    "file,commit_log_offset,store_size,topic,queue_id,queue_offset,tags,keys,msg_id,offset_msg_id,"
+    "born_timestamp,store_timestamp,born_host,store_host,flag,sys_flag,compression,transaction,"
+    "prepared_transaction_offset,reconsume_times,body_length,body,properties,kind,real_topic,"
+    "real_queue_id,batch_index,version,crc_ok,state"
+)
 BORN_TIMESTAMP = 40
 """Its first byte in a message."""
 pq: Any = importlib.import_module("pyarrow.parquet")
 
 
-def json_lines(text: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines()]
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out.parquet"
 
 
 def table(path: Path) -> list[dict[str, Any]]:
@@ -43,15 +44,13 @@ def table(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def test_json_lines_hold_every_message_that_was_pulled(
-    plain: BrokerStore, run: Callable[..., Any]
-) -> None:
-    sent = {message.offset_msg_id: message for message in plain.truth.sent}
+def test_json_lines_hold_every_message_that_was_pulled(intact: BrokerStore) -> None:
+    sent = {message.offset_msg_id: message for message in intact.truth.sent}
 
-    rows = json_lines(run("export", plain.root).out)
+    rows = run_store("export", intact.root).lines
 
-    assert len(rows) == len(plain.truth.pulled)
-    for row, message in zip(rows, plain.truth.pulled, strict=True):
+    assert len(rows) == len(intact.truth.pulled)
+    for row, message in zip(rows, intact.truth.pulled, strict=True):
         assert row["commit_log_offset"] == message.physical_offset
         assert row["queue_offset"] == message.queue_offset
         assert row["topic"] == message.topic
@@ -62,13 +61,11 @@ def test_json_lines_hold_every_message_that_was_pulled(
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
-def test_files_of_columns_hold_what_json_lines_hold(
-    suffix: str, plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
-    lines = json_lines(run("export", "--columns", _ALL, plain.root).out)
+def test_column_files_equal_json_lines(suffix: str, intact: BrokerStore, tmp_path: Path) -> None:
+    lines = run_store("export", "--columns", ALL_COLUMNS, intact.root).lines
     out = tmp_path / f"out.{suffix}"
 
-    run("export", "--columns", _ALL, "-o", out, plain.root)
+    run_store("export", "--columns", ALL_COLUMNS, "-o", out, intact.root)
 
     rows = table(out)
     for row in rows:
@@ -79,15 +76,13 @@ def test_files_of_columns_hold_what_json_lines_hold(
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
-def test_a_time_that_no_calendar_has_is_null_in_files_of_columns(
-    suffix: str, run: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_time_that_no_calendar_has_is_null_in_files_of_columns(suffix: str, tmp_path: Path) -> None:
     root = unpack(CURRENT, "plain", tmp_path / "source").root
     first = places(log_files(root)[0])[:3]
     for place, time in zip(first, (1 << 62, -1, 253_402_300_799_999), strict=True):
         put(place.file, place.position + BORN_TIMESTAMP, time.to_bytes(8, "big", signed=True))
 
-    run("export", "-o", tmp_path / f"out.{suffix}", root)
+    run_store("export", "-o", tmp_path / f"out.{suffix}", root)
 
     times = [row["born_timestamp"] for row in table(tmp_path / f"out.{suffix}")]
     assert times[:2] == [None, None]
@@ -96,46 +91,29 @@ def test_a_time_that_no_calendar_has_is_null_in_files_of_columns(
 
 
 @pytest.mark.parametrize("compression", ["none", "snappy", "lz4", "zstd"])
-def test_parquet_has_the_compression_that_was_asked_for(
-    compression: str, store: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
-    out = tmp_path / "out.parquet"
+def test_parquet_has_chosen_compression(compression: str, store: BrokerStore, out: Path) -> None:
 
-    run("export", "--compression", compression, "-o", out, store.root)
+    run_store("export", "--compression", compression, "-o", out, store.root)
 
     group = pq.ParquetFile(out).metadata.row_group(0)
     names = {group.column(number).compression for number in range(group.num_columns)}
     assert names == {"UNCOMPRESSED" if compression == "none" else compression.upper()}
 
 
-_ALL = (
-    "file,commit_log_offset,store_size,topic,queue_id,queue_offset,tags,keys,msg_id,offset_msg_id,"
-    "born_timestamp,store_timestamp,born_host,store_host,flag,sys_flag,compression,transaction,"
-    "prepared_transaction_offset,reconsume_times,body_length,body,properties,kind,real_topic,"
-    "real_queue_id,batch_index,version,crc_ok,state"
-)
+def test_only_the_chosen_messages_and_columns_are_written(store: BrokerStore, out: Path) -> None:
 
+    options = ("--topic", "ledger", "--columns", "queue_offset, tags")
+    run_store("export", "-o", out, *options, store.root)
 
-def test_only_the_messages_and_columns_that_were_asked_for_are_written(
-    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
-    out = tmp_path / "out.parquet"
-
-    run("export", "-o", out, "--topic", "ledger", "--columns", "queue_offset, tags", store.root)
-
-    wanted = [
+    assert pq.read_table(out).to_pylist() == [
         {"queue_offset": message.queue_offset, "tags": message.properties.get("TAGS")}
         for message in store.truth.queue("ledger", 0).messages
     ]
-    assert pq.read_table(out).to_pylist() == wanted
 
 
-def test_a_file_without_messages_has_the_columns(
-    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
-    out = tmp_path / "out.parquet"
+def test_file_without_messages_has_the_columns(store: BrokerStore, out: Path) -> None:
 
-    run("export", "-o", out, "--end", "2020-01-01", "--columns", "topic,body", store.root)
+    run_store("export", "-o", out, "--end", "2020-01-01", "--columns", "topic,body", store.root)
 
     assert pq.read_table(out).schema.names == ["topic", "body"]
     assert pq.read_table(out).num_rows == 0
@@ -143,21 +121,15 @@ def test_a_file_without_messages_has_the_columns(
 
 def damage(store: BrokerStore, offset: int, data: bytes) -> None:
     """Overwrite bytes of the log."""
-    path = store.root / "commitlog" / f"{offset - offset % 262144:020d}"
-    with path.open("r+b") as file:
-        file.seek(offset % 262144)
-        file.write(data)
+    put(store.root / "commitlog" / f"{offset - offset % 262144:020d}", offset % 262144, data)
 
 
-def test_damage_is_skipped_and_counted(
-    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_damage_is_skipped_and_counted(store: BrokerStore, out: Path) -> None:
     first, last = store.truth.pulled[20], store.truth.pulled[25]
     end = last.physical_offset + 10
     damage(store, first.physical_offset, bytes(end - first.physical_offset))
-    out = tmp_path / "out.parquet"
 
-    answer = run("export", "--json", "-o", out, store.root, status=1)
+    answer = run_store("export", "--json", "-o", out, store.root, status=1)
 
     intact = [*store.truth.pulled[:20], *store.truth.pulled[26:]]
     assert [row["commit_log_offset"] for row in table(out)] == [
@@ -169,39 +141,32 @@ def test_damage_is_skipped_and_counted(
         "damaged_regions": 1,
         "damaged_bytes": last.physical_offset + last.size - first.physical_offset,
     }
-    assert b"skipped 1 damaged regions" in run("export", store.root, status=1).err
+    assert "skipped 1 damaged regions" in run_store("export", store.root, status=1).err
 
 
-def test_a_message_with_a_wrong_checksum_is_only_written_on_request(
-    store: BrokerStore, run: Callable[..., Any]
-) -> None:
+def test_message_with_a_wrong_checksum_is_only_written_on_request(store: BrokerStore) -> None:
     broken = store.truth.pulled[7]
     damage(store, broken.physical_offset + 88, b"?")
 
-    answer = run("export", store.root, status=1)
-    rows = json_lines(
-        run("export", "--broken", "--columns", "commit_log_offset,crc_ok", store.root).out
-    )
+    answer = run_store("export", store.root, status=1)
+    columns = "commit_log_offset,crc_ok"
+    rows = run_store("export", "--broken", "--columns", columns, store.root).lines
 
-    assert b"skipped 1 with a wrong checksum" in answer.err
-    assert broken.physical_offset not in {
-        row["commit_log_offset"] for row in json_lines(answer.out)
-    }
+    assert "skipped 1 with a wrong checksum" in answer.err
+    assert broken.physical_offset not in {row["commit_log_offset"] for row in answer.lines}
     assert len(rows) == len(store.truth.pulled)
     assert [row["commit_log_offset"] for row in rows if not row["crc_ok"]] == [
         broken.physical_offset
     ]
 
 
-@pytest.mark.parametrize(("form", "text"), [("text", "body"), ("hex", b"body".hex())])
-def test_bodies_have_the_form_that_was_asked_for(
-    form: str, text: str, store: BrokerStore, run: Callable[..., Any]
-) -> None:
+@pytest.mark.parametrize("form", ["text", "hex"])
+def test_bodies_have_the_chosen_form(form: str, store: BrokerStore) -> None:
     data = (store.root / "commitlog" / f"{0:020d}").read_bytes()
     first = store.truth.pulled[0]
     body = data[88 : 88 + first.body_size]
 
-    row = json_lines(run("export", "--body", form, "--columns", "body", store.root).out)[0]
+    row = run_store("export", "--body", form, "--columns", "body", store.root).lines[0]
 
     assert row == {"body": body.hex() if form == "hex" else body.decode()}
 
@@ -209,56 +174,51 @@ def test_bodies_have_the_form_that_was_asked_for(
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("-o", "out.csv"), b"give --format"),
-        (("--columns", "nothing"), b"no column 'nothing'"),
-        (("--columns", "topic,topic"), b"named twice"),
+        (("-o", "out.csv"), "give --format"),
+        (("--columns", "nothing"), "no column 'nothing'"),
+        (("--columns", "topic,topic"), "named twice"),
     ],
 )
-def test_a_wrong_request_writes_nothing(
+def test_wrong_request_writes_nothing(
     arguments: tuple[str, ...],
-    text: bytes,
+    text: str,
     store: BrokerStore,
-    run: Callable[..., Any],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    answer = run("export", *arguments, store.root, status=2)
+    answer = run_store("export", *arguments, store.root, status=2)
 
     assert text in answer.err
-    assert [path.name for path in tmp_path.iterdir()] == ["source"]
+    assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_exists_is_not_overwritten(
-    store: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_file_that_exists_is_not_overwritten(store: BrokerStore, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     out.write_text("mine")
 
-    assert b"overwrites nothing" in run("export", "-o", out, store.root, status=2).err
+    assert "overwrites nothing" in run_store("export", "-o", out, store.root, status=2).err
     assert out.read_text() == "mine"
 
 
 def test_a_file_that_appears_meanwhile_is_not_overwritten(
-    plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
+    intact: BrokerStore, tmp_path: Path
 ) -> None:
     with VirtualDisk(tmp_path) as disk:
         disk.on_sync = lambda: (tmp_path / "out.jsonl").write_text("mine")
-        answer = run("export", "-o", tmp_path / "out.jsonl", plain.root, status=2)
+        answer = run_store("export", "-o", tmp_path / "out.jsonl", intact.root, status=2)
 
-    assert answer.err.endswith(b"out.jsonl: file exists\n")
+    assert answer.err.endswith("out.jsonl: file exists\n")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.jsonl": "mine"}
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out/"])
-def test_an_export_survives_a_crash(
-    name: str, plain: BrokerStore, run: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_an_export_survives_a_crash(name: str, intact: BrokerStore, tmp_path: Path) -> None:
     with VirtualDisk(tmp_path) as disk:
-        run("export", "--format", "jsonl", "-o", f"{tmp_path}/{name}", plain.root)
-        before = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl") if path.is_file()}
+        run_store("export", "--format", "jsonl", "-o", f"{tmp_path}/{name}", intact.root)
+        files = {path: path.read_bytes() for path in tmp_path.rglob("*.jsonl") if path.is_file()}
         disk.crash()
 
-    assert before
-    assert {path: path.read_bytes() for path in before} == before
+    assert files
+    assert {path: path.read_bytes() for path in files} == files

@@ -1,6 +1,4 @@
-"""Several processes read a log, and the output is that of one."""
-
-from __future__ import annotations
+"""Several processes read a log with the output of one."""
 
 import multiprocessing
 import os
@@ -9,8 +7,8 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -18,21 +16,15 @@ from rocketwire.store.folder import read_folder
 from rocketwire_tools.store import jobs
 from rocketwire_tools.store.engine.scan import LogScan
 from tests.peers.peers import CURRENT
-from tests.support.stores import damage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
+from tests.support.file_programs import run_store
+from tests.support.stores import BrokerStore, damage
+from tests.support.stores.fixtures import OpenStore
 
 PART_SIZE = 10_000
 
 
-def test_parts_begin_at_messages_and_have_all_of_them(
-    packed_store: Callable[[str, str], BrokerStore],
-) -> None:
-    store = packed_store(CURRENT, "plain")
+def test_parts_begin_at_messages_and_have_all_of_them(open_store: OpenStore) -> None:
+    store = open_store(CURRENT, "plain")
     offsets = {message.physical_offset for message in store.truth.pulled}
     files = read_folder([store.root]).commit_log
 
@@ -64,22 +56,18 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=" ".join,
 )
-def test_processes_give_what_one_gives(
-    words: tuple[str, ...], copy: BrokerStore, run: Callable[..., Any]
-) -> None:
-    assert run(*words, "--jobs", "2", copy.root).out == run(*words, copy.root).out
+def test_processes_give_what_one_gives(words: tuple[str, ...], store: BrokerStore) -> None:
+    assert run_store(*words, "--jobs", "2", store.root).out == run_store(*words, store.root).out
 
 
 @pytest.mark.process
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("name", ["flip_size", "zero_page", "zero_tail_of_middle_file"])
-def test_one_process_reads_what_follows_damage(
-    name: str, copy: BrokerStore, run: Callable[..., Any]
-) -> None:
-    damage.DAMAGE[name](copy.root)
-    words = ("export", "--broken", "--ghosts", copy.root)
+def test_one_process_reads_what_follows_damage(name: str, store: BrokerStore) -> None:
+    damage.DAMAGE[name](store.root)
+    words = ("export", "--broken", "--ghosts", store.root)
 
-    assert run(*words, "--jobs", "2", status=1) == run(*words, status=1)
+    assert run_store(*words, "--jobs", "2", status=1) == run_store(*words, status=1)
 
 
 def failing_work(arguments: Namespace, _: LogScan) -> Iterator[int]:
@@ -96,10 +84,10 @@ def failing_work(arguments: Namespace, _: LogScan) -> Iterator[int]:
     ("ends", "error", "text"),
     [(False, OSError, "the disk is broken"), (True, ChildProcessError, "has ended by itself")],
 )
-def test_a_process_that_fails_ends_the_work(
-    ends: bool, error: type[Exception], text: str, copy: BrokerStore
+def test_process_that_fails_ends_the_work(
+    ends: bool, error: type[Exception], text: str, store: BrokerStore
 ) -> None:
-    scan = LogScan(files=read_folder([copy.root]).commit_log)
+    scan = LogScan(files=read_folder([store.root]).commit_log)
 
     with pytest.raises(error, match=text):
         list(jobs.results(Namespace(jobs=2, ends=ends), [scan], failing_work))
@@ -142,11 +130,11 @@ def wait_until_alone(group: int) -> None:
 
 
 @pytest.mark.process
-def test_a_reader_that_has_read_enough_ends_the_command_in_silence(copy: BrokerStore) -> None:
+def test_reader_that_has_read_enough_ends_the_command_in_silence(store: BrokerStore) -> None:
     reader, writer = os.pipe()
     os.close(reader)
 
-    with start(copy.root, stdout=writer) as process:
+    with start(store.root, stdout=writer) as process:
         os.close(writer)
         _, errors = process.communicate(timeout=60)
 
@@ -156,9 +144,9 @@ def test_a_reader_that_has_read_enough_ends_the_command_in_silence(copy: BrokerS
 
 @pytest.mark.process
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_no_process_is_left_after_a_signal(number: int, copy: BrokerStore) -> None:
+def test_no_process_is_left_after_a_signal(number: int, store: BrokerStore) -> None:
     reader, writer = os.pipe()  # which gets full, so that the command waits
-    with start(copy.root, stdout=writer) as process:
+    with start(store.root, stdout=writer) as process:
         os.close(writer)
         os.read(reader, 1)
         if number == signal.SIGINT:

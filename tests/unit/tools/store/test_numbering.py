@@ -1,18 +1,13 @@
-"""Units of a rebuilt queue stand at the queue offsets of their messages, also where one is damaged."""
+"""Units of a rebuilt queue have the queue offsets of their messages, also next to a damaged one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from rocketwire.store.consume_queue import QueueUnit, decode_units, encode_unit
 from rocketwire.store.writer import DiskFiles, QueueWriter
 from rocketwire_tools.store.rebuilding import NumberedQueue, RebuildReport
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 UNITS_PER_FILE = 16
 
@@ -23,10 +18,7 @@ def queue_of(
     """Places of the messages to which the units of a rebuilt queue point, unit by unit.
 
     Args:
-        folder: empty.
         numbers: queue offsets that the messages at places 100, 101, ... name.
-        report: counts what is found.
-        log_start: offset of the log's first file.
     """
     writer = QueueWriter(DiskFiles(folder), "queue", file_size=20 * UNITS_PER_FILE)
     queue = NumberedQueue(writer, report, log_start)
@@ -50,7 +42,7 @@ def queue_of(
         ([0, 1, 2, 0, 1], [103, 104]),
     ],
 )
-def test_offsets_with_which_others_agree_are_taken(
+def test_offsets_that_agree_with_others_are_taken(
     numbers: list[int], places: list[int], tmp_path: Path
 ) -> None:
     """Messages are missing, or the queue began again."""
@@ -65,7 +57,7 @@ def test_offsets_with_which_others_agree_are_taken(
     ("numbers", "places"),
     [([0, 1, 2, 1, 2], [100, 103, 104]), ([0, 1, 2, 3, 1, 2], [100, 104, 105, 103])],
 )
-def test_a_later_run_of_messages_takes_the_offsets_of_earlier_ones(
+def test_later_run_of_messages_takes_the_offsets_of_earlier_ones(
     numbers: list[int], places: list[int], tmp_path: Path
 ) -> None:
     """Java cut the queue at a damaged unit, and numbered the next messages from there on."""
@@ -87,7 +79,7 @@ def test_a_later_run_of_messages_takes_the_offsets_of_earlier_ones(
         ([0, 1, 9, 4, 5], [100, 101, 102, 103, 103, 104]),
     ],
 )
-def test_a_damaged_offset_is_that_behind_the_message_before(
+def test_damaged_offset_is_the_next_one_of_its_queue(
     numbers: list[int], places: list[int], tmp_path: Path
 ) -> None:
     report = RebuildReport(messages=100)
@@ -97,7 +89,7 @@ def test_a_damaged_offset_is_that_behind_the_message_before(
     assert report.restarted_queues == 0
 
 
-def test_a_message_of_another_queue_before_the_first_one_is_left_out(tmp_path: Path) -> None:
+def test_message_of_another_queue_before_the_first_one_is_left_out(tmp_path: Path) -> None:
     report = RebuildReport(messages=100)
 
     assert queue_of(tmp_path, [7, 0, 1], report) == [101, 102]
@@ -105,7 +97,7 @@ def test_a_message_of_another_queue_before_the_first_one_is_left_out(tmp_path: P
 
 
 @pytest.mark.parametrize(("lost_bytes", "places"), [(0, [100, 101]), (91, [100, 101, 101])])
-def test_the_last_offset_is_taken_if_bytes_are_lost(
+def test_last_offset_counts_if_bytes_are_lost(
     lost_bytes: int, places: list[int], tmp_path: Path
 ) -> None:
     report = RebuildReport(messages=100, bytes_filled=lost_bytes)
@@ -113,7 +105,7 @@ def test_the_last_offset_is_taken_if_bytes_are_lost(
     assert queue_of(tmp_path, [0, 2], report) == places
 
 
-def test_a_queue_has_no_more_units_than_the_log_can_have_had_messages(tmp_path: Path) -> None:
+def test_queue_has_no_more_units_than_the_log_can_have_had_messages(tmp_path: Path) -> None:
     report = RebuildReport(messages=4)
     far = 1 << 40
 

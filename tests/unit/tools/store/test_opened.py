@@ -1,32 +1,24 @@
 """A store is opened for what it is, and nothing leads out of it."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import subprocess
 import sys
 import tarfile
-from typing import TYPE_CHECKING
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.opened import OpenedStore, open_stores, scans_of
+from tests.support.file_programs import run_store
+from tests.support.stores import BrokerStore
 from tests.support.stores.checked import checked, damage_of, notes_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any
 
-    from tests.support.stores import BrokerStore
-
-
-def test_a_file_that_became_a_link_after_it_was_listed_is_not_followed(
-    copy: BrokerStore, tmp_path: Path
-) -> None:
-    opened = OpenedStore([copy.root])
+def test_file_that_became_a_link_later_is_not_followed(store: BrokerStore, tmp_path: Path) -> None:
+    opened = OpenedStore([store.root])
     file = opened.folder.plain["checkpoint"]
     (tmp_path / "secret").write_text("secret")
     file.path.unlink()
@@ -36,24 +28,23 @@ def test_a_file_that_became_a_link_after_it_was_listed_is_not_followed(
         pass
 
 
-def test_paths_in_the_configuration_are_not_followed(
-    copy: BrokerStore, tmp_path: Path, run: Callable[..., Any]
-) -> None:
+def test_paths_in_the_configuration_are_not_followed(store: BrokerStore, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
-    (copy.root / "config" / "topics.json").write_text(
+    (store.root / "config" / "topics.json").write_text(
         f'{{"topicConfigTable":{{"../../{outside.name}":{{"readQueueNums":1}}}}}}'
     )
-    (copy.root / "config" / "broker.conf").write_text(f"storePathCommitLog={outside}\n")
+    (store.root / "config" / "broker.conf").write_text(f"storePathCommitLog={outside}\n")
 
-    run("info", copy.root)
-    run("rebuild", tmp_path / "out", copy.root)
+    run_store("info", store.root)
+    run_store("rebuild", tmp_path / "out", store.root)
 
     assert not outside.exists()
-    assert OpenedStore([copy.root]).folder.roots == (copy.root,)
+    assert OpenedStore([store.root]).folder.roots == (store.root,)
 
 
 _HOLD = """
 import fcntl, sys
+from tests.support.file_programs import run_store
 file = open(sys.argv[1], "r+b")
 fcntl.lockf(file, fcntl.LOCK_EX, 1)
 print("held", flush=True)
@@ -62,27 +53,25 @@ sys.stdin.read()
 
 
 @pytest.mark.process
-def test_a_lock_that_a_broker_holds_is_said(copy: BrokerStore, run: Callable[..., Any]) -> None:
-    command = [sys.executable, "-c", _HOLD, str(copy.root / "lock")]
+def test_lock_of_a_broker_is_reported(store: BrokerStore) -> None:
+    command = [sys.executable, "-c", _HOLD, str(store.root / "lock")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as broker:
         assert broker.stdout is not None
         assert broker.stdout.readline() == b"held\n"
-        assert b"a broker is running" in run("info", copy.root).out
-        assert b"A broker runs on this store" in run("check", copy.root).out
+        assert b"a broker is running" in run_store("info", store.root).out
+        assert b"A broker runs on this store" in run_store("check", store.root).out
         broker.communicate(b"")
 
-    assert b"orderly" in run("info", copy.root).out
-    with (copy.root / "lock").open("r+b") as lock:  # and none stays
+    assert b"orderly" in run_store("info", store.root).out
+    with (store.root / "lock").open("r+b") as lock:  # no process holds it
         fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
 
 
-def test_a_configuration_that_a_broker_has_written_anew_is_read_to_its_end(
-    copy: BrokerStore,
-) -> None:
-    opened = OpenedStore([copy.root])
-    topics = copy.root / "config" / "topics.json"
+def test_configuration_that_a_broker_has_written_anew_is_complete(store: BrokerStore) -> None:
+    opened = OpenedStore([store.root])
+    topics = store.root / "config" / "topics.json"
     text = topics.read_text() + "\n" * 100
-    (copy.root / "config" / "topics.json.bak").unlink(missing_ok=True)
+    (store.root / "config" / "topics.json.bak").unlink(missing_ok=True)
     topics.write_text(text.replace('"orders"', '"orders_with_a_longer_name"', 1))
 
     config = opened.config("topics.json")
@@ -92,10 +81,10 @@ def test_a_configuration_that_a_broker_has_written_anew_is_read_to_its_end(
     assert opened.config("no.json") is None
 
 
-def test_a_configuration_that_is_gone_is_read_from_its_copy(copy: BrokerStore) -> None:
-    topics = copy.root / "config" / "topics.json"
-    (copy.root / "config" / "topics.json.bak").write_bytes(topics.read_bytes())
-    opened = OpenedStore([copy.root])
+def test_configuration_that_is_gone_is_read_from_its_copy(store: BrokerStore) -> None:
+    topics = store.root / "config" / "topics.json"
+    (store.root / "config" / "topics.json.bak").write_bytes(topics.read_bytes())
+    opened = OpenedStore([store.root])
     topics.unlink()
 
     config = opened.config("topics.json")
@@ -104,79 +93,70 @@ def test_a_configuration_that_is_gone_is_read_from_its_copy(copy: BrokerStore) -
     assert config[1] == "config/topics.json.bak"
 
 
-def test_a_configuration_that_a_running_broker_writes_is_no_damage(
-    copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
+def test_configuration_that_a_running_broker_writes_is_no_damage(
+    store: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def is_in_use(_store: OpenedStore) -> bool:
-        return True
-
-    monkeypatch.setattr(OpenedStore, "is_in_use", is_in_use)
-    for path in (copy.root / "config").glob("topics.json*"):
+    monkeypatch.setattr(OpenedStore, "is_in_use", Mock(return_value=True))
+    for path in (store.root / "config").glob("topics.json*"):
         path.write_bytes(path.read_bytes()[:-20])
 
-    check = checked(copy.root)
+    check = checked(store.root)
 
     assert damage_of(check) == {}
     assert notes_of(check)["config"] == 1
 
 
-def test_a_store_that_is_given_twice_is_one(copy: BrokerStore, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(copy.root)
+def test_store_that_is_given_twice_is_one(store: BrokerStore, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(store.root)
 
-    assert len(open_stores([copy.root, copy.root, tmp_path / "link"])) == 1
-    assert (
-        OpenedStore([copy.root, copy.root]).folder.commit_log
-        == OpenedStore([copy.root]).folder.commit_log
-    )
+    assert len(open_stores([store.root, store.root, tmp_path / "link"])) == 1
+    twice, once = OpenedStore([store.root, store.root]), OpenedStore([store.root])
+    assert twice.folder.commit_log == once.folder.commit_log
 
 
-def test_a_store_and_the_folder_of_another_are_refused(
-    copy: BrokerStore, plain: BrokerStore, tmp_path: Path
+def test_store_and_the_folder_of_another_are_refused(
+    store: BrokerStore, intact: BrokerStore, tmp_path: Path
 ) -> None:
     os.mkdir(tmp_path / "part")
 
     with pytest.raises(ValueError, match="several stores"):
-        open_stores([copy.root, plain.root, tmp_path / "part"])
+        open_stores([store.root, intact.root, tmp_path / "part"])
 
 
-def test_a_pass_through_the_log_needs_no_files_of_queues(plain: BrokerStore) -> None:
+def test_pass_through_the_log_needs_no_files_of_queues(intact: BrokerStore) -> None:
     """Those of 100,000 queues take as much memory as a block of messages."""
-    store = OpenedStore([plain.root])
+    store = OpenedStore([intact.root])
     assert store.folder.queues
 
     scans = scans_of([store])
 
     assert not store.folder.queues
-    assert sum(len(block.messages) for scan in scans for block in scan) >= len(plain.truth.pulled)
+    assert sum(len(block.messages) for scan in scans for block in scan) >= len(intact.truth.pulled)
 
 
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("dledger-n0/data/00000000000000000000", b"is a log of DLedger, which is not read here"),
-        ("compaction/compactionLog/t/0/00000000000000000000", b"the log of a compacted topic"),
+        ("dledger-n0/data/00000000000000000000", "is a log of DLedger, which is not read here"),
+        ("compaction/compactionLog/t/0/00000000000000000000", "the log of a compacted topic"),
     ],
 )
-def test_logs_of_other_kinds_are_refused_in_one_line(
-    name: str, text: bytes, copy: BrokerStore, run: Callable[..., Any]
-) -> None:
-    path = copy.root / name
+def test_log_of_another_kind_is_refused_in_a_line(name: str, text: str, store: BrokerStore) -> None:
+    path = store.root / name
     path.parent.mkdir(parents=True)
     path.write_bytes(bytes(8))
 
     for place in (path, path.parent):
-        error = run("info", place, status=2).err
+        error = run_store("info", place, status=2).err
         assert text in error
-        assert error.count(b"\n") == 1
+        assert error.count("\n") == 1
     is_dledger = name.startswith("dledger")
-    assert (text in run("stat", copy.root, status=2 if is_dledger else 0).err) is is_dledger
+    assert (text in run_store("stat", store.root, status=2 if is_dledger else 0).err) is is_dledger
 
 
-def test_an_archive_is_to_be_unpacked_first(
-    copy: BrokerStore, tmp_path: Path, run: Callable[..., Any]
-) -> None:
+def test_archive_must_be_unpacked_first(store: BrokerStore, tmp_path: Path) -> None:
     path = tmp_path / "store.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
-        archive.add(copy.root, "store")
+        archive.add(store.root, "store")
 
-    assert b"unpack it first: tar xf" in run("info", path, status=2).err
+    assert "unpack it first: tar xf" in run_store("info", path, status=2).err

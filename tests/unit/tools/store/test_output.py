@@ -1,17 +1,12 @@
 """Tables and progress on a terminal, and files that appear when they are complete."""
 
-from __future__ import annotations
-
 import io
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire_tools.store.output import create_whole, write_table
 from rocketwire_tools.terminal import ProgressLine
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def table(header: tuple[str, ...], *rows: tuple[object, ...]) -> list[str]:
@@ -28,14 +23,11 @@ def test_numbers_stand_to_the_right_below_the_names_of_their_columns() -> None:
     ]
 
 
-def test_a_table_without_names_has_no_line_for_them() -> None:
-    assert table(("", ""), ("kind", "DLedger"), ("epochs", None)) == [
-        "kind    DLedger",
-        "epochs",
-    ]
+def test_table_without_names_has_no_line_for_them() -> None:
+    assert table(("", ""), ("kind", "DLedger"), ("epochs", None)) == ["kind    DLedger", "epochs"]
 
 
-def test_a_count_is_shown_now_and_then_and_taken_away(
+def test_count_is_shown_now_and_then_and_taken_away(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     times = iter([0.0, 0.1, 0.6, 0.7])
@@ -48,7 +40,7 @@ def test_a_count_is_shown_now_and_then_and_taken_away(
     assert capsys.readouterr().err == "\r2,000 files \x1b[K\r\x1b[K"
 
 
-def test_no_count_is_shown_where_nobody_watches(
+def test_no_count_is_shown_without_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     times = iter([0.0, 5.0])
@@ -61,7 +53,7 @@ def test_no_count_is_shown_where_nobody_watches(
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
-def test_a_run_that_fails_leaves_nothing(is_folder: bool, tmp_path: Path) -> None:
+def test_run_that_fails_leaves_nothing(is_folder: bool, tmp_path: Path) -> None:
     def fail() -> None:
         with create_whole(tmp_path / "out", is_folder=is_folder) as partial:
             assert partial.is_dir() is is_folder
@@ -74,15 +66,11 @@ def test_a_run_that_fails_leaves_nothing(is_folder: bool, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
-def test_what_an_earlier_run_left_is_not_touched(is_folder: bool, tmp_path: Path) -> None:
+def test_partial_file_of_an_earlier_run_is_not_touched(is_folder: bool, tmp_path: Path) -> None:
     (tmp_path / "out.partial").mkdir()
 
-    with (
-        pytest.raises(
-            FileExistsError, match="from an earlier run that did not end; remove it first"
-        ),
-        create_whole(tmp_path / "out", is_folder=is_folder),
-    ):
+    expected = pytest.raises(FileExistsError, match="from an earlier run that did not end; remove")
+    with expected, create_whole(tmp_path / "out", is_folder=is_folder):
         pytest.fail("the block ran")
 
     assert [path.name for path in tmp_path.iterdir()] == ["out.partial"]

@@ -1,9 +1,7 @@
 """Each kind of store that a real broker wrote is read as the broker itself answered."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,21 +9,14 @@ from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.opened import OpenedStore
 from tests.peers.peers import CURRENT
+from tests.support.stores import BrokerStore
 from tests.support.stores.comparison import wrong_messages
-from tests.support.stores.fixtures import PACKED, unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
+from tests.support.stores.fixtures import PACKED, OpenStore, unpack
 
 
 @pytest.fixture(params=PACKED, ids=[f"{kind}-{release}" for release, kind in PACKED])
-def store(
-    request: pytest.FixtureRequest, packed_store: Callable[[str, str], BrokerStore]
-) -> BrokerStore:
-    return packed_store(*request.param)
+def store(request: pytest.FixtureRequest, open_store: OpenStore) -> BrokerStore:
+    return open_store(*request.param)
 
 
 def test_every_message_is_read_as_the_broker_answers_it(store: BrokerStore) -> None:
@@ -70,35 +61,32 @@ def test_keys_and_ids_lead_to_what_the_broker_answers(store: BrokerStore) -> Non
 
 
 @pytest.mark.parametrize(
-    ("kind", "key", "late"),
-    [
-        ("killed", b"order-1", b"late-12"),
-        ("plain", b"order-12", b"ledger-9"),
-    ],
+    ("kind", "key", "unindexed_key"),
+    [("killed", b"order-1", b"late-12"), ("plain", b"order-12", b"ledger-9")],
 )
-def test_a_key_leads_to_a_message_in_no_index_file_as_well(
-    kind: str, key: bytes, late: bytes, tmp_path: Path
+def test_key_leads_to_messages_outside_of_index_files(
+    kind: str, key: bytes, unindexed_key: bytes, tmp_path: Path
 ) -> None:
     store = unpack(CURRENT, kind, tmp_path)
     if kind != "killed":
         max((store.root / "index").iterdir()).unlink()
     for file in (store.root / "commitlog").iterdir():
-        file.write_bytes(file.read_bytes().replace(b"\1%b\2" % late, b"\1%b\2" % key))
+        file.write_bytes(file.read_bytes().replace(b"\1%b\2" % unindexed_key, b"\1%b\2" % key))
     places = {
         name: [int(sent.offset_msg_id[-16:], 16) for sent in store.truth.sent if name in sent.keys]
-        for name in (key.decode(), late.decode())
+        for name in (key.decode(), unindexed_key.decode())
     }
 
     messages = list(lookup.by_key(OpenedStore([store.root]), key.decode(), None))
 
     assert [(message.source, message.physical_offset) for message in messages] == [
         *(("index file", place) for place in places[key.decode()]),
-        *(("scan of the log", place) for place in places[late.decode()]),
+        *(("scan of the log", place) for place in places[unindexed_key.decode()]),
     ]
     assert len(messages) == 2
 
 
-def test_a_whole_index_leaves_nothing_of_the_log_to_search(tmp_path: Path) -> None:
+def test_whole_index_leaves_nothing_of_the_log_to_search(tmp_path: Path) -> None:
     store = unpack(CURRENT, "plain", tmp_path)
     opened = OpenedStore([store.root])
 
@@ -114,9 +102,7 @@ def test_a_whole_index_leaves_nothing_of_the_log_to_search(tmp_path: Path) -> No
     assert 1 <= len(unindexed) <= len(opened.folder.index)
 
 
-def test_an_index_in_rocksdb_finds_what_the_broker_answers(
-    tmp_path: Path,
-) -> None:
+def test_index_in_rocksdb_finds_what_the_broker_answers(tmp_path: Path) -> None:
     store = unpack(CURRENT, "rocksv2", tmp_path)
     shutil.rmtree(store.root / "index")
     opened = OpenedStore([store.root])

@@ -1,24 +1,18 @@
 """Unfinished work in a log differs from finished work, and takes little memory."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.unfinished import KeptLines
+from rocketwire_tools.store.unfinished import KeptLines, UnfinishedWork
 from rocketwire_tools.store.verbs.pending import read_log
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from rocketwire_tools.store.unfinished import UnfinishedWork
 
 REVIVE = "rmq_sys_REVIVE_LOG_DefaultCluster"
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
@@ -28,16 +22,16 @@ OP = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 def write(path: Path, messages: Iterable[StoredMessage]) -> OpenedStore:
     """Write a commit log; offsets count up from 0 for each queue."""
     data, ends = bytearray(), Counter[tuple[str, int]]()
-    for each in messages:
-        place = each.topic, each.queue_id
-        moved = replace(
-            each,
-            queue_offset=ends[place],
+    for message in messages:
+        queue = message.topic, message.queue_id
+        stored = replace(
+            message,
+            queue_offset=ends[queue],
             commit_log_offset=len(data),
-            body_crc=crc32(each.body or b""),
+            body_crc=crc32(message.body or b""),
         )
-        data += encode_stored_message(moved)
-        ends[place] += 1
+        data += encode_stored_message(stored)
+        ends[queue] += 1
     (path / "commitlog").mkdir(parents=True)
     (path / "commitlog" / f"{0:020}").write_bytes(data.ljust(4 << 20, b"\0"))
     return OpenedStore([path])
@@ -69,7 +63,7 @@ def half(key: str) -> StoredMessage:
     return message(HALF, b"order", UNIQ_KEY=key, REAL_TOPIC="orders", PGROUP="shops")
 
 
-def test_a_message_that_was_acknowledged_is_not_pending(tmp_path: Path) -> None:
+def test_message_that_was_acknowledged_is_not_pending(tmp_path: Path) -> None:
     work = read(
         tmp_path,
         [
@@ -84,7 +78,7 @@ def test_a_message_that_was_acknowledged_is_not_pending(tmp_path: Path) -> None:
     assert find_popped(work) == [0, 2, 11, 13]
 
 
-def test_the_last_record_of_a_pop_counts_and_a_timed_one_only_alone(tmp_path: Path) -> None:
+def test_last_record_of_a_pop_counts_and_a_timed_one_without_others(tmp_path: Path) -> None:
     work = read(
         tmp_path,
         [
@@ -97,10 +91,8 @@ def test_the_last_record_of_a_pop_counts_and_a_timed_one_only_alone(tmp_path: Pa
         ],
     )
 
-    assert [(each.record.invisible_time, each.offset) for each in work.find_popped({})] in (
-        [(3, 0), (3, 1), (3, 2), (5, 50)],
-        [(5, 50), (3, 0), (3, 1), (3, 2)],
-    )
+    pops = [(message.record.invisible_time, message.offset) for message in work.find_popped({})]
+    assert pops in ([(3, 0), (3, 1), (3, 2), (5, 50)], [(5, 50), (3, 0), (3, 1), (3, 2)])
 
 
 def test_records_that_the_broker_has_worked_off_are_left_out(tmp_path: Path) -> None:
@@ -116,15 +108,7 @@ def test_of_a_transaction_only_the_last_copy_counts(tmp_path: Path) -> None:
     work = read(
         tmp_path,
         [
-            *(
-                StoredMessage(
-                    topic=halve.topic,
-                    body=halve.body,
-                    properties=halve.properties,
-                    store_timestamp=1,
-                )
-                for halve in halves
-            ),
+            *(replace(half_message, store_timestamp=1) for half_message in halves),
             message(OP, b"0,3,x"),
         ],
     )
@@ -132,7 +116,7 @@ def test_of_a_transaction_only_the_last_copy_counts(tmp_path: Path) -> None:
     assert [line["msg_id"] for line in work.find_transactions()] == ["B", "A", None]
 
 
-def test_a_committed_message_ends_its_transaction(tmp_path: Path) -> None:
+def test_committed_message_ends_its_transaction(tmp_path: Path) -> None:
     first = half("A")
     committed = StoredMessage(
         topic="orders", body=b"order", sys_flag=8, prepared_transaction_offset=0, store_timestamp=1

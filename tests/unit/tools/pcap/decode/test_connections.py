@@ -1,24 +1,17 @@
-"""Connections that two ends have one after the other: which request an answer belongs to,
-whatever of them was captured."""
+"""Answers have their requests, though two ends have several connections of which parts are captured."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from rocketwire_tools.pcap.decode.decoder import Options
 from rocketwire_tools.pcap.streams.connections import Connections
 from tests.peers.foreign.files import save
-from tests.peers.foreign.tcp import ACK, FIN, SYN
+from tests.peers.foreign.tcp import ACK, FIN, SYN, Packet
 from tests.support.captures.decoded_rows import Row, rows
-from tests.unit.tools.pcap.streams.test_reassembly import CLIENT, RESPONSE, SERVER, Wire, frame
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.peers.foreign.tcp import Packet
+from tests.support.captures.wire import CLIENT, RESPONSE, SERVER, Wire, frame
 
 RST = 4
 ENDS = (CLIENT, SERVER)
@@ -29,19 +22,18 @@ class Host(Wire):
     """A client that uses one port for several connections, five seconds apart."""
 
     def use(self, number: int, *sides: tuple[str, int], syn: bool = True) -> None:
-        """A connection with two exchanges, of which some sides are captured, with or without
-        their SYN."""
-        before = len(self.packets)
+        """A connection with two exchanges; some sides are captured, maybe without their SYN."""
+        packets_before = len(self.packets)
         self.connect(number * 90_000_000 + 1000, number * 70_000_000 + 2000)
-        begun = len(self.packets)
+        opened = len(self.packets)
         for opaque in (7, 8):
             self.say(CLIENT, frame(300 + number, opaque))
             self.say(SERVER, frame(0, opaque, RESPONSE))
         self.packet(CLIENT, self.next[CLIENT], b"", FIN | ACK)
         self.packets = [
-            one
-            for place, one in enumerate(self.packets)
-            if place < before or (one.source in sides and (syn or place >= begun))
+            packet
+            for place, packet in enumerate(self.packets)
+            if place < packets_before or (packet.source in sides and (syn or place >= opened))
         ]
 
     def refuse(self, number: int) -> None:
@@ -69,8 +61,11 @@ def decode(packets: list[Packet], path: Path, options: Options) -> list[Row]:
     return rows(save(path / "wire.pcap", packets), options)
 
 
-def pairs(found: list[Row]) -> list[tuple[int, int | None]]:
-    return [(row["opaque"], row["request_code"]) for row in found if row["kind"] == "response"][-2:]
+def pairs(decoded: list[Row]) -> list[tuple[int, int | None]]:
+    """Opaque and request code of the last two answers."""
+    return [(row["opaque"], row["request_code"]) for row in decoded if row["kind"] == "response"][
+        -2:
+    ]
 
 
 EARLIER: Final[dict[str, Callable[[Host], None]]] = {
@@ -96,32 +91,32 @@ def test_answers_of_a_port_used_again_have_their_requests(
     host.use(2, *ENDS, syn=syn)
     # if nothing of the client was captured before, the server's first segment is the first sign of
     # another connection
-    late = not syn and earlier.startswith("the server's side alone")
-    first = (7, None) if late else (7, 302)
+    is_late = not syn and earlier.startswith("the server's side alone")
+    first = (7, None) if is_late else (7, 302)
     assert [first, (8, 302)] == pairs(decode(host.packets, tmp_path, options))
 
 
 @pytest.mark.parametrize("first", EARLIER)
 @pytest.mark.parametrize("second", EARLIER)
-def test_nor_does_a_third_use_lose_them(first: str, second: str, tmp_path: Path) -> None:
+def test_answers_of_a_third_use_have_requests(first: str, second: str, tmp_path: Path) -> None:
     host = Host()
     EARLIER[first](host)
     host.next = {CLIENT: 0, SERVER: 0}
-    begun = len(host.packets)
+    start_of_second = len(host.packets)
     EARLIER[second](host)
     shift = 1 << 30
-    host.packets[begun:] = [
+    host.packets[start_of_second:] = [
         packet._replace(sequence=(packet.sequence + shift) % (1 << 32))
         if packet.sequence
         else packet
-        for packet in host.packets[begun:]
+        for packet in host.packets[start_of_second:]
     ]
     host.use(3, *ENDS)
     assert [(7, 303), (8, 303)] == pairs(decode(host.packets, tmp_path, Options()))
 
 
 @pytest.mark.parametrize("syn", [True, False], ids=["with SYN", "without SYN"])
-def test_an_answer_has_no_request_of_an_earlier_connection(
+def test_answer_has_no_request_of_an_earlier_connection(
     options: Options, tmp_path: Path, *, syn: bool
 ) -> None:
     host = Host()
@@ -138,17 +133,17 @@ def test_pairs_do_not_depend_on_where_chunks_end(
 ) -> None:
     host = Host()
     for number, earlier in enumerate((*EARLIER, *EARLIER), 1):
-        begun = len(host.packets)
+        start_of_use = len(host.packets)
         EARLIER[earlier](host)
-        host.packets[begun:] = [
+        host.packets[start_of_use:] = [
             packet._replace(sequence=(packet.sequence + number * 123_456_789) % (1 << 32))
-            for packet in host.packets[begun:]
+            for packet in host.packets[start_of_use:]
         ]
     path = save(tmp_path / "wire.pcap", host.packets)
-    whole = rows(path)
+    pairs_at_once = rows(path)
     for count in (1, 2, 3, 5, 8, 13):
-        monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MAX_RECORDS", count)
-        assert whole == rows(path)
+        monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", count)
+        assert pairs_at_once == rows(path)
 
 
 def test_beginnings_are_remembered_as_long_as_open_frames_need_them_and_no_longer() -> None:

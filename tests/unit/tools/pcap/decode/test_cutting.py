@@ -1,19 +1,20 @@
-"""Real frames cut at every byte: the rows are those of the recorded capture, however the bytes came."""
-
-from __future__ import annotations
+"""Real frames that are cut at every byte have the rows of the recorded capture."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
+from rocketwire_tools.pcap.arrow import Batch
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.decode.split_decoder import SplitDecoder
 from rocketwire_tools.pcap.files.splits import plan
 from tests.peers import manifest
 from tests.peers.foreign.files import save
+from tests.peers.foreign.tcp import Packet
 from tests.support.captures.recut import (
     Segments,
     Sent,
@@ -23,13 +24,6 @@ from tests.support.captures.recut import (
     read_recorded,
     resend,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from rocketwire_tools.pcap.arrow import Batch
-    from tests.peers.foreign.tcp import Packet
 
 FIELDS = (
     "kind", "code", "opaque", "flag", "language", "version", "remark", "topic", "group", "queue_id",
@@ -56,10 +50,10 @@ class Dialogues(NamedTuple):
 
 
 def content(batches: Iterable[Batch], fields: tuple[str, ...] = PAIRED) -> Content:
-    found: Content = Counter()
+    counts: Content = Counter()
     for batch in batches:
-        found.update(zip(*(batch.column(name).to_pylist() for name in fields), strict=True))
-    return found
+        counts.update(zip(*(batch.column(name).to_pylist() for name in fields), strict=True))
+    return counts
 
 
 @pytest.fixture(scope="module", params=RECORDED)
@@ -67,20 +61,22 @@ def dialogues(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Dialogues:
     capture = manifest.FIXTURES / "captures" / f"{request.param}.pcap.gz"
-    seen: set[int] = set()
+    codes: set[int] = set()
     conversations = [
-        exchange for one in read_recorded(capture) for exchange in exchanges(one, seen)
+        exchange for frame in read_recorded(capture) for exchange in exchanges(frame, codes)
     ]
     of_capture = content(Decoder(str(capture), Options(fields=PAIRED)))
-    whole = [[Sent(*one, cut(one.data)) for one in conversation] for conversation in conversations]
-    path = save(tmp_path_factory.mktemp("whole") / "whole.pcap", resend(whole))
+    in_one_piece = [
+        [Sent(*frame, cut(frame.data)) for frame in conversation] for conversation in conversations
+    ]
+    path = save(tmp_path_factory.mktemp("whole") / "whole.pcap", resend(in_one_piece))
     rows = content(Decoder(str(path), Options(fields=PAIRED)))
     assert sum(map(len, conversations)) == rows.total() > 30
     assert rows <= of_capture
     longest = max(
-        8 + int.from_bytes(one.data[5:8], "big")
+        8 + int.from_bytes(frame.data[5:8], "big")
         for conversation in conversations
-        for one in conversation
+        for frame in conversation
     )
     return Dialogues(conversations, rows, longest)
 
@@ -88,88 +84,99 @@ def dialogues(
 # ---- where frames are cut
 
 
-def in_two(data: bytes, at: int) -> Segments:
-    return cut(data, at)
+def in_two(data: bytes, place: int) -> Segments:
+    return cut(data, place)
 
 
-def in_three(data: bytes, at: int) -> Segments:
-    return cut(data, at, at + 1 + at % 7)
+def in_three(data: bytes, place: int) -> Segments:
+    return cut(data, place, place + 1 + place % 7)
 
 
-def in_three_out_of_order(data: bytes, at: int) -> Segments:
-    parts = in_three(data, at)
-    return [*parts[at % len(parts) :], *parts[: at % len(parts)]]
+def in_three_out_of_order(data: bytes, place: int) -> Segments:
+    parts = in_three(data, place)
+    return [*parts[place % len(parts) :], *parts[: place % len(parts)]]
 
 
-def in_two_out_of_order(data: bytes, at: int) -> Segments:
-    return cut(data, at)[::-1]
+def in_two_out_of_order(data: bytes, place: int) -> Segments:
+    return cut(data, place)[::-1]
 
 
-def sent_again(data: bytes, at: int) -> Segments:
+def in_two_and_repeated(data: bytes, place: int) -> Segments:
     """The second segment begins with bytes of the first, which is sent again later with bytes of the second."""
-    start = max(at - 5, 0)
-    return [(0, data[:at]), (start, data[start:]), (0, data[: at + 3])]
+    start = max(place - 5, 0)
+    return [(0, data[:place]), (start, data[start:]), (0, data[: place + 3])]
 
 
-def a_later_repetition_came_first(data: bytes, at: int) -> Segments:
-    return [(at, data[at:]), (0, data[: at + 9]), (0, data[:at])] if at < len(data) else cut(data)
+def out_of_order_and_repeated(data: bytes, place: int) -> Segments:
+    return (
+        [(place, data[place:]), (0, data[: place + 9]), (0, data[:place])]
+        if place < len(data)
+        else cut(data)
+    )
 
 
 WAYS_TO_CUT = (
-    in_two, in_three, in_two_out_of_order, in_three_out_of_order, sent_again, a_later_repetition_came_first,
+    in_two, in_three, in_two_out_of_order, in_three_out_of_order, in_two_and_repeated, out_of_order_and_repeated,
 )  # fmt: skip
 
 
-def each_in_a_connection(conversations: list[list[Utterance]], at: int, way: Way) -> Connections:
+def each_in_a_connection(conversations: list[list[Utterance]], place: int, way: Way) -> Connections:
     """A connection for each request and its response."""
     return [
-        [Sent(*one, way(one.data, at)) for one in conversation] for conversation in conversations
+        [Sent(*frame, way(frame.data, place)) for frame in conversation]
+        for conversation in conversations
     ]
 
 
-def all_in_a_connection(conversations: list[list[Utterance]], at: int, way: Way) -> Connections:
+def all_in_a_connection(conversations: list[list[Utterance]], place: int, way: Way) -> Connections:
     """One connection, so that cuts follow each other."""
-    return [[sent for each in each_in_a_connection(conversations, at, way) for sent in each]]
+    return [
+        [
+            sent
+            for connection in each_in_a_connection(conversations, place, way)
+            for sent in connection
+        ]
+    ]
 
 
-def back_to_back(conversations: list[list[Utterance]], at: int, way: Way) -> Connections:
+def back_to_back(conversations: list[list[Utterance]], place: int, way: Way) -> Connections:
     """All requests at once and then all responses, so that segments end and begin within frames."""
-    sent: list[Sent] = []
+    sides: list[Sent] = []
     for by_client in (True, False):
         frames = [
-            one.data
+            frame.data
             for conversation in conversations
-            for one in conversation
-            if one.by_client == by_client
+            for frame in conversation
+            if frame.by_client == by_client
         ]
         data, places, start = b"".join(frames), [0], 0
         for frame in frames:
-            places += [start + place for place, _ in way(frame, at) if place]
+            places += [start + begin for begin, _ in way(frame, place) if begin]
             start += len(frame)
         places = [*sorted(set(places)), len(data)]
-        sent.append(Sent(by_client, data, [(a, data[a:b]) for a, b in pairwise(places)]))
-    return [sent]
+        sides.append(Sent(by_client, data, [(a, data[a:b]) for a, b in pairwise(places)]))
+    return [sides]
 
 
 def disturb(connections: Connections) -> Connections:
     """The same, with a segment in front whose repetition is longer."""
-    found: Connections = []
-    for first, *others in connections:
-        (_, data), *rest = cut(first.data, 9)
-        again = Sent(
+    disturbed: Connections = []
+    for first, *following in connections:
+        (_, data), *tail = cut(first.data, 9)
+        repeated = Sent(
             first.by_client, first.data, [(0, data), (0, first.data[:12]), *cut(first.data)]
         )
-        found.append([again if rest else first, *others])
-    return found
+        disturbed.append([repeated if tail else first, *following])
+    return disturbed
 
 
-def disturbing(layout: Layout) -> Layout:
+def disturb_layout(layout: Layout) -> Layout:
     """The layout, with each of its connections disturbed."""
 
-    def disturbed_layout(frames: list[list[Utterance]], at: int, way: Way) -> Connections:
-        return disturb(layout(frames, at, way))
+    def lay_out(frames: list[list[Utterance]], place: int, way: Way) -> Connections:
+        return disturb(layout(frames, place, way))
 
-    return disturbed_layout
+    return lay_out
 
 
 IN_CONNECTIONS = [
@@ -192,10 +199,13 @@ def few_bytes(dialogues: Dialogues) -> list[int]:
 
 
 def packets_of(
-    dialogues: Dialogues, at: list[int], layout: Layout, way: Way, *, has_start: bool = True
+    dialogues: Dialogues, places: list[int], layout: Layout, way: Way, *, has_start: bool = True
 ) -> tuple[list[Packet], Content]:
-    connections = [one for place in at for one in layout(dialogues.conversations, place, way)]
-    expected = Counter({key: len(at) * count for key, count in dialogues.rows.items()})
+    """Packets of frames that are cut at some bytes, and the expected rows."""
+    connections = [
+        connection for place in places for connection in layout(dialogues.conversations, place, way)
+    ]
+    expected = Counter({key: len(places) * count for key, count in dialogues.rows.items()})
     return resend(connections, has_start=has_start), expected
 
 
@@ -207,32 +217,29 @@ def fields_of(layout: Layout) -> tuple[str, ...]:
     return FIELDS if layout is back_to_back else PAIRED
 
 
-def without_pairs(found: Content) -> Content:
-    alone: Content = Counter()
-    for key, count in found.items():
-        alone[key[: len(FIELDS)]] += count
-    return alone
+def without_pairs(counts: Content) -> Content:
+    unpaired: Content = Counter()
+    for key, count in counts.items():
+        unpaired[key[: len(FIELDS)]] += count
+    return unpaired
 
 
 @every_layout
 def test_every_frame_is_found_wherever_it_is_cut(
-    dialogues: Dialogues,
-    layout: Layout,
-    way: Way,
-    tmp_path: Path,
+    dialogues: Dialogues, layout: Layout, way: Way, tmp_path: Path
 ) -> None:
     packets, expected = packets_of(dialogues, every_byte(dialogues), layout, way)
     path = save(tmp_path / "cut.pcap", packets)
     fields = fields_of(layout)
-    found = content(Decoder(str(path), Options(fields=fields)), fields)
-    assert found == (expected if fields is PAIRED else without_pairs(expected))
+    counts = content(Decoder(str(path), Options(fields=fields)), fields)
+    assert counts == (expected if fields is PAIRED else without_pairs(expected))
 
 
 @every_layout
 @pytest.mark.parametrize(
     "path_of_code", ["careful", "disturbed", "midway", "in small chunks", "in parts"]
 )
-def test_the_rows_do_not_depend_on_the_way(
+def test_rows_do_not_depend_on_the_way(
     path_of_code: str,
     dialogues: Dialogues,
     layout: Layout,
@@ -245,7 +252,7 @@ def test_the_rows_do_not_depend_on_the_way(
     packets, expected = packets_of(
         dialogues,
         few_bytes(dialogues),
-        disturbing(layout) if path_of_code == "disturbed" else layout,
+        disturb_layout(layout) if path_of_code == "disturbed" else layout,
         way,
         has_start=path_of_code != "midway",
     )
@@ -258,8 +265,8 @@ def test_the_rows_do_not_depend_on_the_way(
             for part in plan(path, 50_001)
             for batch in SplitDecoder(part, Options(fields=FIELDS))
         ]
-        found = content(batches, FIELDS)
+        counts = content(batches, FIELDS)
     else:
         options = Options(fields=fields, careful=path_of_code == "careful")
-        found = content(Decoder(path, options), fields)
-    assert found == (expected if fields is PAIRED else without_pairs(expected))
+        counts = content(Decoder(path, options), fields)
+    assert counts == (expected if fields is PAIRED else without_pairs(expected))

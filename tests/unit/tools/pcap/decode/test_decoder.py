@@ -1,6 +1,4 @@
-"""The whole way from a file to rows, against captures of which the truth is known."""
-
-from __future__ import annotations
+"""Rows of files, compared with the known frames of captures."""
 
 import gzip
 import importlib
@@ -8,8 +6,10 @@ import random
 import struct
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -21,13 +21,7 @@ from tests.peers.foreign.files import SLL, save
 from tests.peers.foreign.rows import NONE, PAIRS, content, differences
 from tests.peers.foreign.tcp import ACK, Packet
 from tests.support.captures.decoded_rows import rows
-from tests.support.captures.fixtures import SMALL, make
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.support.captures.fixtures import Made
+from tests.support.captures.fixtures import SMALL, Made, make
 
 
 def test_rows_come_in_the_order_of_their_last_captured_byte(lossy: Made) -> None:
@@ -36,57 +30,49 @@ def test_rows_come_in_the_order_of_their_last_captured_byte(lossy: Made) -> None
 
 
 @pytest.mark.parametrize("snaplen", [96, 400, 1000])
-def test_what_was_cut_by_the_capture_does_not_hide_what_was_not(
-    snaplen: int, tmp_path: Path
-) -> None:
+def test_short_packets_of_a_capture_hide_no_other_column(snaplen: int, tmp_path: Path) -> None:
     cut = make(tmp_path / "cut.pcap", replace(SMALL, payload=snaplen), 3)
     save(cut.path, cut.packets, payload=snaplen)
     assert NONE == differences(cut.truth, rows(cut.path), but=("gap",))
 
 
-@pytest.mark.parametrize("goes_on", [False, True])
-def test_the_first_segment_may_be_captured_last_without_any_syn(
-    goes_on: bool, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("has_next_packet", [False, True])
+def test_first_segment_without_a_syn_may_come_last(has_next_packet: bool, tmp_path: Path) -> None:
     frame = encode(RemotingCommand(code=10, body=bytes(30_000)))
     ends = (("10.0.0.1", 40_000), ("10.0.0.2", 10911))
-    starts = [at for at in range(1000, len(frame), 1000) if at != 9000]
+    starts = [offset for offset in range(1000, len(frame), 1000) if offset != 9000]
     packets = [
-        Packet(number * 1000, *ends, 5000 + at, 0, ACK, frame[at : at + 1000])
-        for number, at in enumerate([*starts, 0])
+        Packet(number * 1000, *ends, 5000 + offset, 0, ACK, frame[offset : offset + 1000])
+        for number, offset in enumerate([*starts, 0])
     ]
-    if goes_on:
+    if has_next_packet:
         packets.append(Packet(10**9, ends[1], ends[0], 1, 0, ACK, b""))
     (row,) = rows(save(tmp_path / "late.pcap", packets))
     assert (10, False, True) == (row["code"], row["body_ok"], row["gap"])
     assert len(starts) * 1000 == row["time_ns"] == row["end_time_ns"]
 
 
-def test_a_capture_that_was_cut_anywhere_yields_everything_complete_in_it(
-    usual: Made, tmp_path: Path
-) -> None:
-    data = usual.path.read_bytes()
-    whole = content(rows(usual.path), but=PAIRS)
+def test_cut_capture_has_all_complete_frames(sample: Made, tmp_path: Path) -> None:
+    data = sample.path.read_bytes()
+    complete = content(rows(sample.path), but=PAIRS)
     chance = random.Random(4)
     path = tmp_path / "cut.pcap"
     for _ in range(8):
         path.write_bytes(data[: chance.randrange(24, len(data))])
         decoder = Decoder(str(path))
-        found = [row for batch in decoder for row in batch.to_pylist()]
-        latest = max((row["end_time_ns"] for row in found), default=0)
-        before = content(
-            (row for row in rows(usual.path) if row["end_time_ns"] < latest), but=PAIRS
+        decoded = [row for batch in decoder for row in batch.to_pylist()]
+        latest = max((row["end_time_ns"] for row in decoded), default=0)
+        earlier = content(
+            (row for row in rows(sample.path) if row["end_time_ns"] < latest), but=PAIRS
         )
-        assert not before - content(found, but=PAIRS)
-        assert not content((row for row in found if row["body_ok"]), but=PAIRS) - whole
+        assert not earlier - content(decoded, but=PAIRS)
+        assert not content((row for row in decoded if row["body_ok"]), but=PAIRS) - complete
 
 
 @pytest.mark.parametrize("count", range(1, 24))
-def test_a_capture_that_was_cut_within_its_head_has_no_rows(
-    count: int, usual: Made, tmp_path: Path
-) -> None:
+def test_capture_cut_within_its_head_has_no_rows(count: int, sample: Made, tmp_path: Path) -> None:
     path = tmp_path / "cut.pcap"
-    path.write_bytes(usual.path.read_bytes()[:count])
+    path.write_bytes(sample.path.read_bytes()[:count])
     decoder = Decoder(str(path))
     assert [] == list(decoder)
     assert decoder.totals.truncated
@@ -97,7 +83,7 @@ def _move(end: tuple[str, int]) -> tuple[str, int]:
     return end[0].replace("10.", "11.", 1).replace("fd00", "fd01", 1), end[1]
 
 
-OTHER_KINDS: list[dict[str, Any]] = [
+FORMS: list[dict[str, Any]] = [
     {},
     {"order": ">"},
     {"nanoseconds": False},
@@ -106,26 +92,24 @@ OTHER_KINDS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("chunk_size", [1 << 20, 16 << 20])
-@pytest.mark.parametrize("kind", OTHER_KINDS, ids=str)
-def test_captures_that_were_put_one_behind_the_other_are_read_as_one(
-    kind: dict[str, Any], chunk_size: int, usual: Made, lossy: Made, tmp_path: Path
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_concatenated_captures_are_read_as_one(
+    form: dict[str, Any], chunk_size: int, sample: Made, lossy: Made, tmp_path: Path
 ) -> None:
     moved = [
         packet._replace(source=_move(packet.source), target=_move(packet.target))
         for packet in lossy.packets
     ]
-    second = save(tmp_path / "second.pcap", moved, **kind)
-    parts = usual.path.read_bytes(), second.read_bytes(), second.read_bytes()[:24]
+    second = save(tmp_path / "second.pcap", moved, **form)
+    parts = sample.path.read_bytes(), second.read_bytes(), second.read_bytes()[:24]
     path = tmp_path / "both.pcap.gz"
     path.write_bytes(b"".join(map(gzip.compress, parts)))
-    found = rows(path, Options(chunk_size=chunk_size))
-    assert content(rows(usual.path)) + content(rows(second)) == content(found)
+    decoded = rows(path, Options(chunk_size=chunk_size))
+    assert content(rows(sample.path)) + content(rows(second)) == content(decoded)
 
 
-def test_a_length_that_nothing_has_ends_the_reading_with_its_place(
-    usual: Made, tmp_path: Path
-) -> None:
-    data = bytearray(usual.path.read_bytes())
+def test_impossible_length_ends_the_reading_with_its_place(sample: Made, tmp_path: Path) -> None:
+    data = bytearray(sample.path.read_bytes())
     data[24 + 8 : 24 + 12] = b"\xff\xff\xff\x7f"
     path = tmp_path / "lies.pcap"
     path.write_bytes(data)
@@ -134,22 +118,22 @@ def test_a_length_that_nothing_has_ends_the_reading_with_its_place(
     assert (24, str(path)) == (caught.value.offset, caught.value.path)
 
 
-def test_memory_does_not_grow_with_the_number_of_streams(usual: Made) -> None:
-    decoder = Decoder(str(usual.path), Options(max_streams=10, chunk_size=20_000))
+def test_memory_does_not_grow_with_the_number_of_streams(sample: Made) -> None:
+    decoder = Decoder(str(sample.path), Options(max_streams=10, chunk_size=20_000))
     assert sum(batch.num_rows for batch in decoder) > 0
     assert decoder.totals.forgotten > 0
 
 
 @pytest.mark.process
-def test_the_decoder_does_not_import_the_name_server_or_trio() -> None:
+def test_decoder_does_not_import_the_name_server_or_trio() -> None:
     source = "import sys, rocketwire_tools.pcap.decode.decoder; print([m for m in ('trio', 'pandas', 'rocketwire_namesrv') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
-    assert b"[]" == done.stdout.strip()
+    process = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
+    assert b"[]" == process.stdout.strip()
 
 
 @pytest.mark.process
-def test_a_pipe_gives_rows_as_they_come(usual: Made) -> None:
-    data = usual.path.read_bytes()
+def test_pipe_gives_rows_as_they_come(sample: Made) -> None:
+    data = sample.path.read_bytes()
     command = [sys.executable, "-m", "rocketwire_tools.pcap", "live", "--format", "jsonl"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
@@ -158,23 +142,21 @@ def test_a_pipe_gives_rows_as_they_come(usual: Made) -> None:
         assert process.stdout is not None
         process.stdin.write(data[:50_000])
         process.stdin.flush()
-        first = process.stdout.readline()
-        rest, _ = process.communicate(data[50_000:])
-    assert b'"header_ok":true' in first
-    assert len(usual.truth) == 1 + len(rest.splitlines())
+        first_line = process.stdout.readline()
+        output, _ = process.communicate(data[50_000:])
+    assert b'"header_ok":true' in first_line
+    assert len(sample.truth) == 1 + len(output.splitlines())
 
 
 @pytest.mark.parametrize("suffix", ["zst", "lz4"])
-def test_a_capture_may_begin_with_frames_that_hold_no_data(
-    suffix: str, usual: Made, tmp_path: Path
-) -> None:
+def test_capture_may_begin_with_empty_frames(suffix: str, sample: Made, tmp_path: Path) -> None:
     compress: Any = (
         zstandard.compress if suffix == "zst" else importlib.import_module("lz4.frame").compress
     )
     path = tmp_path / f"usual.pcap.{suffix}"
     empty = b"\x53\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"size"
-    path.write_bytes(2 * empty + compress(usual.path.read_bytes()) + empty)
-    assert NONE == differences(usual.truth, rows(path))
+    path.write_bytes(2 * empty + compress(sample.path.read_bytes()) + empty)
+    assert NONE == differences(sample.truth, rows(path))
 
     path.write_bytes(empty[:-2])
     assert [] == rows(path)
@@ -182,19 +164,19 @@ def test_a_capture_may_begin_with_frames_that_hold_no_data(
 
 def _with_headers(data: bytes, headers: Sequence[tuple[int, bytes]]) -> bytes:
     """An IPv6 packet with more headers in front of the last one; any other as it is."""
-    at = 12
-    while data[at : at + 2] in (b"\x81\x00", b"\x88\xa8"):
-        at += 4
-    at += 2
-    if data[at - 2 : at] != b"\x86\xdd":
+    offset = 12
+    while data[offset : offset + 2] in (b"\x81\x00", b"\x88\xa8"):
+        offset += 4
+    offset += 2
+    if data[offset - 2 : offset] != b"\x86\xdd":
         return data
-    kinds = [*(kind for kind, _ in headers), data[at + 6]]
-    more = b"".join(
-        bytes([kind]) + rest for kind, (_, rest) in zip(kinds[1:], headers, strict=True)
+    numbers = [*(number for number, _ in headers), data[offset + 6]]
+    added = b"".join(
+        bytes([number]) + content for number, (_, content) in zip(numbers[1:], headers, strict=True)
     )
-    length = int.from_bytes(data[at + 4 : at + 6], "big")
-    front = data[: at + 4] + (length + len(more)).to_bytes(2, "big") + bytes([kinds[0]])
-    return front + data[at + 7 : at + 40] + more + data[at + 40 : at + 40 + length]
+    length = int.from_bytes(data[offset + 4 : offset + 6], "big")
+    front = data[: offset + 4] + (length + len(added)).to_bytes(2, "big") + bytes([numbers[0]])
+    return front + data[offset + 7 : offset + 40] + added + data[offset + 40 : offset + 40 + length]
 
 
 @pytest.mark.parametrize(
@@ -208,33 +190,35 @@ def _with_headers(data: bytes, headers: Sequence[tuple[int, bytes]]) -> bytes:
     ],
     ids=["options", "authentication", "the only fragment", "the first of many", "another"],
 )
-def test_headers_in_front_of_tcp_are_skipped_where_ipv6_has_them(
-    headers: list[tuple[int, bytes]], are_read: bool, usual: Made, tmp_path: Path
+def test_headers_between_ipv6_and_tcp_are_skipped(
+    headers: list[tuple[int, bytes]], are_read: bool, sample: Made, tmp_path: Path
 ) -> None:
-    data = usual.path.read_bytes()
+    data = sample.path.read_bytes()
     written = bytearray(data[:24])
-    at = 24
-    while at < len(data):
-        second, rest, captured, wire = struct.unpack_from("<4I", data, at)
-        packet = _with_headers(data[at + 16 : at + 16 + captured], headers)
-        written += struct.pack("<4I", second, rest, len(packet), max(wire, len(packet))) + packet
-        at += 16 + captured
+    offset = 24
+    while offset < len(data):
+        second, fraction, captured, wire = struct.unpack_from("<4I", data, offset)
+        packet = _with_headers(data[offset + 16 : offset + 16 + captured], headers)
+        written += (
+            struct.pack("<4I", second, fraction, len(packet), max(wire, len(packet))) + packet
+        )
+        offset += 16 + captured
     path = tmp_path / "headers.pcap"
     path.write_bytes(written)
     decoder = Decoder(str(path))
-    found = [row for batch in decoder for row in batch.to_pylist()]
-    hosts = {row["src"] for row in found}
+    decoded = [row for batch in decoder for row in batch.to_pylist()]
+    hosts = {row["src"] for row in decoded}
     assert any(":" in host for host in hosts) == are_read
     assert bool(decoder.totals.skipped["IP fragment"]) != are_read
     if are_read:
-        assert NONE == differences(usual.truth, found)
+        assert NONE == differences(sample.truth, decoded)
 
 
-def test_times_that_no_clock_has_end_in_rows_without_a_warning(usual: Made, tmp_path: Path) -> None:
-    path = save(tmp_path / "far.pcapng", usual.packets, pcapng=True)
+def test_impossible_times_cause_no_warning(sample: Made, tmp_path: Path) -> None:
+    path = save(tmp_path / "far.pcapng", sample.packets, pcapng=True)
     data = bytearray(path.read_bytes())
-    packet = next(packet for packet in usual.packets if packet.source[1] % 2 == 0)
-    at = data.index(struct.pack("<II", packet.time_ns >> 32, packet.time_ns & 0xFFFFFFFF))
-    data[at : at + 4] = struct.pack("<I", 0x80000000)
+    packet = next(packet for packet in sample.packets if packet.source[1] % 2 == 0)
+    offset = data.index(struct.pack("<II", packet.time_ns >> 32, packet.time_ns & 0xFFFFFFFF))
+    data[offset : offset + 4] = struct.pack("<I", 0x80000000)
     path.write_bytes(data)
     assert rows(path)

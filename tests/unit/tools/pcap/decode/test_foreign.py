@@ -1,12 +1,12 @@
-"""The decoder against captures of a generator that shares no code with it, whose truth is exact."""
-
-from __future__ import annotations
+"""The decoder, compared with the exact frames of a generator that shares no code with it."""
 
 import gzip
 import io
 import os
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import zstandard
@@ -15,14 +15,9 @@ from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.files.series import Series, series
 from tests.peers.foreign.captures import PROFILES, Capture, capture
 from tests.peers.foreign.files import NULL, RAW, SLL, SLL2, Writer
+from tests.peers.foreign.profiles import Profile
 from tests.peers.foreign.rows import NONE, PAIRS, content, differences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from tests.peers.foreign.profiles import Profile
-    from tests.peers.foreign.tcp import Packet
+from tests.peers.foreign.tcp import Packet
 
 Row = dict[str, Any]
 
@@ -63,9 +58,9 @@ def small(profile: str, **network: Any) -> Profile:
     return replace(PROFILES[profile], connections=30, frames=600, **network)
 
 
-def file_bytes(packets: Iterable[Packet], **kind: Any) -> bytes:
+def file_bytes(packets: Iterable[Packet], **form: Any) -> bytes:
     file = io.BytesIO()
-    Writer(file, **kind).write(packets)
+    Writer(file, **form).write(packets)
     return file.getvalue()
 
 
@@ -81,8 +76,8 @@ def decode_series(paths: list[str]) -> list[Row]:
         captures = waiting.pop(0)
         decoder = Decoder(captures)
         rows += [row for batch in decoder for row in batch.to_pylist()]
-        rest = captures.rest(decoder.totals.files)
-        waiting[:0] = [rest] if rest else []
+        remaining = captures.rest(decoder.totals.files)
+        waiting[:0] = [remaining] if remaining else []
     return rows
 
 
@@ -91,12 +86,12 @@ def traffic() -> Capture:
     return capture(small("mixed", reused=0.3, repeated=0.01, reordered=0.01), 3)
 
 
-def rotate(traffic: Capture, folder: Path, count: int, suffix: str = "", **kind: Any) -> list[str]:
+def rotate(traffic: Capture, folder: Path, count: int, suffix: str = "", **form: Any) -> list[str]:
     """Write the packets to this number of files, named as ``tcpdump -C`` does."""
-    each = len(traffic.packets) // count + 1
+    size = len(traffic.packets) // count + 1
     paths: list[str] = []
     for number in range(count):
-        data = file_bytes(traffic.packets[number * each : (number + 1) * each], **kind)
+        data = file_bytes(traffic.packets[number * size : (number + 1) * size], **form)
         path = folder / f"trace.pcap{number or ''}{suffix}"
         if suffix == ".gz":
             data = gzip.compress(data)
@@ -110,7 +105,7 @@ def rotate(traffic: Capture, folder: Path, count: int, suffix: str = "", **kind:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_every_column_of_every_frame_is_the_truth(
+def test_columns_of_every_frame_are_true(
     profile: str, network: str, mode: str, tmp_path: Path
 ) -> None:
     traffic = capture(small(profile, **NETWORKS[network]), 1)
@@ -122,7 +117,7 @@ def test_every_column_of_every_frame_is_the_truth(
 @pytest.mark.chaos
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(2, 2 + LONGER))
-def test_it_is_the_truth_whatever_the_seed(seed: int, tmp_path: Path) -> None:
+def test_every_column_is_the_truth_for_each_seed(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "foreign.pcap"
     for profile in PROFILES:
         for name, network in NETWORKS.items():
@@ -133,12 +128,12 @@ def test_it_is_the_truth_whatever_the_seed(seed: int, tmp_path: Path) -> None:
                 assert NONE == differences(traffic.truth, rows), (profile, name, mode)
 
 
-@pytest.mark.parametrize("kind", FILES)
-def test_it_is_the_truth_in_every_kind_of_file(kind: str, tmp_path: Path) -> None:
-    unit = 1 if FILES[kind].get("nanoseconds") else 1000
+@pytest.mark.parametrize("form", FILES)
+def test_every_column_is_the_truth_in_each_form_of_file(form: str, tmp_path: Path) -> None:
+    unit = 1 if FILES[form].get("nanoseconds") else 1000
     traffic = capture(small("mixed", reused=0.3), 4, unit=unit)
     path = tmp_path / "foreign.pcap"
-    path.write_bytes(file_bytes(traffic.packets, **FILES[kind]))
+    path.write_bytes(file_bytes(traffic.packets, **FILES[form]))
     assert NONE == differences(traffic.truth, decode(str(path)))
 
 
@@ -146,27 +141,25 @@ def test_it_is_the_truth_in_every_kind_of_file(kind: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("suffix", "kind"), [("", {}), (".gz", {}), (".zst", {}), ("", {"pcapng": True})]
+    ("suffix", "form"), [("", {}), (".gz", {}), (".zst", {}), ("", {"pcapng": True})]
 )
 @pytest.mark.parametrize("count", [2, 7, 13])
-def test_rotated_files_tell_the_truth_in_whatever_order_they_are_named(
-    count: int, suffix: str, kind: dict[str, Any], traffic: Capture, tmp_path: Path
+def test_rotated_files_have_the_truth_in_any_order(
+    count: int, suffix: str, form: dict[str, Any], traffic: Capture, tmp_path: Path
 ) -> None:
-    paths = rotate(traffic, tmp_path, count, suffix, **kind)
+    paths = rotate(traffic, tmp_path, count, suffix, **form)
     rows = decode_series(sorted(paths, reverse=True))
     assert NONE == differences(traffic.truth, rows)
     assert set(paths) == {row["file"] for row in rows}
 
 
-def test_a_file_that_is_missing_among_rotated_ones_is_a_loss(
-    traffic: Capture, tmp_path: Path
-) -> None:
+def test_missing_file_among_rotated_ones_is_a_loss(traffic: Capture, tmp_path: Path) -> None:
     paths = rotate(traffic, tmp_path, 30)
     del paths[14]
-    together = decode_series(paths)
-    alone = [row for path in paths for row in decode(path)]
-    assert content(alone, but=(*PAIRS, "body_ok", "gap", "end_time_ns")) <= content(
-        together, but=(*PAIRS, "body_ok", "gap", "end_time_ns")
+    series_rows = decode_series(paths)
+    single_rows = [row for path in paths for row in decode(path)]
+    assert content(single_rows, but=(*PAIRS, "body_ok", "gap", "end_time_ns")) <= content(
+        series_rows, but=(*PAIRS, "body_ok", "gap", "end_time_ns")
     )
-    paired = sum(row["latency_ns"] is not None for row in together)
-    assert paired > sum(row["latency_ns"] is not None for row in alone)
+    paired = sum(row["latency_ns"] is not None for row in series_rows)
+    assert paired > sum(row["latency_ns"] is not None for row in single_rows)

@@ -1,14 +1,12 @@
-"""Recorded captures with losses, and with other protocols between the same ports: what is left of
-them is as it was.
+"""Recorded captures with losses and other protocols between the same ports keep all other rows.
 
 ``test_cutting`` cuts, repeats and reorders their segments.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -20,9 +18,6 @@ from tests.peers.foreign.tcp import ACK, FIN, SYN, Packet
 from tests.support.captures.recut import Sent, cut, exchanges, read_recorded, resend
 from tests.unit.tools.pcap.decode.test_cutting import FIELDS, PAIRED, Content, content
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 RECORDED: Final = ("java-4.9.4", "java-5.5.0", "java-5.5.0-binary")
 START: Final = 1_700_000_000_000_000_000
 PROTOCOLS: Final = tuple(speak.__name__ for _, speak in FOREIGN)
@@ -32,14 +27,14 @@ PROTOCOLS: Final = tuple(speak.__name__ for _, speak in FOREIGN)
 def packets(request: pytest.FixtureRequest) -> list[Packet]:
     """One connection with a request of each code and its response, each frame in a segment."""
     capture = manifest.FIXTURES / "captures" / f"{request.param}.pcap.gz"
-    seen: set[int] = set()
-    said = [
+    codes: set[int] = set()
+    frames = [
         frame
-        for one in read_recorded(capture)
-        for exchange in exchanges(one, seen)
+        for conversation in read_recorded(capture)
+        for exchange in exchanges(conversation, codes)
         for frame in exchange
     ]
-    return resend([[Sent(*frame, cut(frame.data)) for frame in said]])
+    return resend([[Sent(*frame, cut(frame.data)) for frame in frames]])
 
 
 def decode(
@@ -54,18 +49,18 @@ def careful(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-def test_a_frame_that_is_lost_takes_no_other_with_it(
+def test_frame_that_is_lost_takes_no_other_with_it(
     packets: list[Packet], tmp_path: Path, *, careful: bool
 ) -> None:
-    whole = decode(packets, tmp_path, FIELDS)
+    all_rows = decode(packets, tmp_path, FIELDS)
     paired = decode(packets, tmp_path)
     for lost, packet in enumerate(packets):
         if not packet.data:
             continue
-        rest = packets[:lost] + packets[lost + 1 :]
-        missing = whole - decode(rest, tmp_path, FIELDS, careful=careful)
+        remaining = packets[:lost] + packets[lost + 1 :]
+        missing = all_rows - decode(remaining, tmp_path, FIELDS, careful=careful)
         assert [len(packet.data)] == [key[FIELDS.index("frame_length")] for key in missing]
-        changed = paired - decode(rest, tmp_path, careful=careful)
+        changed = paired - decode(remaining, tmp_path, careful=careful)
         assert changed.total() <= 2
 
 
@@ -74,9 +69,9 @@ def test_half_a_frame_that_is_lost_takes_no_other_with_it(
     share: float, packets: list[Packet], tmp_path: Path, *, careful: bool
 ) -> None:
     chance = random.Random(1)
-    whole = decode(packets, tmp_path, FIELDS)
+    all_rows = decode(packets, tmp_path, FIELDS)
     for _ in range(20):
-        rest: list[Packet] = []
+        remaining: list[Packet] = []
         touched = 0
         for packet in packets:
             if chance.random() < share and len(packet.data) > 1:
@@ -88,12 +83,12 @@ def test_half_a_frame_that_is_lost_takes_no_other_with_it(
                         data=packet.data[place:], sequence=(packet.sequence + place) % (1 << 32)
                     ),
                 ]
-                rest.append(halves[chance.randrange(2)])
+                remaining.append(halves[chance.randrange(2)])
             else:
-                rest.append(packet)
-        found = decode(rest, tmp_path, FIELDS, careful=careful)
-        assert (whole - found).total() == touched
-        wrong = found - whole
+                remaining.append(packet)
+        decoded = decode(remaining, tmp_path, FIELDS, careful=careful)
+        assert (all_rows - decoded).total() == touched
+        wrong = decoded - all_rows
         assert all(key[FIELDS.index("gap")] or not key[FIELDS.index("body_ok")] for key in wrong)
 
 
@@ -105,65 +100,73 @@ def other_protocol(
     dialogue = Dialogue(client, server)
     speak(random.Random(start), dialogue, 0, SECOND)
     following = {True: 3_000_000_000, False: 3_500_000_000}
-    made = [
+    packets = [
         Packet(start - 2 * MS, client, server, following[True] - 1, 0, SYN, b""),
         Packet(start - MS, server, client, following[False] - 1, following[True], SYN | ACK, b""),
     ]
     for sent in dialogue.sent:
         ends = (client, server) if sent.client else (server, client)
         numbers = following[sent.client], following[not sent.client]
-        made.append(Packet(start + sent.time_ns, *ends, *numbers, ACK, sent.data))
+        packets.append(Packet(start + sent.time_ns, *ends, *numbers, ACK, sent.data))
         following[sent.client] += len(sent.data)
-    made.append(
+    packets.append(
         Packet(
-            made[-1].time_ns + MS, client, server, following[True], following[False], FIN | ACK, b""
+            packets[-1].time_ns + MS,
+            client,
+            server,
+            following[True],
+            following[False],
+            FIN | ACK,
+            b"",
         )
     )
-    return made
+    return packets
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_another_protocol_to_the_same_port_of_the_server_brings_no_rows_and_takes_none(
+def test_another_protocol_at_the_port_of_the_server_changes_no_row(
     protocol: str, packets: list[Packet], tmp_path: Path, *, careful: bool
 ) -> None:
     server = packets[0].target
-    others = [
-        each
+    foreign = [
+        packet
         for number in range(4)
-        for each in other_protocol(
+        for packet in other_protocol(
             protocol, START - number * MS, (f"10.9.9.{number}", 50_000), server
         )
     ]
-    together = sorted([*packets, *others], key=lambda one: one.time_ns)
-    assert decode(packets, tmp_path) == decode(together, tmp_path, careful=careful)
+    mixture = sorted([*packets, *foreign], key=lambda packet: packet.time_ns)
+    assert decode(packets, tmp_path) == decode(mixture, tmp_path, careful=careful)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_another_protocol_between_the_same_ports_before_or_behind_does_no_harm(
+def test_earlier_or_later_protocol_between_the_same_ports_changes_no_row(
     protocol: str, packets: list[Packet], tmp_path: Path, *, careful: bool
 ) -> None:
     client, server = packets[0].source, packets[0].target
-    whole = decode(packets, tmp_path)
-    before = other_protocol(protocol, START - 100 * SECOND, client, server)
-    behind = other_protocol(protocol, START + 100 * SECOND, client, server)
-    for mixture in ([*before, *packets], [*packets, *behind], [*before, *packets, *behind]):
-        assert whole == decode(mixture, tmp_path, careful=careful)
+    all_rows = decode(packets, tmp_path)
+    earlier = other_protocol(protocol, START - 100 * SECOND, client, server)
+    later = other_protocol(protocol, START + 100 * SECOND, client, server)
+    for mixture in ([*earlier, *packets], [*packets, *later], [*earlier, *packets, *later]):
+        assert all_rows == decode(mixture, tmp_path, careful=careful)
 
 
-def test_real_connections_beside_each_other_keep_their_frames_and_pairs(
+def test_parallel_connections_keep_their_frames_and_pairs(
     packets: list[Packet], tmp_path: Path, *, careful: bool
 ) -> None:
     clients = [[_of_client(packet, number) for packet in packets] for number in range(5)]
-    together = sorted((one for client in clients for one in client), key=lambda one: one.time_ns)
-    whole = decode(packets, tmp_path)
-    expected = Counter({key: 5 * count for key, count in whole.items()})
-    assert expected == decode(together, tmp_path, careful=careful)
+    mixture = sorted(
+        (packet for client in clients for packet in client), key=lambda packet: packet.time_ns
+    )
+    all_rows = decode(packets, tmp_path)
+    expected = Counter({key: 5 * count for key, count in all_rows.items()})
+    assert expected == decode(mixture, tmp_path, careful=careful)
 
 
 def _of_client(packet: Packet, number: int) -> Packet:
     client = min(packet.source, packet.target, key=lambda end: end[1] == 10_911)
-    own = (client[0], client[1] + number)
+    end = (client[0], client[1] + number)
     return packet._replace(
-        source=own if packet.source == client else packet.source,
-        target=own if packet.target == client else packet.target,
+        source=end if packet.source == client else packet.source,
+        target=end if packet.target == client else packet.target,
     )

@@ -1,6 +1,4 @@
-"""Inflated pieces, for each reader that a format may have."""
-
-from __future__ import annotations
+"""Each reader of a format inflates the same pieces."""
 
 import gzip
 import importlib
@@ -8,8 +6,9 @@ import io
 import random
 import sys
 import zlib
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import zstandard
@@ -18,13 +17,9 @@ from rocketwire_tools.pcap.files.decompress import (
     COMPRESSIONS,
     GzipMembers,
     GzipReader,
+    InflatingReader,
     gzip_reader,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rocketwire_tools.pcap.files.decompress import InflatingReader
 
 PLAIN = random.Random(7).randbytes(300_000) + bytes(2_000_000)
 READERS: dict[str, Callable[[io.RawIOBase], InflatingReader]] = {
@@ -37,26 +32,29 @@ READERS: dict[str, Callable[[io.RawIOBase], InflatingReader]] = {
 
 
 class Trickling(io.RawIOBase):
-    def __init__(self, data: bytes | bytearray, most: int = 1 << 20) -> None:
+    """A pipe that gives a few bytes at a time."""
+
+    def __init__(self, data: bytes | bytearray, limit: int = 1 << 20) -> None:
         self._data = io.BytesIO(data)
-        self._most = most
+        self._limit = limit
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        return self._data.readinto(memoryview(buffer)[: self._most])
+        return self._data.readinto(memoryview(buffer)[: self._limit])
 
 
 def inflate(reader: InflatingReader, size: int = 1 << 16) -> tuple[bytes, Exception | None]:
+    """All bytes up to the end or an error, and this error."""
     room = memoryview(bytearray(size))
-    made = bytearray()
+    inflated = bytearray()
     try:
         while count := reader.readinto1(room):
-            made += room[:count]
-    except Exception as error:  # noqa: BLE001 - it is looked at
-        return bytes(made), error
-    return bytes(made), None
+            inflated += room[:count]
+    except Exception as error:  # noqa: BLE001 - tests compare it
+        return bytes(inflated), error
+    return bytes(inflated), None
 
 
 gzip_readers = pytest.mark.parametrize("reader", READERS.values(), ids=list(READERS))
@@ -69,48 +67,48 @@ def test_members_and_zeros_between_them_are_inflated_as_one_stream(reader: Any) 
 
 
 @gzip_readers
-@pytest.mark.parametrize("most", [1, 7, 4096])
-def test_a_pipe_that_trickles_is_inflated(reader: Any, most: int) -> None:
+@pytest.mark.parametrize("limit", [1, 7, 4096])
+def test_pipe_that_trickles_is_inflated(reader: Any, limit: int) -> None:
     packed = gzip.compress(PLAIN[299_000:310_000]) + gzip.compress(b"another")
-    assert (PLAIN[299_000:310_000] + b"another", None) == inflate(reader(Trickling(packed, most)))
+    assert (PLAIN[299_000:310_000] + b"another", None) == inflate(reader(Trickling(packed, limit)))
 
 
 @gzip_readers
-def test_a_cut_loses_nothing_that_was_in_front_of_it(reader: Any) -> None:
+def test_bytes_before_a_cut_are_inflated(reader: Any) -> None:
     packed = gzip.compress(PLAIN, 1)
     for kept in (*range(1, 60), 1000, 200_000, *range(len(packed) - 9, len(packed))):
-        made, error = inflate(reader(Trickling(packed[:kept])))
+        inflated, error = inflate(reader(Trickling(packed[:kept])))
         assert isinstance(error, EOFError)
-        assert zlib.decompressobj(31).decompress(packed[:kept]) == made
+        assert zlib.decompressobj(31).decompress(packed[:kept]) == inflated
 
 
 @gzip_readers
-def test_whole_members_in_front_of_damage_are_inflated(reader: Any) -> None:
-    for behind in (b"no member of it", b"\x1f\x8b\x08\x00" + bytes(6) + b"\xff" * 64):
-        made, error = inflate(reader(Trickling(gzip.compress(PLAIN) + behind)))
-        assert PLAIN == made
+def test_members_before_damage_are_inflated(reader: Any) -> None:
+    for damage in (b"no member of it", b"\x1f\x8b\x08\x00" + bytes(6) + b"\xff" * 64):
+        inflated, error = inflate(reader(Trickling(gzip.compress(PLAIN) + damage)))
+        assert PLAIN == inflated
         assert error is not None
         assert not isinstance(error, EOFError)
 
 
 @gzip_readers
-def test_a_wrong_checksum_is_damage(reader: Any) -> None:
+def test_wrong_checksum_is_damage(reader: Any) -> None:
     packed = bytearray(gzip.compress(PLAIN))
     packed[-5] ^= 1
-    made, error = inflate(reader(Trickling(packed)))
-    assert PLAIN.startswith(made)
+    inflated, error = inflate(reader(Trickling(packed)))
+    assert PLAIN.startswith(inflated)
     assert error is not None
     assert not isinstance(error, EOFError)
 
 
 def test_a_gzip_header_longer_than_what_is_read_at_a_time_is_refused() -> None:
     named = b"\x1f\x8b\x08\x08" + bytes(6) + b"n" * (1 << 20) + b"\0" + gzip.compress(b"")[10:]
-    made, error = inflate(gzip_reader(Trickling(named)))
-    assert not made
+    inflated, error = inflate(gzip_reader(Trickling(named)))
+    assert not inflated
     assert isinstance(error, OverflowError)
 
 
-def test_a_buffer_is_filled_by_one_call_if_isal_has_its_reader() -> None:
+def test_buffer_is_filled_by_one_call_if_isal_has_its_reader() -> None:
     reader = gzip_reader(Trickling(gzip.compress(PLAIN), 4096))
     assert isinstance(reader, GzipReader)
     assert 1 << 20 == reader.readinto1(memoryview(bytearray(1 << 20)))
@@ -124,17 +122,17 @@ def test_gzip_is_inflated_without_isal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("package", ["zstandard", "lz4"])
-def test_other_formats_give_what_comes_before_a_cut_but_a_piece(package: str) -> None:
-    kind = next(compression for compression in COMPRESSIONS if compression.package == package)
+def test_other_formats_lose_at_most_a_piece_before_a_cut(package: str) -> None:
+    form = next(form for form in COMPRESSIONS if form.package == package)
     compress: Any = (
         zstandard.compress
         if package == "zstandard"
         else importlib.import_module("lz4.frame").compress
     )
     packed: bytes = compress(PLAIN)
-    assert packed.startswith(kind.magic)
-    assert (PLAIN, None) == inflate(kind.reader(Trickling(packed)), kind.piece)
+    assert packed.startswith(form.magic)
+    assert (PLAIN, None) == inflate(form.reader(Trickling(packed)), form.piece)
 
-    made, _ = inflate(kind.reader(Trickling(packed[:-8])), kind.piece)
-    assert PLAIN.startswith(made)
-    assert len(made) > 300_000 - kind.piece
+    inflated, _ = inflate(form.reader(Trickling(packed[:-8])), form.piece)
+    assert PLAIN.startswith(inflated)
+    assert len(inflated) > 300_000 - form.piece

@@ -1,19 +1,14 @@
 """Inflating ahead of the decoder: the order of the pieces, and closing before the end."""
 
-from __future__ import annotations
-
 import io
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files import inputs
 from rocketwire_tools.pcap.files.inputs import AHEAD, BLOCK, InflatedSource
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Counting:
@@ -48,53 +43,53 @@ def read_all(source: InflatedSource, step: int = 3 << 19) -> Iterator[bytes]:
         yield bytes(buffer[:count])
 
 
-def source_of(plain: Counting, piece: int = BLOCK) -> InflatedSource:
-    return InflatedSource("some.pcap.gz", plain, io.FileIO("/dev/null"), piece)
+def source_of(reader: Counting, piece: int = BLOCK) -> InflatedSource:
+    return InflatedSource("some.pcap.gz", reader, io.FileIO("/dev/null"), piece)
 
 
 def read_sizes(sizes: list[int]) -> bytes:
-    return b"".join(bytes([(at + 1) % 251]) * size for at, size in enumerate(sizes))
+    return b"".join(bytes([(number + 1) % 251]) * size for number, size in enumerate(sizes))
 
 
 @pytest.mark.parametrize("step", [1000, BLOCK, 5 * BLOCK])
-def test_pieces_of_any_size_come_in_order_however_much_is_asked_for(step: int) -> None:
+def test_pieces_of_any_size_come_in_order(step: int) -> None:
     sizes = [3, BLOCK, BLOCK - 3, 1, BLOCK // 2, *[BLOCK] * 3, 17]
-    plain = Counting([min(size, 1 << 17) for size in sizes])
-    source = source_of(plain, 1 << 17)
+    reader = Counting([min(size, 1 << 17) for size in sizes])
+    source = source_of(reader, 1 << 17)
     assert read_sizes([min(size, 1 << 17) for size in sizes]) == b"".join(read_all(source, step))
     source.close()
 
 
 def test_it_runs_ahead_of_the_decoder_so_many_blocks_and_no_further() -> None:
     sizes = [BLOCK] * (3 * AHEAD)
-    plain = Counting(sizes)
-    source = source_of(plain)
+    reader = Counting(sizes)
+    source = source_of(reader)
     for _ in range(AHEAD):
-        plain.filled.acquire()
-    assert AHEAD == plain.calls
+        reader.filled.acquire()
+    assert AHEAD == reader.calls
     assert read_sizes(sizes) == b"".join(read_all(source))
     source.close()
 
 
-def test_what_comes_before_damage_is_given_and_then_the_damage_is_told_once() -> None:
+def test_bytes_before_damage_come_first_and_then_one_error() -> None:
     source = source_of(Counting([BLOCK, 5], ValueError("no such block")))
-    assert read_sizes([BLOCK, 5]) == source_bytes(source, BLOCK + 5)
+    assert read_sizes([BLOCK, 5]) == read_bytes(source, BLOCK + 5)
     with pytest.raises(CaptureError, match=r"some\.pcap\.gz: cannot be inflated: no such block"):
         source.readinto(memoryview(bytearray(1)))
     assert 0 == source.readinto(memoryview(bytearray(1)))
     source.close()
 
 
-def source_bytes(source: InflatedSource, count: int) -> bytes:
-    """So many bytes, and no call more."""
-    made = bytearray()
-    while len(made) < count:
-        buffer = memoryview(bytearray(count - len(made)))
-        made += buffer[: source.readinto(buffer)]
-    return bytes(made)
+def read_bytes(source: InflatedSource, count: int) -> bytes:
+    """Read this number of bytes, without another call."""
+    data = bytearray()
+    while len(data) < count:
+        buffer = memoryview(bytearray(count - len(data)))
+        data += buffer[: source.readinto(buffer)]
+    return bytes(data)
 
 
-def test_a_stream_that_was_cut_off_just_ends() -> None:
+def test_stream_that_was_cut_off_just_ends() -> None:
     source = source_of(Counting([10], EOFError()))
     assert read_sizes([10]) == b"".join(read_all(source))
     assert 0 == source.readinto(memoryview(bytearray(1)))
@@ -102,16 +97,16 @@ def test_a_stream_that_was_cut_off_just_ends() -> None:
 
 
 @pytest.mark.parametrize("taken", [0, 1])
-def test_closing_ends_the_thread_wherever_it_is(taken: int) -> None:
-    plain, file = Counting([BLOCK] * (3 * AHEAD)), io.FileIO("/dev/null")
-    source = InflatedSource("some.pcap.gz", plain, file)
+def test_closing_ends_the_thread_at_any_time(taken: int) -> None:
+    reader, file = Counting([BLOCK] * (3 * AHEAD)), io.FileIO("/dev/null")
+    source = InflatedSource("some.pcap.gz", reader, file)
     for _ in range(AHEAD):
-        plain.filled.acquire()
+        reader.filled.acquire()
     for _ in range(taken):
         source.readinto(memoryview(bytearray(BLOCK)))
     source.close()
     assert file.closed
-    assert plain.calls <= AHEAD + taken
+    assert reader.calls <= AHEAD + taken
     assert "inflate" not in {thread.name for thread in threading.enumerate()}
 
 
@@ -128,17 +123,17 @@ class Waiting:
         return len(buffer)
 
 
-def test_closing_does_not_wait_for_a_pipe_that_gives_nothing(
+def test_closing_does_not_wait_for_a_silent_pipe(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(inputs, "_JOIN_SECONDS", 0.001)
-    plain, file = Waiting(), io.FileIO("/dev/null")
-    source = InflatedSource("-", plain, file)
-    plain.begun.wait()
+    reader, file = Waiting(), io.FileIO("/dev/null")
+    source = InflatedSource("-", reader, file)
+    reader.begun.wait()
     source.close()
     assert not file.closed
 
-    plain.comes.set()
+    reader.comes.set()
     for thread in threading.enumerate():
         if thread.name == "inflate":
             thread.join()

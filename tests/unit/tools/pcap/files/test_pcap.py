@@ -1,6 +1,4 @@
-"""The records of a file are those to which the chain of their lengths leads."""
-
-from __future__ import annotations
+"""A file has the records that the chain of their lengths leads to."""
 
 import random
 import struct
@@ -14,35 +12,36 @@ SECOND = 1_700_000_000
 
 
 def chain(buffer: bytes, order: str, header: int) -> list[int]:
-    found: list[int] = []
-    at = 0
-    while at + header <= len(buffer):
-        (captured,) = struct.unpack_from(f"{order}8xI", buffer, at)
-        if at + header + captured > len(buffer):
+    """Where records begin, one after the other."""
+    starts: list[int] = []
+    offset = 0
+    while offset + header <= len(buffer):
+        (captured,) = struct.unpack_from(f"{order}8xI", buffer, offset)
+        if offset + header + captured > len(buffer):
             break
-        found.append(at)
-        at += header + captured
-    return found
+        starts.append(offset)
+        offset += header + captured
+    return starts
 
 
 def records(chance: random.Random, size: int, order: str, header: int, *, lies: bool) -> bytes:
-    """Records of many sizes; lies: packets full of what looks like records."""
-    made = bytearray()
-    while len(made) < size:
+    """Records of many sizes; lies: packets with bytes that look like records."""
+    data = bytearray()
+    while len(data) < size:
         length = chance.choice((0, 1, 40, 66, 300, 1514, 9000))
-        second = SECOND + len(made) // 40_000
+        second = SECOND + len(data) // 40_000
         head = struct.pack(f"{order}4I", second, chance.randrange(10**6), length, length)
         packet = (head + bytes(8)) * 400 if lies and chance.random() < 0.5 else bytes(length)
-        made += head.ljust(header, b"\0") + packet[:length].ljust(length, b"\0")
-    return bytes(made)
+        data += head.ljust(header, b"\0") + packet[:length].ljust(length, b"\0")
+    return bytes(data)
 
 
 def walk(data: bytes, order: str, header: int) -> list[int]:
     classic = PcapFormat("x", order, nanoseconds=False, link=1, record_header=header)
-    found, after = classic.walk(bytearray(data) + bytes(PADDING), 0, len(data))
-    last = int(found[-1])
-    assert after == last + header + struct.unpack_from(f"{order}8xI", data, last)[0]
-    return [int(each) for each in found]
+    starts, end = classic.walk(bytearray(data) + bytes(PADDING), 0, len(data))
+    last = int(starts[-1])
+    assert end == last + header + struct.unpack_from(f"{order}8xI", data, last)[0]
+    return [int(start) for start in starts]
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -51,11 +50,11 @@ def walk(data: bytes, order: str, header: int) -> list[int]:
 def test_all_records_are_found_in_order(order: str, header: int, lies: bool) -> None:
     data = records(random.Random(header), 1_500_000, order, header, lies=lies)
     for cut in (0, 1, 15, 700):
-        whole = data[: len(data) - cut]
-        assert chain(whole, order, header) == walk(whole, order, header)
+        complete = data[: len(data) - cut]
+        assert chain(complete, order, header) == walk(complete, order, header)
 
 
-def test_a_length_that_nothing_has_hides_nothing_in_front_of_it() -> None:
+def test_impossible_length_hides_no_earlier_record() -> None:
     data = bytearray(records(random.Random(3), 1_500_000, "<", 16, lies=False))
     places = chain(bytes(data), "<", 16)
     wrong = places[len(places) // 2]

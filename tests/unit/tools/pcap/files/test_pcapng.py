@@ -1,10 +1,8 @@
-"""Blocks of pcapng: many at once are those that one chain leads to; sections, interfaces and blocks that do harm."""
-
-from __future__ import annotations
+"""Blocks of pcapng are those that one chain leads to; damaged sections, interfaces and blocks are errors."""
 
 import random
 import struct
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,17 +10,14 @@ from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.inputs import open_input
 from rocketwire_tools.pcap.files.reader import CaptureReader
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 Packet = tuple[int, int, int, int, int]
 """Offset of the block, captured and sent bytes, time, link type."""
 
 
-def block(order: str, kind: int, body: bytes) -> bytes:
+def block(order: str, number: int, body: bytes) -> bytes:
     size = 12 + len(body) + -len(body) % 4
     return (
-        struct.pack(f"{order}II", kind, size)
+        struct.pack(f"{order}II", number, size)
         + body.ljust(size - 12, b"\0")
         + struct.pack(f"{order}I", size)
     )
@@ -45,50 +40,55 @@ def packet(order: str = "<", number: int = 0, ticks: int = 1, data: bytes = b"")
 
 
 def find_packets(path: Path) -> tuple[list[Packet], CaptureError | None]:
+    """All packets, and the error that ended the reading."""
     source = open_input(str(path))
-    made: list[Packet] = []
+    packets: list[Packet] = []
     try:
-        for one in CaptureReader(str(path), source):
-            links = [one.link] * len(one.where) if isinstance(one.link, int) else one.link.tolist()
-            columns = (one.where, one.captured, one.wire, one.time_ns)
-            made += zip(*(column.tolist() for column in columns), links, strict=True)
+        for batch in CaptureReader(str(path), source):
+            links = (
+                [batch.link] * len(batch.where)
+                if isinstance(batch.link, int)
+                else batch.link.tolist()
+            )
+            columns = (batch.where, batch.captured, batch.wire, batch.time_ns)
+            packets += zip(*(column.tolist() for column in columns), links, strict=True)
     except CaptureError as error:
-        return made, error
+        return packets, error
     finally:
         source.close()
-    return made, None
+    return packets, None
 
 
-def sections(chance: random.Random, size: int, most: int) -> tuple[bytes, list[Packet]]:
+def sections(chance: random.Random, size: int, maximum: int) -> tuple[bytes, list[Packet]]:
     """Sections of several interfaces and byte orders with blocks of all kinds, and the packets in them."""
     data, packets = bytearray(), list[Packet]()
     while len(data) < size:
         order = chance.choice("<>")
         links = [(chance.choice((1, 101, 276)), chance.choice((3, 6, 9))) for _ in range(3)]
         data += section(order) + b"".join(interface(order, *link, 64) for link in links)
-        for ticks in range(chance.randrange(most)):
+        for ticks in range(chance.randrange(maximum)):
             text = chance.randbytes(16) * chance.choice((0, 1, 5, 90))
-            kind, (link, unit) = chance.random(), links[number := chance.randrange(3)]
-            at, time_ns = len(data), ticks * 10 ** (9 - unit)
-            if kind < 0.8:
+            share, (link, unit) = chance.random(), links[number := chance.randrange(3)]
+            offset, time_ns = len(data), ticks * 10 ** (9 - unit)
+            if share < 0.8:
                 data += packet(order, number, ticks, text)
-                packets.append((at, len(text), len(text) + 5, time_ns, link))
-            elif kind < 0.9:
+                packets.append((offset, len(text), len(text) + 5, time_ns, link))
+            elif share < 0.9:
                 data += block(order, 3, struct.pack(f"{order}I", len(text)) + text[:64])
-                packets.append((at, min(len(text), 64), len(text), 0, links[0][0]))
-            elif kind < 0.95:
+                packets.append((offset, min(len(text), 64), len(text), 0, links[0][0]))
+            elif share < 0.95:
                 head = struct.pack(f"{order}HH4I", number, 0, 0, ticks, len(text), len(text))
                 data += block(order, 2, head + text)
-                packets.append((at, len(text), len(text), time_ns, link))
+                packets.append((offset, len(text), len(text), time_ns, link))
             else:
                 data += block(order, 0xBAD, packet(order) * chance.randrange(60))
     return bytes(data), packets
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("most", [3, 400, 40_000])
-def test_all_packets_of_all_sections_are_found(seed: int, most: int, tmp_path: Path) -> None:
-    data, packets = sections(random.Random(seed), 4 << 20, most)
+@pytest.mark.parametrize("maximum", [3, 400, 40_000])
+def test_all_packets_of_all_sections_are_found(seed: int, maximum: int, tmp_path: Path) -> None:
+    data, packets = sections(random.Random(seed), 4 << 20, maximum)
     path = tmp_path / "many.pcapng"
     path.write_bytes(data)
     assert (packets, None) == find_packets(path)
@@ -106,7 +106,7 @@ def test_all_packets_of_all_sections_are_found(seed: int, most: int, tmp_path: P
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("count", [1, 60_000])
-def test_packets_in_front_of_damage_are_given(
+def test_packets_before_damage_are_read(
     count: int, damage: bytes, message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "damaged.pcapng"
@@ -128,20 +128,20 @@ def test_more_interfaces_than_a_section_may_have_are_refused(
     assert "a section of more than 3 interfaces" in str(error)
 
 
-def test_a_block_that_is_larger_than_the_file_is_not_all_there(tmp_path: Path) -> None:
+def test_block_beyond_the_end_of_the_file_is_cut(tmp_path: Path) -> None:
     path = tmp_path / "cut.pcapng"
     path.write_bytes(section() + interface() + packet() + struct.pack("<III", 77, 0xFFFFFFFC, 0))
     source = open_input(str(path))
     reader = CaptureReader(str(path), source)
-    assert [1] == [len(one.where) for one in reader]
+    assert [1] == [len(batch.where) for batch in reader]
     assert reader.truncated
     source.close()
 
 
-def test_millions_of_sections_take_no_time_for_each_other(tmp_path: Path) -> None:
+def test_many_sections_take_little_time(tmp_path: Path) -> None:
     path = tmp_path / "sections.pcapng"
-    one = section() + interface() + packet()
-    path.write_bytes(one * 100_000)
+    part = section() + interface() + packet()
+    path.write_bytes(part * 100_000)
     packets, error = find_packets(path)
     assert (100_000, None) == (len(packets), error)
-    assert [i * len(one) + 48 + 12 for i in range(3)] == [at for at, *_ in packets[:3]]
+    assert [i * len(part) + 48 + 12 for i in range(3)] == [offset for offset, *_ in packets[:3]]

@@ -1,31 +1,19 @@
 """Captures that continue each other become one, with a notice."""
 
-from __future__ import annotations
-
 import gzip
-import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.decode.decoder import Decoder
-from rocketwire_tools.pcap.files.series import (
-    MAX_APART_NS,
-    Span,
-    first_time,
-    last_time,
-    series,
-)
+from rocketwire_tools.pcap.files.series import MOST_APART_NS, Span, first_time, last_time, series
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, Packet
-from tests.unit.tools.pcap.streams.test_reassembly import CLIENT, RESPONSE, SERVER, START, frame
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
+from tests.support.captures.wire import CLIENT, RESPONSE, SERVER, START, frame
+from tests.support.file_programs import run_pcap
 
 SECOND = 1_000_000_000
+FIRST = frame(105, 6)
 REQUEST, ANSWER = frame(310, 7, body=b"x" * 900), frame(0, 7, RESPONSE)
 
 
@@ -36,15 +24,15 @@ def packet(time_ns: int, data: bytes, sequence: int = 1000, *, client: bool = Tr
 
 def first_half(path: Path, time_ns: int = 0) -> str:
     """A file that ends within a request."""
-    start = packet(time_ns, frame(105, 6))
-    begun = len(frame(105, 6))
-    return str(save(path, [start, packet(time_ns + SECOND, REQUEST[:500], 1000 + begun)]))
+    start = packet(time_ns, FIRST)
+    half = packet(time_ns + SECOND, REQUEST[:500], 1000 + len(FIRST))
+    return str(save(path, [start, half]))
 
 
 def second_half(path: Path, time_ns: int = 2 * SECOND) -> str:
-    """A file that begins with the rest of it, and has its answer."""
-    rest = packet(time_ns, REQUEST[500:], 1000 + len(frame(105, 6)) + 500)
-    return str(save(path, [rest, packet(time_ns + SECOND, ANSWER, client=False)]))
+    """A file that begins within this request, and has its answer."""
+    half = packet(time_ns, REQUEST[500:], 1000 + len(FIRST) + 500)
+    return str(save(path, [half, packet(time_ns + SECOND, ANSWER, client=False)]))
 
 
 def joined(paths: list[str], join: str = "auto") -> bool:
@@ -65,7 +53,7 @@ def joined(paths: list[str], join: str = "auto") -> bool:
         ("eth0.pcap", "eth1.pcap"),
     ],
 )
-def test_names_that_differ_by_numbers_are_those_of_one_capture(
+def test_names_that_differ_by_numbers_are_one_capture(
     first: str, second: str, tmp_path: Path
 ) -> None:
     paths = [second_half(tmp_path / second), first_half(tmp_path / first)]
@@ -103,9 +91,7 @@ def test_other_names_are_those_of_two(first: str, second: str, tmp_path: Path) -
         (SECOND + MAX_APART_NS + 1, False),
     ],
 )
-def test_the_second_begins_where_the_first_ends(
-    after_ns: int, tmp_path: Path, *, is_one: bool
-) -> None:
+def test_second_begins_where_the_first_ends(after_ns: int, tmp_path: Path, *, is_one: bool) -> None:
     paths = [first_half(tmp_path / "trace.pcap0"), second_half(tmp_path / "trace.pcap1", after_ns)]
     assert is_one == joined(paths)
 
@@ -115,23 +101,24 @@ def test_files_of_one_packet_at_one_time_are_two(tmp_path: Path) -> None:
     assert not joined(paths)
 
 
-def test_a_short_file_gives_less_time_to_packets_out_of_order() -> None:
+def test_short_file_gives_less_time_to_packets_out_of_order() -> None:
     assert Span(0, 1000).is_continued_at(950)
     assert not Span(0, 1000).is_continued_at(850)
     assert Span().is_continued_at(5)
 
 
 def test_files_without_times_stand_alone_and_others_keep_their_places(tmp_path: Path) -> None:
-    other = first_half(tmp_path / "other.pcap")
+    unrelated = first_half(tmp_path / "other.pcap")
     empty = str(save(tmp_path / "trace.pcap1", []))
     (tmp_path / "trace.pcap2").write_bytes(b"no capture at all, but text that is long enough")
     broken, pipe = str(tmp_path / "trace.pcap2"), "-"
     second = second_half(tmp_path / "trace.pcap3")
     first = first_half(tmp_path / "trace.pcap0")
-    found = series([pipe, empty, second, other, broken, first, pipe], "auto")
-    assert [("-",), (first, second), (empty,), (broken,), (other,), ("-",)] == [
-        each.paths for each in found
-    ]
+
+    captures = series([pipe, empty, second, unrelated, broken, first, pipe], "auto")
+
+    paths = [capture.paths for capture in captures]
+    assert [("-",), (first, second), (empty,), (broken,), (unrelated,), ("-",)] == paths
 
 
 def test_times_are_read_from_the_ends_of_files(tmp_path: Path) -> None:
@@ -149,42 +136,38 @@ def test_times_are_read_from_the_ends_of_files(tmp_path: Path) -> None:
     assert first_time(str(save(tmp_path / "empty.pcap", []))) is None
 
 
-def test_a_frame_across_two_files_is_whole_and_its_answer_has_its_request(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_frame_across_two_files_is_complete_and_has_its_answer(tmp_path: Path) -> None:
     first, second = first_half(tmp_path / "t0.pcap"), second_half(tmp_path / "t1.pcap")
+
     fields = "file,opaque,body_ok,request_code"
-    status = main(["decode", second, first, "--format", "jsonl", "--fields", fields])
-    assert status == 0
-    assert [
+    lines = run_pcap("decode", second, first, "--format", "jsonl", "--fields", fields).lines
+
+    assert lines == [
         {"file": first, "opaque": 6, "body_ok": True, "request_code": None},
         {"file": first, "opaque": 7, "body_ok": True, "request_code": None},
         {"file": second, "opaque": 7, "body_ok": True, "request_code": 310},
-    ] == [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    ]
 
 
-def test_what_is_wrong_with_one_of_them_is_said_and_the_next_one_follows(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_faults_of_each_file_are_reported_and_the_next_file_follows(tmp_path: Path) -> None:
     first, second = first_half(tmp_path / "t0.pcap"), second_half(tmp_path / "t1.pcap")
-    third = str(
-        save(
-            tmp_path / "t2.pcap",
-            [packet(4 * SECOND, frame(0, 9, RESPONSE), 1000 + len(ANSWER), client=False)],
-        )
-    )
-    damaged = (tmp_path / "t1.pcap").read_bytes()
-    (tmp_path / "t1.pcap").write_bytes(damaged + b"\xff" * 40)
-    whole = (tmp_path / "t2.pcap").read_bytes()
-    (tmp_path / "t2.pcap").write_bytes(whole + whole[24:50])
-    assert main(["decode", first, second, third, "--fields", "opaque", "--format", "csv"]) == 1
-    printed = capsys.readouterr()
-    assert ['"opaque"', "6", "7", "7", "9"] == printed.out.split()
-    assert f"rocketwire-pcap: {second} at byte {len(damaged)}: " in printed.err
-    assert f"{third}: the last record is incomplete" in printed.err
+    response = packet(4 * SECOND, frame(0, 9, RESPONSE), 1000 + len(ANSWER), client=False)
+    third = save(tmp_path / "t2.pcap", [response])
+    data = (tmp_path / "t1.pcap").read_bytes()
+    (tmp_path / "t1.pcap").write_bytes(data + b"\xff" * 40)
+    third.write_bytes(third.read_bytes() + third.read_bytes()[24:50])
+
+    options = ("--fields", "opaque", "--format", "csv")
+    output = run_pcap("decode", first, second, third, *options, status=1)
+
+    assert ['"opaque"', "6", "7", "7", "9"] == output.text.split()
+    assert f"rocketwire-pcap: {second} at byte {len(data)}: " in output.err
+    assert f"{third}: the last record is incomplete" in output.err
 
 
-def test_live_takes_each_file_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_live_takes_each_file_by_itself(tmp_path: Path) -> None:
     paths = [first_half(tmp_path / "t0.pcap"), second_half(tmp_path / "t1.pcap")]
-    assert main(["live", *paths, "--fields", "request_code", "--format", "jsonl"]) == 0
-    assert '{"request_code":310}' not in capsys.readouterr().out.splitlines()
+
+    lines = run_pcap("live", *paths, "--fields", "request_code", "--format", "jsonl").lines
+
+    assert {"request_code": 310} not in lines

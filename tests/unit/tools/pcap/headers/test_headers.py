@@ -1,6 +1,4 @@
-"""Headers as columns: what msgspec takes at once, and what the codec has to decide."""
-
-from __future__ import annotations
+"""Headers as columns, by msgspec all at once or by the codec one by one."""
 
 import random
 from dataclasses import dataclass
@@ -30,8 +28,8 @@ GOOD = b'{"code":105,"language":"JAVA","version":513,"opaque":7,"flag":0,"extFie
 
 
 @dataclass
-class Said:
-    """Columns as lists, where they are not numbers."""
+class ColumnLists:
+    """Columns; those without numbers are lists."""
 
     code: Array
     version: Array
@@ -45,19 +43,19 @@ class Said:
     queue_id: list[int | None]
 
 
-def read(*headers: bytes, rocketmq: tuple[int, ...] = ()) -> Said:
+def read(*headers: bytes, rocketmq: tuple[int, ...] = ()) -> ColumnLists:
     kinds = np.array([number in rocketmq for number in range(len(headers))], np.int8)
     columns = HeaderReader().read(header_bytes(headers), kinds)
     values: dict[str, Any] = {name: getattr(columns, name) for name in Columns.__dataclass_fields__}
-    return Said(**values | {name: values[name].to_pylist() for name in OPTIONAL_COLUMNS})
+    return ColumnLists(**values | {name: values[name].to_pylist() for name in OPTIONAL_COLUMNS})
 
 
-def row(said: Said, number: int) -> dict[str, object]:
-    return {name: getattr(said, name)[number] for name in Columns.__dataclass_fields__}
+def row(columns: ColumnLists, number: int) -> dict[str, object]:
+    return {name: getattr(columns, name)[number] for name in Columns.__dataclass_fields__}
 
 
-def binary(**more: Any) -> bytes:
-    command = RemotingCommand(code=310, serialize_type=SerializeType.ROCKETMQ, **more)
+def binary(**members: Any) -> bytes:
+    command = RemotingCommand(code=310, serialize_type=SerializeType.ROCKETMQ, **members)
     return encode(command)[8:]
 
 
@@ -74,7 +72,7 @@ def binary(**more: Any) -> bytes:
         b'{"opaque":99999999999999999999999}',
     ],
 )
-def test_a_header_that_cannot_be_read_spoils_no_other(header: bytes) -> None:
+def test_header_that_cannot_be_read_spoils_no_other(header: bytes) -> None:
     columns = read(GOOD, header, GOOD)
     assert [True, False, True] == columns.ok.tolist()
     assert [7, 0, 7] == columns.opaque.tolist()
@@ -85,7 +83,7 @@ def test_a_header_that_cannot_be_read_spoils_no_other(header: bytes) -> None:
     ("header", "code"),
     [(b"{'code':11,}", 11), (b'{"code":"11"}', 11), (b'{"code":11.0,"flag":null}', 11)],
 )
-def test_what_only_java_takes_the_codec_reads(header: bytes, code: int) -> None:
+def test_headers_that_only_java_accepts_are_read_by_the_codec(header: bytes, code: int) -> None:
     columns = read(header, GOOD)
     assert [code, 105] == columns.code.tolist()
     assert columns.ok.all()
@@ -93,18 +91,18 @@ def test_what_only_java_takes_the_codec_reads(header: bytes, code: int) -> None:
 
 def test_names_of_one_letter_are_those_of_sent_messages_only() -> None:
     fields = b'"extFields":{"a":"g","b":"t","e":"3"}'
-    sent, other, answer = (
+    sent, pull, answer = (
         b'{"code":%b,"flag":%b,%b}' % (code, flag, fields)
         for code, flag in ((b"310", b"0"), (b"11", b"0"), (b"310", b"1"))
     )
-    columns = read(sent, other, answer)
+    columns = read(sent, pull, answer)
     assert ["t", None, None] == columns.topic
     assert ["g", None, None] == columns.group
     assert [3, None, None] == columns.queue_id
 
 
 @pytest.mark.parametrize("text", ["", "x", "99999999999", "1.5"])
-def test_a_queue_that_is_no_number_has_none(text: str) -> None:
+def test_queue_that_is_no_number_has_none(text: str) -> None:
     assert [None] == read(b'{"extFields":{"queueId":"%b"}}' % text.encode()).queue_id
 
 
@@ -122,21 +120,19 @@ def test_binary_headers_read_together_are_what_the_codec_reads() -> None:
             damaged[chance.randrange(len(damaged))] = chance.randrange(256)
         cut = chance.choice((0, 0, 0, chance.randrange(len(damaged))))
         headers.append(bytes(damaged[: len(damaged) - cut]))
-    together = read(*headers, rocketmq=tuple(range(len(headers))))
+    joint = read(*headers, rocketmq=tuple(range(len(headers))))
     assert [row(read(header, rocketmq=(0,)), 0) for header in headers] == [
-        row(together, number) for number in range(len(headers))
+        row(joint, number) for number in range(len(headers))
     ]
     for number, header in enumerate(headers):
         try:
             parsed, _ = decode_binary_header(header)
         except CodecError:
-            assert not together.ok[number]
+            assert not joint.ok[number]
             continue
-        assert (parsed.code, parsed.opaque) == (together.code[number], together.opaque[number])
-        assert parsed.remark == together.remark[number]
-        assert (parsed.ext_fields or {}).get("topic") == together.topic[
-            number
-        ] or parsed.code == 310
+        assert (parsed.code, parsed.opaque) == (joint.code[number], joint.opaque[number])
+        assert parsed.remark == joint.remark[number]
+        assert (parsed.ext_fields or {}).get("topic") == joint.topic[number] or parsed.code == 310
 
 
 def test_all_extension_fields_are_given_as_json_text() -> None:
@@ -146,20 +142,20 @@ def test_all_extension_fields_are_given_as_json_text() -> None:
     assert ext_fields_text(b"{}", 0) is None
 
 
-def test_the_requests_with_names_of_one_letter_are_those_of_the_registry() -> None:
-    short = {
-        code for code, one in OPERATIONS.items() if one.request_header is SendMessageRequestHeaderV2
+def test_requests_with_names_of_one_letter_are_those_of_the_registry() -> None:
+    codes = {
+        code
+        for code, operation in OPERATIONS.items()
+        if operation.request_header is SendMessageRequestHeaderV2
     }
-    assert short == set(REQUESTS_WITH_LETTERS)
+    assert codes == set(REQUESTS_WITH_LETTERS)
 
 
 @pytest.mark.parametrize("length", [-1500, -3, -1, 0, 32767])
-def test_a_name_in_a_binary_header_with_a_length_that_none_has_spoils_its_header(
-    length: int,
-) -> None:
+def test_impossible_length_in_a_binary_header_spoils_only_it(length: int) -> None:
     good = binary(opaque=7, ext_fields={"topic": "T"})
-    at = good.index(b"topic") - 2
-    damaged = good[:at] + length.to_bytes(2, "big", signed=True) + good[at + 2 :]
+    offset = good.index(b"topic") - 2
+    damaged = good[:offset] + length.to_bytes(2, "big", signed=True) + good[offset + 2 :]
     columns = read(good, damaged, good, rocketmq=(0, 1, 2))
     assert [True, False, True] == columns.ok.tolist()
     assert ["T", None, "T"] == columns.topic
@@ -180,7 +176,7 @@ def test_half_a_surrogate_pair_of_an_extension_field() -> None:
     assert '{"topic":"?","consumerGroup":"g?"}' == ext_fields_text(header, 0)
 
 
-def test_only_the_wanted_columns_are_made() -> None:
+def test_only_the_chosen_columns_are_made() -> None:
     reader = HeaderReader({"topic", "remark"})
     columns = reader.read(header_bytes([GOOD]), np.zeros(1, np.int8))
     assert columns.topic is not None

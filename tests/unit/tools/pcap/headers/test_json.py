@@ -1,9 +1,7 @@
-"""Reading many JSON headers at a time gives the same columns as reading each alone."""
-
-from __future__ import annotations
+"""Many JSON headers that are read together have the columns of each."""
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -11,12 +9,7 @@ import pytest
 from rocketwire.codes import LanguageCode, RequestCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.headers.headers import Columns, HeaderReader
-from rocketwire_tools.pcap.streams.header_bytes import concatenate, header_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
+from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes, concatenate, header_bytes
 
 SENT = (
     b'{"code":310,"extFields":{"a":"group_12","b":"topic-7","c":"TBW102","e":"3","g":"1700000012345",'
@@ -27,11 +20,13 @@ PULLED = (
     b'{"code":0,"extFields":{"suggestWhichBrokerId":"0","nextBeginOffset":"5121","queueId":"4","consumerGroup":"",'
     b'"group":"G1","topic":"T"},"flag":1,"language":"GO","opaque":-2147483648,"remark":"FOUND 1","version":513}'
 )
-BARE = b'{"code":34,"extFields":{},"flag":0,"language":"CPP","opaque":1234567890,"version":399}\n'
+WITHOUT_FIELDS = (
+    b'{"code":34,"extFields":{},"flag":0,"language":"CPP","opaque":1234567890,"version":399}\n'
+)
 NO_FIELDS = b'{"code":34,"extFields":null,"flag":2,"opaque":0,"remark":null,"version":0}'
 FOREIGN = '{"code":11,"extFields":{"topic":"\u4e3b\u98981","queueId":"-1"},"opaque":7}'.encode()
 SHORTEST = b"{}"
-SEVERAL = (SENT, PULLED, BARE, NO_FIELDS, FOREIGN, SHORTEST)
+SEVERAL = (SENT, PULLED, WITHOUT_FIELDS, NO_FIELDS, FOREIGN, SHORTEST)
 
 
 def rows(columns: Columns) -> list[dict[str, object]]:
@@ -43,15 +38,15 @@ def read(headers: HeaderBytes) -> list[dict[str, object]]:
     return rows(HeaderReader().read(headers, np.zeros(len(headers), np.int8)))
 
 
-def decode_each(*each: bytes) -> list[dict[str, object]]:
-    return read(header_bytes(each))
+def decode_each(*headers: bytes) -> list[dict[str, object]]:
+    return read(header_bytes(headers))
 
 
 def alone(header: bytes) -> dict[str, object]:
     return decode_each(header)[0]
 
 
-BAD = {
+UNUSUAL = {
     "empty": b"",
     "blank": b"  ",
     "a line feed alone": b"\n",
@@ -101,13 +96,13 @@ BAD = {
     "a reference": b'{"extFields":{"$ref":"$"}}',
     "a long topic": b'{"extFields":{"topic":"%b"}}' % (b"T" * 5000),
 }
-"""Headers that are out of the ordinary; most are bad."""
+"""Unusual headers; most are invalid."""
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_a_header_that_is_out_of_the_ordinary_changes_no_other(name: str) -> None:
-    each = [*SEVERAL, BAD[name], *SEVERAL]
-    assert [alone(header) for header in each] == decode_each(*each)
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_unusual_header_changes_no_other(name: str) -> None:
+    headers = [*SEVERAL, UNUSUAL[name], *SEVERAL]
+    assert [alone(header) for header in headers] == decode_each(*headers)
 
 
 def as_the_codec_writes_them(count: int) -> list[bytes]:
@@ -145,10 +140,10 @@ def test_headers_of_both_forms_in_several_pieces_and_any_order() -> None:
     ]
     order = np.array(chance.sample(range(300), 260))
     types = np.array([header is rocketmq for header in every], np.int8)
-    found = rows(HeaderReader().read(concatenate(pieces).take(order), types[order]))
+    decoded = rows(HeaderReader().read(concatenate(pieces).take(order), types[order]))
     json = iter(expected)
-    by_number = [None if kind else next(json) for kind in types]
-    for number, row in zip(order.tolist(), found, strict=True):
+    by_number = [None if is_binary else next(json) for is_binary in types]
+    for number, row in zip(order.tolist(), decoded, strict=True):
         if types[number]:
             assert ("R", 11, True) == (row["topic"], row["code"], row["ok"])
         else:

@@ -1,23 +1,18 @@
-"""``--plot``: what the picture is drawn from, and that it is one."""
-
-from __future__ import annotations
+"""The data and the file of a picture that ``--plot`` draws."""
 
 import importlib.util
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from rocketwire_tools.pcap import arrow
-from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.reports.plotting import PlotError, PlottedReport, percentile
 from rocketwire_tools.pcap.reports.reports import ColumnReport
 from rocketwire_tools.pcap.rows.rows import EVERY, schema
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.captures.fixtures import Made
+from tests.support.captures.fixtures import Made
+from tests.support.file_programs import run_pcap
 
 drawn = pytest.mark.skipif(
     importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed"
@@ -33,13 +28,8 @@ def batch(*rows: dict[str, Any]) -> Any:
 def frame(second: float, latency_ms: float | None = None) -> dict[str, Any]:
     latency = None if latency_ms is None else int(latency_ms * 1e6)
     kind = "request" if latency is None else "response"
-    return {
-        "time_ns": int(second * 1e9),
-        "kind": kind,
-        "code": 0,
-        "frame_length": 9,
-        "latency_ns": latency,
-    }
+    times = {"time_ns": int(second * 1e9), "latency_ns": latency}
+    return {**times, "kind": kind, "code": 0, "frame_length": 9}
 
 
 @drawn
@@ -65,20 +55,19 @@ def test_percentiles_of_classes_are_within_a_class_of_the_truth() -> None:
 
 @drawn
 @pytest.mark.parametrize(("suffix", "magic"), [(".png", b"\x89PNG"), (".svg", b"<?xml")])
-def test_a_picture_is_drawn(suffix: str, magic: bytes, usual: Made, tmp_path: Path) -> None:
-    goal = tmp_path / f"picture{suffix}"
-    assert main(["slow", str(usual.path), "--plot", str(goal), "--json"]) == 0
-    assert goal.read_bytes().startswith(magic)
+def test_picture_is_drawn(suffix: str, magic: bytes, sample: Made, tmp_path: Path) -> None:
+    picture = tmp_path / f"picture{suffix}"
+    run_pcap("slow", sample.path, "--plot", picture, "--json")
+    assert picture.read_bytes().startswith(magic)
 
 
-def test_what_is_no_picture_is_refused(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["summary", str(usual.path), "--plot", "picture.gif"]) == 2
-    assert "must end in .png or .svg" in capfd.readouterr().err
+def test_unknown_suffix_of_a_picture_is_refused(sample: Made) -> None:
+    error = run_pcap("summary", sample.path, "--plot", "picture.gif", status=2).err
+
+    assert "must end in .png or .svg" in error
 
 
-def test_without_matplotlib_the_message_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_missing_matplotlib_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", dict[str, object]().get)
     with pytest.raises(PlotError, match=r"pip install 'rocketwire\[plot\]'"):
         PlottedReport(ColumnReport("topic", 3), "a.png")

@@ -1,22 +1,16 @@
 """TLS and PROXY headers at the beginning of connections are reported, for Java's connections too."""
 
-from __future__ import annotations
-
-import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.pcap.__main__ import main
 from tests.integration.tools.pcap.test_recorded import read_counts
 from tests.peers import manifest
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, SYN, Packet
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from tests.support.file_programs import run_pcap
 
 SECRET = manifest.FIXTURES / "captures" / "java-5.5.0-tls.pcap.gz"
 CLIENT, SERVER = ("10.0.0.1", 40_000), ("10.0.0.2", 10911)
@@ -24,36 +18,27 @@ FRAME = encode(RemotingCommand(code=105, opaque=7, ext_fields={"topic": "x"}))
 Tables = dict[str, list[dict[str, Any]]]
 
 
-@pytest.fixture
-def summary(capfd: pytest.CaptureFixture[str]) -> Callable[..., Tables]:
-    def run(capture: Path, *options: str) -> Tables:
-        assert main(["summary", str(capture), "--json", *options]) == 0
-        found: Tables = json.loads(capfd.readouterr().out)
-        return found
-
-    return run
+def summarize(capture: Path) -> Tables:
+    """The tables of ``summary``."""
+    return run_pcap("summary", capture, "--json").report
 
 
-def test_tls_and_proxied_connections_of_java_are_reported(summary: Callable[..., Tables]) -> None:
-    counted = read_counts(SECRET)
-    secret = {frozenset((one["src"], one["dst"])) for one in counted if one["speaks"] == "tls"}
-    proxied = {frozenset((one["src"], one["dst"])) for one in counted if one["proxy"]}
-    tables = summary(SECRET)
-    found = {
-        kind: {
-            frozenset(table["connection"].split("-"))
-            for table in tables["unusual"]
-            if table["protocol"] == kind
-        }
-        for kind in ("TLS", "RocketMQ")
-    }
-    assert {"TLS": secret, "RocketMQ": proxied} == found
+def test_tls_and_proxied_connections_of_java_are_reported() -> None:
+    rows = read_counts(SECRET)
+    secret = {frozenset((row["src"], row["dst"])) for row in rows if row["speaks"] == "tls"}
+    proxied = {frozenset((row["src"], row["dst"])) for row in rows if row["proxy"]}
+    tables = summarize(SECRET)
+    connections: dict[str, set[frozenset[str]]] = {"TLS": set(), "RocketMQ": set()}
+    for table in tables["unusual"]:
+        connections[table["protocol"]].add(frozenset(table["connection"].split("-")))
+    assert {"TLS": secret, "RocketMQ": proxied} == connections
     assert {"192.0.2.1"} == {table["proxied_for"] for table in tables["unusual"]} - {None}
     kinds = {table["protocol"]: table["connections"] for table in tables["protocols"]}
     assert len(secret) == kinds["TLS"]
 
 
 def send(data: bytes, second: int = 0, port: int = 40_000) -> list[Packet]:
+    """Packets that open a connection and send bytes."""
     client = CLIENT[0], port
     now = (1_700_000_000 + second) * 10**9
     return [
@@ -84,10 +69,8 @@ def send(data: bytes, second: int = 0, port: int = 40_000) -> list[Packet]:
         (b"PROXY UNKNOWN\r\n\x16\x03\x01\0", ("TLS", "unknown")),
     ],
 )
-def test_the_first_bytes_decide(
-    data: bytes, expected: tuple[str, str | None], tmp_path: Path, summary: Callable[..., Tables]
-) -> None:
-    tables = summary(save(tmp_path / "a.pcap", send(data)))
+def test_first_bytes_decide(data: bytes, expected: tuple[str, str | None], tmp_path: Path) -> None:
+    tables = summarize(save(tmp_path / "a.pcap", send(data)))
     protocol, proxied = expected
     assert [(protocol, 1, len(data))] == [
         (table["protocol"], table["connections"], table["payload_bytes"])
@@ -100,29 +83,27 @@ def test_the_first_bytes_decide(
 
 
 @pytest.mark.parametrize("client", [b"PRI * HTTP/2.0\r\n\r\n", b"\x16\x03\x01\x02\x00"])
-@pytest.mark.parametrize("first", [False, True], ids=["server first", "client first"])
-def test_what_one_side_says_holds_for_the_other(
-    client: bytes, first: bool, tmp_path: Path, summary: Callable[..., Tables]
+@pytest.mark.parametrize("client_is_first", [False, True], ids=["server first", "client first"])
+def test_protocol_of_one_side_is_that_of_the_other(
+    client: bytes, client_is_first: bool, tmp_path: Path
 ) -> None:
-    syn, said = send(client)
-    answer = Packet(said.time_ns, SERVER, said.source, 5000, 1, ACK, FRAME[:20])
-    packets = [syn, said, answer] if first else [syn, answer, said]
-    (protocol,) = summary(save(tmp_path / "a.pcap", packets))["protocols"]
+    syn, request = send(client)
+    answer = Packet(request.time_ns, SERVER, request.source, 5000, 1, ACK, FRAME[:20])
+    packets = [syn, request, answer] if client_is_first else [syn, answer, request]
+    (protocol,) = summarize(save(tmp_path / "a.pcap", packets))["protocols"]
     assert ("HTTP/2" if client.startswith(b"PRI") else "TLS", 1) == (
         protocol["protocol"], protocol["connections"],
     )  # fmt: skip
 
 
-def test_who_opens_many_connections_in_one_second_is_seen(
-    tmp_path: Path, summary: Callable[..., Tables]
-) -> None:
-    packets = [one for number in range(30) for one in send(FRAME, number // 20, 40_000 + number)]
-    opened = summary(save(tmp_path / "a.pcap", packets))["opened"]
+def test_client_that_opens_many_connections_in_a_second_is_named(tmp_path: Path) -> None:
+    packets = [
+        packet for number in range(30) for packet in send(FRAME, number // 20, 40_000 + number)
+    ]
+    opened = summarize(save(tmp_path / "a.pcap", packets))["opened"]
     assert [{"client": "10.0.0.1", "connections": 30, "most_in_a_second": 20}] == opened
 
 
-def test_requests_without_an_answer_are_counted(
-    tmp_path: Path, summary: Callable[..., Tables]
-) -> None:
-    odd = summary(save(tmp_path / "a.pcap", send(FRAME)))["oddities"]
-    assert {"what": "requests without an answer", "count": 1} in odd
+def test_requests_without_an_answer_are_counted(tmp_path: Path) -> None:
+    oddities = summarize(save(tmp_path / "a.pcap", send(FRAME)))["oddities"]
+    assert {"what": "requests without an answer", "count": 1} in oddities

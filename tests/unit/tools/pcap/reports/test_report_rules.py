@@ -1,17 +1,15 @@
 """The errors that reports count, and their topics: recorded and generated captures, against the rows."""
 
-from __future__ import annotations
-
-import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocketwire import __version__
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_tools.pcap import arrow
-from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.reports import hints
 from rocketwire_tools.pcap.reports.plotting import PlottedReport
 from rocketwire_tools.pcap.reports.reports import (
@@ -29,12 +27,8 @@ from tests.peers import manifest
 from tests.peers.foreign.files import Writer
 from tests.peers.foreign.repeated import read_recorded
 from tests.support.captures.decoded_rows import rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.support.captures.fixtures import Made
+from tests.support.captures.fixtures import Made
+from tests.support.file_programs import run_pcap
 
 RECORDED = manifest.FIXTURES / "captures"
 JAVA = ["java-4.9.4", "java-5.5.0", "java-5.5.0-binary"]
@@ -46,9 +40,8 @@ POLLS = {
 }
 
 
-def report(capsys: pytest.CaptureFixture[str], name: str, path: Path, *words: str) -> Any:
-    assert main([name, str(path), "--json", "--top", "1000", *words]) == 0
-    return json.loads(capsys.readouterr().out)
+def report(name: str, path: Path) -> dict[str, Any]:
+    return run_pcap(name, path, "--json", "--top", "1000").report
 
 
 def responses(fields: Sequence[str], *answers: tuple[int, int, int, str]) -> Any:
@@ -60,20 +53,18 @@ def responses(fields: Sequence[str], *answers: tuple[int, int, int, str]) -> Any
         "kind": ["response"] * len(answers),
         "code": [code for code, *_ in answers],
         "code_name": [ResponseCode(code).name for code, *_ in answers],
-        "request_code": [asked for _, asked, *_ in answers],
+        "request_code": [request_code for _, request_code, *_ in answers],
         "latency_ns": [latency for *_, latency, _ in answers],
         "request_topic": [topic for *_, topic in answers],
         "topic": [None] * len(answers),
         "held": [False] * len(answers),
     }
-    made = [arrow.column(columns[name], EVERY[name]) for name in fields]
-    return arrow.batch(made, schema(fields))
+    arrays = [arrow.column(columns[name], EVERY[name]) for name in fields]
+    return arrow.batch(arrays, schema(fields))
 
 
 @pytest.mark.parametrize("name", JAVA)
-def test_responses_and_errors_belong_to_the_topic_of_their_request(
-    name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_responses_and_errors_belong_to_the_topic_of_their_request(name: str) -> None:
     path = RECORDED / f"{name}.pcap.gz"
     requests = {
         (row["connection"], row["opaque"], row["time_ns"]): row["topic"]
@@ -83,13 +74,12 @@ def test_responses_and_errors_belong_to_the_topic_of_their_request(
     expected: Counter[tuple[str | None, str]] = Counter()
     for row in rows(path):
         if row["kind"] == "response" and row["latency_ns"] is not None:
-            asked = row["connection"], row["opaque"], row["time_ns"] - row["latency_ns"]
-            expected[requests[asked], "responses"] += 1
-            expected[requests[asked], "errors"] += row["code"] not in (0, *POLLS.values())
+            topic = requests[row["connection"], row["opaque"], row["time_ns"] - row["latency_ns"]]
+            expected[topic, "responses"] += 1
+            expected[topic, "errors"] += row["code"] not in (0, *POLLS.values())
 
-    table = report(capsys, "topics", path)["topics"]
+    by_topic = {row["topic"]: row for row in report("topics", path)["topics"]}
 
-    by_topic = {row["topic"]: row for row in table}
     assert by_topic["orders"]["responses"] > 0
     assert by_topic["NoSuchTopic"]["errors"] == 1
     for (topic, column), count in expected.items():
@@ -97,15 +87,13 @@ def test_responses_and_errors_belong_to_the_topic_of_their_request(
 
 
 @pytest.mark.parametrize("code", POLLS.values(), ids=POLLS)
-def test_the_end_of_a_poll_is_no_error_and_no_latency_in_any_report(
-    code: int, tmp_path: Path
-) -> None:
+def test_end_of_a_poll_is_no_error_and_no_latency(code: int, tmp_path: Path) -> None:
     pull = (code, RequestCode.PULL_MESSAGE, 15_000_000_000, "T")
     lost = (ResponseCode.PULL_OFFSET_MOVED, RequestCode.PULL_MESSAGE, 2_000_000, "T")
     for name, make in REPORTS.items():
-        made = make(10)
-        made.take(responses(made.fields, pull, lost))
-        tables = {table.name: table for table in made.tables([])}
+        report = make(10)
+        report.take(responses(report.fields, pull, lost))
+        tables = {table.name: table for table in report.tables([])}
         if name == "summary":
             assert tables["errors"].rows == [("PULL_MESSAGE", "PULL_OFFSET_MOVED", 1)]
             assert ("answers that are errors", 1) in tables["overall"].rows
@@ -125,18 +113,16 @@ def test_the_end_of_a_poll_is_no_error_and_no_latency_in_any_report(
 
 
 @pytest.mark.parametrize("name", JAVA)
-def test_a_pull_that_java_held_until_a_message_came_is_not_slow(
-    name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_pull_that_java_held_until_a_message_came_is_not_slow(name: str, tmp_path: Path) -> None:
     path = RECORDED / f"{name}.pcap.gz"
-    tables = report(capsys, "slow", path)
+    tables = report("slow", path)
     pulls = [row for row in rows(path) if row["request_code"] == 11 and row["code"] == 0]
-    held = max(pulls, key=lambda row: row["time_ns"])["latency_ns"] / 1e6
+    latency_ms = max(pulls, key=lambda row: row["time_ns"])["latency_ns"] / 1e6
 
-    assert [(row["answers"], row["max_ms"]) for row in tables["held"]] == [(1, held)]
-    assert held not in [row["latency_ms"] for row in tables["slowest"]]
-    (others,) = (row for row in tables["latencies"] if row["request"] == "PULL_MESSAGE")
-    assert others["answers"] == len(pulls) - 1
+    assert [(row["answers"], row["max_ms"]) for row in tables["held"]] == [(1, latency_ms)]
+    assert latency_ms not in [row["latency_ms"] for row in tables["slowest"]]
+    (answered_at_once,) = (row for row in tables["latencies"] if row["request"] == "PULL_MESSAGE")
+    assert answered_at_once["answers"] == len(pulls) - 1
     drawn = PlottedReport(SlowReport(1), str(tmp_path / "a.svg"))
     for batch in CaptureRun([str(path)], Selection(drawn.fields, report=True)).batches():
         drawn.take(batch)
@@ -144,9 +130,7 @@ def test_a_pull_that_java_held_until_a_message_came_is_not_slow(
     assert drawn._latencies.sum() == answered  # pyright: ignore[reportPrivateUsage] - what is drawn
 
 
-def test_times_have_a_unit_or_are_iso_times_and_versions_and_codes_have_names(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_times_have_units_and_versions_and_codes_have_names() -> None:
     slow, summary = SlowReport(5), SummaryReport(5)
     answer = (0, RequestCode.SEND_MESSAGE_V2, 1_234_567_891, "T")
     slow.take(responses(slow.fields, answer))
@@ -161,45 +145,44 @@ def test_times_have_a_unit_or_are_iso_times_and_versions_and_codes_have_names(
     assert ("?", "4711", 1) not in (tables := summary.tables([]))[2].rows
     assert tables[2].rows == [("4711", "4711", 1)]
     assert f"{Seconds(123456.7891):.3f}" == "123456.789"
-    main(["summary", str(RECORDED / "java-5.5.0.pcap.gz")])
-    shown = capsys.readouterr().out
-    assert "JAVA      V5_5_0 " in shown
-    assert "12.029s" in shown
-    clients = report(capsys, "summary", RECORDED / "java-4.9.4.pcap.gz")["clients"]
+    text = run_pcap("summary", RECORDED / "java-5.5.0.pcap.gz").text
+    assert "JAVA      V5_5_0 " in text
+    assert "12.029s" in text
+    clients = report("summary", RECORDED / "java-4.9.4.pcap.gz")["clients"]
     assert {"V4_9_4"} == {row["version"] for row in clients}
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("ports", [[41240], [41240, 41256]])
-def test_a_capture_of_encrypted_connections_says_so(
-    ports: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, whole = tmp_path / "tls.pcap", RECORDED / "java-5.5.0-tls.pcap.gz"
+def test_a_capture_of_encrypted_connections_says_so(ports: list[int], tmp_path: Path) -> None:
+    path = tmp_path / "tls.pcap"
     chosen = [
         packet
-        for packet in read_recorded(whole)
+        for packet in read_recorded(RECORDED / "java-5.5.0-tls.pcap.gz")
         if {packet.source[1], packet.target[1]}.intersection(ports)
     ]
     with path.open("wb") as file:
         Writer(file, nanoseconds=True).write(chosen)
 
-    assert main(["decode", str(path)]) == 0
-    told = "1 connection uses TLS" if len(ports) == 1 else "2 connections use TLS"
-    assert told in capsys.readouterr().err
+    hint = "1 connection uses TLS" if len(ports) == 1 else "2 connections use TLS"
+    assert hint in run_pcap("decode", path).err
 
 
 def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_not_read_twice(
-    usual: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    sample: Made,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert hints.tls_hint("-") is None
-    assert hints.tls_hint(str(usual.path)) is None
+    assert hints.tls_hint(str(sample.path)) is None
     cut = tmp_path / "cut.pcap"
-    cut.write_bytes(usual.path.read_bytes()[:60])
+    cut.write_bytes(sample.path.read_bytes()[:60])
     assert hints.tls_hint(str(cut)) is None
-    monkeypatch.setattr(hints, "MAX_PACKETS", 1)
-    told = hints.tls_hint(str(RECORDED / "java-5.5.0-tls.pcap.gz"))
-    assert told is not None
-    assert told.startswith("at least 2 connections use TLS")
+    monkeypatch.setattr(hints, "MOST_PACKETS", 1)
+    hint = hints.tls_hint(str(RECORDED / "java-5.5.0-tls.pcap.gz"))
+    assert hint is not None
+    assert hint.startswith("at least 2 connections use TLS")
     assert not capsys.readouterr().err
 
 
@@ -216,21 +199,18 @@ def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_
         ("!gap", "use 'not'"),
     ],
 )
-def test_a_filter_in_another_language_is_refused_with_what_to_write(
-    text: str, advice: str, usual: Made, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["decode", str(usual.path), "--filter", text]) == 2
-    said = capsys.readouterr().err
-    assert advice in said
-    assert said.count("\n") == 1
+def test_filter_in_another_language_has_advice(text: str, advice: str, sample: Made) -> None:
+    error = run_pcap("decode", sample.path, "--filter", text, status=2).err
+
+    assert advice in error
+    assert error.count("\n") == 1
 
 
-def test_the_command_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"{__version__}\n"
+def test_command_prints_its_version() -> None:
+    assert run_pcap("--version").text == f"{__version__}\n"
 
 
-def test_a_frame_that_cannot_be_read_has_no_code_language_or_version() -> None:
+def test_frame_that_cannot_be_read_has_no_code_language_or_version() -> None:
     summary = SummaryReport(10)
     fields = summary.fields
     columns: dict[str, list[Any]] = {name: [1] for name in fields}

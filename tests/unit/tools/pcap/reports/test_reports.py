@@ -1,20 +1,14 @@
-"""Reports keep what they need, and not more."""
-
-from __future__ import annotations
+"""Reports keep a bounded number of values."""
 
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire_tools.pcap import arrow
-from rocketwire_tools.pcap.arrow import column
+from rocketwire_tools.pcap.arrow import Batch, column
 from rocketwire_tools.pcap.reports import reports
 from rocketwire_tools.pcap.reports.reports import Sample, SlowReport, SummaryReport
 from rocketwire_tools.pcap.rows.rows import EVERY, schema
-
-if TYPE_CHECKING:
-    from rocketwire_tools.pcap.arrow import Batch
 
 
 def batch(latencies: list[int | None], topics: list[str]) -> Batch:
@@ -61,7 +55,7 @@ def test_few_latencies_of_many_topics_are_kept(monkeypatch: pytest.MonkeyPatch) 
     assert {(5000, 1000.0), (5000, 999.0)} == {(row[2], row[6]) for row in rows}
 
 
-def test_a_sample_is_spread_over_all_values() -> None:
+def test_sample_is_spread_over_all_values() -> None:
     random.seed(1)
     sample = Sample()
     for number in range(10_000):
@@ -91,9 +85,9 @@ def test_what_nobody_uses_so_many_of_is_counted_together(monkeypatch: pytest.Mon
 
 
 def requests(numbers: range) -> Batch:
-    """A request for each number, of everything another; with a latency, for those who want one."""
+    """Requests that differ in every column."""
     names = tuple(dict.fromkeys((*SummaryReport.fields, *SlowReport.fields)))
-    usual = {"kind": "request", "header_ok": True, "body_ok": True} | dict.fromkeys(
+    constants = {"kind": "request", "header_ok": True, "body_ok": True} | dict.fromkeys(
         ("gap", "held"), False
     )
     columns: dict[str, list[object]] = {
@@ -105,7 +99,7 @@ def requests(numbers: range) -> Batch:
         "code_name": [None for _ in numbers],
     }
     values = [
-        columns.get(name, [usual.get(name, number + 90_000) for number in numbers])
+        columns.get(name, [constants.get(name, number + 90_000) for number in numbers])
         for name in names
     ]
     parts = [column(value, EVERY[name]) for name, value in zip(names, values, strict=True)]

@@ -1,7 +1,5 @@
 """Bodies as JSON text."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -10,7 +8,9 @@ from rocketwire.codes import RequestCode
 from rocketwire.messages.operations.registry import OPERATIONS, Raw
 from rocketwire_tools.pcap.rows.bodies import body_text
 
-SENDING = [code for code, one in OPERATIONS.items() if one.request_body is Raw.MESSAGE_BODY]
+SENDING = [
+    code for code, operation in OPERATIONS.items() if operation.request_body is Raw.MESSAGE_BODY
+]
 
 
 def text(body: bytes, code: int, request_code: int | None = None) -> str | None:
@@ -18,14 +18,14 @@ def text(body: bytes, code: int, request_code: int | None = None) -> str | None:
 
 
 @pytest.mark.parametrize("code", SENDING)
-def test_a_sent_message_is_shown_as_hex_like_a_stored_one(code: int) -> None:
+def test_sent_message_is_shown_as_hex_like_a_stored_one(code: int) -> None:
     assert {"body": "68690aff"} == json.loads(text(b"hi\n\xff", code) or "")
 
 
-def test_an_answer_that_is_an_error_has_no_known_body() -> None:
+def test_answer_that_is_an_error_has_no_known_body() -> None:
     assert text(b"{}", 1, RequestCode.GET_ROUTEINFO_BY_TOPIC) is None
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff", b"{"])
-def test_what_is_no_such_body_has_no_text(body: bytes) -> None:
+def test_invalid_body_has_no_text(body: bytes) -> None:
     assert text(body, 0, RequestCode.GET_ROUTEINFO_BY_TOPIC) is None

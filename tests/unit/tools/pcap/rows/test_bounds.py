@@ -1,8 +1,6 @@
-"""Waiting rows, pieces of streams and answers are bounded; complete frames are found all the same."""
+"""Waiting rows, pieces of streams and answers are bounded, and complete frames are still found."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,12 +11,8 @@ from rocketwire_tools.pcap.rows.pairing import Paired, Pairing
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.decoded_rows import rows
+from tests.support.captures.wire import SERVER, START
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-SERVER = ("10.0.0.2", 10911)
-START = 1_700_000_000_000_000_000
 FEW = 50
 FRAME = encode(RemotingCommand(code=105, opaque=1, ext_fields={"topic": "orders"}))
 LONG = encode(RemotingCommand(code=310, opaque=2, body=bytes(100_000)))
@@ -40,34 +34,36 @@ def test_rows_wait_for_no_body_where_no_time_passes(
 ) -> None:
     monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MAX_WAITING", FEW)
     syns = [Packet(START, client(i), SERVER, 0, 0, SYN, b"") for i in range(1, 9 * FEW)]
-    others = [syn._replace(sequence=1, flags=ACK, data=FRAME) for syn in syns]
-    begun = [
+    complete = [syn._replace(sequence=1, flags=ACK, data=FRAME) for syn in syns]
+    open_frame = [
         Packet(START, client(0), SERVER, 0, 0, SYN, b""),
         Packet(START, client(0), SERVER, 1, 0, ACK, LONG[:1000]),
     ]
-    ended = Packet(START, client(0), SERVER, 1001, 0, ACK, LONG[1000:2000])
-    decoder = Decoder(str(save(tmp_path / "still.pcap", [*begun, *syns, *others, ended])))
+    continuation = Packet(START, client(0), SERVER, 1001, 0, ACK, LONG[1000:2000])
+    decoder = Decoder(
+        str(save(tmp_path / "still.pcap", [*open_frame, *syns, *complete, continuation]))
+    )
     packets = [(decoder.totals.packets, batch.num_rows) for batch in decoder]
-    assert sum(count for _, count in packets) == len(others) + 1
+    assert sum(count for _, count in packets) == len(complete) + 1
     assert packets[0][0] <= len(syns) + 5 * FEW
     assert max(count for _, count in packets) <= 4 * FEW
 
 
 @pytest.mark.usefixtures("few_records")
-@pytest.mark.parametrize("many", [FEW, 5 * FEW])
-def test_rows_wait_for_what_a_hole_holds_up_but_not_any_number_of_them(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, many: int
+@pytest.mark.parametrize("count", [FEW, 5 * FEW])
+def test_rows_after_a_hole_wait_only_up_to_a_number(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, count: int
 ) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MAX_WAITING", FEW)
-    late = Packet(START, client(0), SERVER, 1, 0, ACK, FRAME)
-    behind = late._replace(sequence=1 + len(FRAME))
-    others = [late._replace(source=client(number)) for number in range(1, many + 1)]
-    syns = [one._replace(sequence=0, flags=SYN, data=b"") for one in [late, *others]]
-    found = rows(save(tmp_path / "hole.pcap", [*syns, behind, *others, late]))
-    sources = [row["src"] for row in found]
-    assert len(sources) == many + 2
+    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MOST_WAITING", FEW)
+    first = Packet(START, client(0), SERVER, 1, 0, ACK, FRAME)
+    second = first._replace(sequence=1 + len(FRAME))
+    of_clients = [first._replace(source=client(number)) for number in range(1, count + 1)]
+    syns = [packet._replace(sequence=0, flags=SYN, data=b"") for packet in [first, *of_clients]]
+    decoded = rows(save(tmp_path / "hole.pcap", [*syns, second, *of_clients, first]))
+    sources = [row["src"] for row in decoded]
+    assert len(sources) == count + 2
     assert client(0)[0] == sources[-1]
-    assert (sources.index(client(0)[0]) == 0) == (many < 2 * FEW)
+    assert (sources.index(client(0)[0]) == 0) == (count < 2 * FEW)
 
 
 @pytest.mark.usefixtures("few_records")
@@ -89,11 +85,11 @@ def test_streams_that_keep_too_much_are_forgotten_and_counted(
     decoder = Decoder(
         str(save(tmp_path / "kept.pcap", packets)), Options(bodies=bodies, fields=fields)
     )
-    found = [row for batch in decoder for row in batch.to_pylist()]
+    decoded = [row for batch in decoder for row in batch.to_pylist()]
     assert decoder.totals.forgotten > FEW
-    whole = [row for row in found if row["code"] == (310 if bodies else 105)]
-    assert len(whole) == 4 * FEW
-    assert {row["body_ok"] for row in whole} == {not bodies}
+    complete = [row for row in decoded if row["code"] == (310 if bodies else 105)]
+    assert len(complete) == 4 * FEW
+    assert {row["body_ok"] for row in complete} == {not bodies}
 
 
 @pytest.mark.parametrize("size", [100, 3000])
@@ -103,8 +99,8 @@ def test_short_frames_are_looked_for_in_parts_with_the_same_rows(
     shortest = b"\0\0\0\6\0\0\0\2{}"
     data = shortest * 8_000
     packets = [
-        Packet(START + at, client(0), SERVER, at, 0, ACK, data[at : at + 5_000])
-        for at in range(0, len(data), 5_000)
+        Packet(START + offset, client(0), SERVER, offset, 0, ACK, data[offset : offset + 5_000])
+        for offset in range(0, len(data), 5_000)
     ]
     path = save(tmp_path / "short.pcap", packets)
     expected = rows(path)
@@ -124,14 +120,14 @@ def test_answers_that_came_too_early_are_remembered_no_longer_than_their_rows(
     pairing = Pairing()
 
     def pair(number: int, opaque: int, flag: int) -> bool:
-        parts = (np.array([each]) for each in (number, opaque, flag, 34, START))
-        made.append(pairing.pair(*parts))
-        return bool(made[-1].is_paired[0])
+        parts = (np.array([value]) for value in (number, opaque, flag, 34, START))
+        results.append(pairing.pair(*parts))
+        return bool(results[-1].is_paired[0])
 
-    made: list[Paired] = []
+    results: list[Paired] = []
     for opaque in range(3):
         pair(3, opaque, 1)
     for opaque in range(3):
         pair(2, opaque, 0)
-    assert [False, True, True] == [bool(one.is_paired[0]) for one in made[:3]]
+    assert [False, True, True] == [bool(pairs.is_paired[0]) for pairs in results[:3]]
     assert (1, 0) == (pairing.waiting, pairing.unanswered)

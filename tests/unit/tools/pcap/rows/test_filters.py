@@ -1,7 +1,5 @@
 """Filter expressions."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.pcap import arrow
@@ -16,8 +14,8 @@ def filter_rows(text: str) -> list[int]:
     columns = [
         arrow.column([row[i] for row in ROWS], COLUMNS[name]) for i, name in enumerate(NAMES)
     ]
-    found = Filter(text, COLUMNS).apply(arrow.batch(columns, schema(NAMES))).to_pylist()
-    return [ROWS.index(tuple(row[name] for name in NAMES)) for row in found]
+    kept_rows = Filter(text, COLUMNS).apply(arrow.batch(columns, schema(NAMES))).to_pylist()
+    return [ROWS.index(tuple(row[name] for name in NAMES)) for row in kept_rows]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +55,7 @@ def filter_rows(text: str) -> list[int]:
         ('"a" == topic', [0]),
     ],
 )
-def test_an_expression_keeps_the_rows_for_which_it_is_true(text: str, numbers: list[int]) -> None:
+def test_expression_keeps_the_rows_for_which_it_is_true(text: str, numbers: list[int]) -> None:
     assert numbers == filter_rows(text)
 
 
@@ -90,22 +88,22 @@ def test_an_expression_keeps_the_rows_for_which_it_is_true(text: str, numbers: l
         ("(" * 300 + "code" + ")" * 300, "filter"),
     ],
 )
-def test_what_is_no_filter_is_refused(text: str, message: str) -> None:
+def test_invalid_filter_is_refused(text: str, message: str) -> None:
     with pytest.raises(FilterError, match=message):
         Filter(text, COLUMNS)
 
 
-def test_a_double_is_compared_with_any_integer() -> None:
+def test_double_is_compared_with_any_integer() -> None:
     times = arrow.column([1, 1 << 40, (1 << 63) - 1], COLUMNS["time_ns"])
     batch = arrow.batch([times], schema(("time_ns",)))
 
-    for text, left in (
+    for text, count in (
         ("time_ns > 1e6", 2),
         ("time_ns < 1.5", 1),
         ("time_ns == 1099511627776.0", 1),
     ):
-        assert left == Filter(text, COLUMNS).apply(batch).num_rows
+        assert count == Filter(text, COLUMNS).apply(batch).num_rows
 
 
-def test_a_filter_knows_which_columns_it_reads() -> None:
+def test_filter_has_the_names_of_its_columns() -> None:
     assert {"code", "topic"} == Filter('code == 1 and topic == "x"', COLUMNS).names

@@ -1,21 +1,16 @@
-"""Rows become the lines that msgspec makes of them as objects, byte by byte."""
-
-from __future__ import annotations
+"""Rows become the lines that msgspec makes of them as objects."""
 
 import random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
 
-from rocketwire_tools.jsonlines import escape_line_breaks
-from rocketwire_tools.pcap.arrow import pa
+from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.pcap.arrow import Batch, pa
 from rocketwire_tools.pcap.rows import json_rows
 from rocketwire_tools.pcap.rows.json_rows import JsonRows
 from rocketwire_tools.pcap.rows.rows import COLUMNS, EVERY, RAW_BODY, schema
-
-if TYPE_CHECKING:
-    from rocketwire_tools.pcap.arrow import Batch
 
 TEXTS = (
     None, "", "T", "null", 'a"b', "a\\b", "a\nb\r\t", "\0\x01\x1f\x7f", "\u4e3b\u9898", "\x85\u2028\u2029", "\U0001f600", "</>",
@@ -29,10 +24,10 @@ def rows(count: int, names: tuple[str, ...] = tuple(COLUMNS), seed: int = 1) -> 
     values: dict[Any, tuple[Any, ...]] = {
         pa.string(): TEXTS, pa.int32(): NUMBERS, pa.int64(): LONG, pa.bool_(): (True, False, None),
     }  # fmt: skip
-    kinds = [EVERY[name] for name in names]
-    columns = [pa.array(chance.choices(values[kind], k=count), kind) for kind in kinds]
-    made: Batch = pa.RecordBatch.from_arrays(columns, schema=schema(names))
-    return made
+    types = [EVERY[name] for name in names]
+    columns = [pa.array(chance.choices(values[type_], k=count), type_) for type_ in types]
+    batch: Batch = pa.RecordBatch.from_arrays(columns, schema=schema(names))
+    return batch
 
 
 def lines(batch: Batch) -> bytes:
@@ -50,13 +45,13 @@ def test_lines_are_those_of_the_rows_as_objects(count: int) -> None:
     assert lines(batch).count(b"\n") == count
 
 
-def test_lines_of_all_columns_that_can_be_asked_for() -> None:
+def test_lines_of_all_columns() -> None:
     batch = rows(500, tuple(name for name in EVERY if name != RAW_BODY))
     assert lines_of_objects(batch) == lines(batch)
 
 
 @pytest.mark.parametrize("value", ["T", None])
-def test_lines_of_columns_that_always_say_the_same(value: str | None) -> None:
+def test_lines_of_columns_with_one_value(value: str | None) -> None:
     names = ("topic", "group")
     columns = [pa.array([value] * 200, pa.string())] * 2
     batch = pa.RecordBatch.from_arrays(columns, schema=schema(names))
@@ -73,7 +68,7 @@ def test_lines_of_part_of_a_batch() -> None:
     assert lines_of_objects(part) == lines(part)
 
 
-def test_many_rows_and_large_ones_are_written_some_at_a_time(
+def test_many_or_large_rows_are_written_in_pieces(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     batch = rows(3000)

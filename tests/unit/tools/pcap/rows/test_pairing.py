@@ -1,6 +1,6 @@
 """Requests and the responses that answer them."""
 
-from __future__ import annotations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,16 +28,21 @@ def pair(pairing: Pairing, frames: list[Frame]) -> Paired:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("parts", [1, 2, 4])
-def test_both_ends_may_ask_with_the_same_number(parts: int) -> None:
-    pairing = Pairing()
-    size = len(BOTH_WAYS) // parts
-    found = [pair(pairing, BOTH_WAYS[at : at + size]) for at in range(0, len(BOTH_WAYS), size)]
-    topics = [topic for one in found for topic in one.topic.tolist()]
-    codes = [code for one in found for code in one.code.tolist()]
-    assert [None, None, "called back", "asked"] == topics
-    assert [0, 0, 300, 200] == codes
-    assert [0, 0, 40, 90] == [latency for one in found for latency in one.latency_ns.tolist()]
+def pair_in_parts(pairing: Pairing, *parts: list[Frame]) -> list[tuple[Any, ...]]:
+    """Topic, code and latency of the request of each frame."""
+    rows: list[tuple[Any, ...]] = []
+    for pairs in [pair(pairing, part) for part in parts if part]:
+        columns = (pairs.topic, pairs.code, pairs.latency_ns)
+        rows += zip(*(column.tolist() for column in columns), strict=True)
+    return rows
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_both_ends_may_use_the_same_number(size: int) -> None:
+    parts = [BOTH_WAYS[start : start + size] for start in range(0, len(BOTH_WAYS), size)]
+    rows = pair_in_parts(Pairing(), *parts)
+
+    assert rows == [(None, 0, 0), (None, 0, 0), ("called back", 300, 40), ("asked", 200, 90)]
 
 
 def test_a_response_finds_its_request_in_a_later_chunk() -> None:
@@ -52,14 +57,14 @@ def test_a_response_finds_its_request_in_a_later_chunk() -> None:
     assert (0, 0, 0) == (pairing.waiting, pairing.unanswered, second.until)
 
 
-def test_a_response_finds_its_request_right_behind_it() -> None:
+def test_response_finds_the_request_right_after_it() -> None:
     pairing = Pairing()
     pairs = pair(pairing, [(SERVER, 1, RESPONSE, 90, None), (CLIENT, 1, REQUEST, 100, "late")])
     assert ["late", None] == pairs.topic.tolist()
     assert (0, 0) == (pairing.waiting, pairing.unanswered)
 
 
-def test_a_response_does_not_wait_for_a_request_for_ever() -> None:
+def test_response_waits_for_a_request_for_a_limited_time() -> None:
     pairing = Pairing()
     first = pair(pairing, [(SERVER, 1, RESPONSE, 90, None)])
     pair(pairing, [(CLIENT, 1, REQUEST, 90 + EARLY_NS, None)])
@@ -68,20 +73,19 @@ def test_a_response_does_not_wait_for_a_request_for_ever() -> None:
     assert 1 == pairing.waiting
 
 
-@pytest.mark.parametrize("parts", [1, 2])
-def test_a_request_that_has_an_answer_behind_it_is_not_that_of_one_before(parts: int) -> None:
+@pytest.mark.parametrize("size", [0, 1])
+def test_request_with_a_later_answer_has_no_earlier_one(size: int) -> None:
     frames: list[Frame] = [
         (SERVER, 1, RESPONSE, 90, None),
         (CLIENT, 1, REQUEST, 100, "asked"),
         (SERVER, 1, RESPONSE, 110, None),
     ]
-    pairing = Pairing()
-    found = [pair(pairing, each) for each in (frames[: parts - 1], frames[parts - 1 :]) if each]
-    assert [None, None, "asked"] == [topic for one in found for topic in one.topic.tolist()]
+    rows = pair_in_parts(Pairing(), frames[:size], frames[size:])
+    assert [topic for topic, *_ in rows] == [None, None, "asked"]
 
 
-@pytest.mark.parametrize("parts", [1, 3])
-def test_of_two_requests_with_one_number_the_second_is_answered(parts: int) -> None:
+@pytest.mark.parametrize("is_in_parts", [False, True])
+def test_second_of_two_requests_with_one_number_is_answered(is_in_parts: bool) -> None:
     frames: list[Frame] = [
         (CLIENT, 1, REQUEST, 1, "forgotten"),
         (CLIENT, 1, REQUEST, 2, "answered"),
@@ -89,28 +93,26 @@ def test_of_two_requests_with_one_number_the_second_is_answered(parts: int) -> N
         (SERVER, 1, RESPONSE, EARLY_NS, None),
     ]
     pairing = Pairing()
-    found = [pair(pairing, [frame]) for frame in frames] if parts > 1 else [pair(pairing, frames)]
-    assert [None, None, "answered", None] == [
-        topic for one in found for topic in one.topic.tolist()
-    ]
+    rows = pair_in_parts(pairing, *([[frame] for frame in frames] if is_in_parts else [frames]))
+    assert [topic for topic, *_ in rows] == [None, None, "answered", None]
     assert (1, 0) == (pairing.unanswered, pairing.waiting)
 
 
-def test_who_wants_no_topics_gets_none() -> None:
+def test_topics_are_paired_only_if_given() -> None:
     column = np.array([CLIENT, SERVER]), np.array([5, 5]), np.array([REQUEST, RESPONSE])
-    found = Pairing().pair(*column, np.array([10, 0]), np.array([1, 2]))
-    assert [None, None] == found.topic.tolist()
-    assert [False, True] == found.is_paired.tolist()
+    pairs = Pairing().pair(*column, np.array([10, 0]), np.array([1, 2]))
+    assert [None, None] == pairs.topic.tolist()
+    assert [False, True] == pairs.is_paired.tolist()
 
 
-def test_spark_waits_as_long() -> None:
+def test_spark_waits_for_the_same_time() -> None:
     assert correlation.EARLY_NS == EARLY_NS
 
 
 def test_oneway_requests_wait_for_nothing() -> None:
     pairing = Pairing()
-    found = pair(pairing, [(CLIENT, 1, ONEWAY, 1, "x"), (SERVER, 1, RESPONSE, 2, None)])
-    assert not found.is_paired.any()
+    pairs = pair(pairing, [(CLIENT, 1, ONEWAY, 1, "x"), (SERVER, 1, RESPONSE, 2, None)])
+    assert not pairs.is_paired.any()
     assert 0 == pairing.waiting
 
 
@@ -118,5 +120,5 @@ def test_the_oldest_requests_are_forgotten() -> None:
     pairing = Pairing(2)
     pair(pairing, [(CLIENT, opaque, REQUEST, opaque, None) for opaque in range(5)])
     assert (2, 3) == (pairing.waiting, pairing.unanswered)
-    found = pair(pairing, [(SERVER, opaque, RESPONSE, 10, None) for opaque in range(5)])
-    assert [False, False, False, True, True] == found.is_paired.tolist()
+    pairs = pair(pairing, [(SERVER, opaque, RESPONSE, 10, None) for opaque in range(5)])
+    assert [False, False, False, True, True] == pairs.is_paired.tolist()

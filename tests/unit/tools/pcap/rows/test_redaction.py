@@ -1,40 +1,20 @@
-"""Masks: no name of a recorded capture gets through in any command, and the same name always has the same mask."""
-
-from __future__ import annotations
-
-import json
-from typing import TYPE_CHECKING
+"""Masks hide the names of a recorded capture in each command, and a name has one mask."""
 
 import pytest
 
-from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.rows.redaction import Redaction
 from tests.peers import manifest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.support.file_programs import Output, run_pcap
 
 CAPTURE = str(manifest.FIXTURES / "captures" / "java-5.5.0.pcap.gz")
 NAMES = (
-    "orders",
-    "bookkeeping",
-    "shop",
-    "broker-a",
-    "DefaultCluster",
-    "127.0.0.1",
-    "TBW102",
-    "SPACE",
-    "java-5",
+    *("orders", "bookkeeping", "shop", "broker-a", "DefaultCluster", "127.0.0.1", "TBW102"),
+    *("SPACE", "java-5"),
 )
 
 
-@pytest.fixture
-def printed(capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    def run(command: str, *options: str) -> str:
-        assert main([command, *options, CAPTURE, "--redact", "secret"]) == 0
-        return capfd.readouterr().out
-
-    return run
+def run_masked(command: str, *options: str) -> Output:
+    return run_pcap(command, *options, CAPTURE, "--redact", "secret")
 
 
 @pytest.mark.parametrize(
@@ -50,24 +30,21 @@ def printed(capfd: pytest.CaptureFixture[str]) -> Callable[..., str]:
     ],
     ids=" ".join,
 )
-def test_no_name_gets_through(words: list[str], printed: Callable[..., str]) -> None:
-    text = printed(*words)
+def test_no_name_gets_through(words: list[str]) -> None:
+    text = run_masked(*words).text
     assert len(text) > 200
     assert [] == [name for name in NAMES if name in text]
 
 
 @pytest.mark.parametrize("words", [["--fields", "ext_fields"], ["--body", "decoded"]])
-def test_json_texts_are_refused_because_they_have_no_masks(
-    words: list[str], capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["decode", CAPTURE, "--redact", "secret", *words]) == 2
-    assert "has no masks: leave it out, or --redact" in capfd.readouterr().err
+def test_json_texts_are_refused_because_they_have_no_masks(words: list[str]) -> None:
+    error = run_pcap("decode", CAPTURE, "--redact", "secret", *words, status=2).err
+
+    assert "has no masks: leave it out, or --redact" in error
 
 
-def test_a_name_has_the_same_mask_in_all_rows_and_a_remark_has_one(
-    printed: Callable[..., str],
-) -> None:
+def test_name_has_the_same_mask_in_all_rows_and_a_remark_has_one() -> None:
     topic = Redaction("secret").name("topic", "NoSuchTopic")
-    rows = [json.loads(line) for line in printed("decode", "--format", "jsonl").splitlines()]
+    rows = run_masked("decode", "--format", "jsonl").lines
     assert any(row["topic"] == topic for row in rows)
     assert all((row["remark"] or "remark-").startswith("remark-") for row in rows)

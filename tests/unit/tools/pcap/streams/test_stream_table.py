@@ -1,8 +1,6 @@
-"""Streams without an object: what the arrays keep of them is enough."""
+"""Streams without an object have all their rows."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,18 +10,14 @@ from tests.peers.foreign.files import save
 from tests.peers.foreign.rows import NONE, differences
 from tests.peers.foreign.tcp import ACK, FIN, SYN
 from tests.support.captures.decoded_rows import rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.captures.fixtures import Made
+from tests.support.captures.fixtures import Made
 
 FEW_RECORDS = 500
 
 
 @pytest.fixture
 def asleep(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Lets streams do without an object whenever they can; how many did after each chunk."""
+    """Let streams do without an object if possible; the number of these after each chunk."""
     counts: list[int] = []
 
     class CountingTable(StreamTable):
@@ -38,16 +32,16 @@ def asleep(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("careful", [False, True])
-def test_nor_do_they_where_packets_were_lost(
+def test_streams_without_objects_lose_no_row(
     lossy: Made, asleep: list[int], *, careful: bool
 ) -> None:
-    found = rows(lossy.path, Options(careful=careful))
-    assert NONE == differences(lossy.truth, found)
+    decoded = rows(lossy.path, Options(careful=careful))
+    assert NONE == differences(lossy.truth, decoded)
     assert max(asleep) > 0
 
 
-def test_streams_that_had_ended_are_not_missed(usual: Made, tmp_path: Path) -> None:
-    firsts = {packet.source: packet._replace(data=b"", flags=SYN) for packet in usual.packets}
+def test_streams_that_had_ended_are_not_missed(sample: Made, tmp_path: Path) -> None:
+    firsts = {packet.source: packet._replace(data=b"", flags=SYN) for packet in sample.packets}
     ended = [
         value._replace(flags=flags, sequence=number)
         for number, flags in enumerate([SYN, FIN | ACK])

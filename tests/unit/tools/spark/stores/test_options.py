@@ -1,7 +1,5 @@
 """Options have the values of the command's arguments."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
@@ -53,6 +51,6 @@ def test_options_are_those_of_the_command() -> None:
         ("splitSize", "0", "option 'splitSize': a part has at least one byte"),
     ],
 )
-def test_an_invalid_option_is_refused_by_name(option: str, text: str, message: str) -> None:
+def test_invalid_option_is_refused_by_name(option: str, text: str, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         read_options({"path": "x", option: text})

@@ -1,13 +1,13 @@
 """Stores are listed, and their logs are cut where a message begins."""
 
-from __future__ import annotations
-
 import errno
 import itertools
 import os
 import shutil
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -19,14 +19,8 @@ from rocketwire_tools.store.engine.scan import State
 from rocketwire_tools.store.opened import NoStoreError, OpenedStore
 from tests.peers.peers import CURRENT, OLD
 from tests.support.stores.damage import log_files, remove_middle_file
-from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
-    from tests.unit.tools.spark.stores.conftest import ReadRows
+from tests.support.stores.fixtures import OpenStore, unpack
+from tests.unit.tools.spark.stores.conftest import read_rows
 
 FIELDS = ("commit_log_offset", "store_timestamp", "topic")
 
@@ -37,12 +31,10 @@ def root(tmp_path: Path) -> Path:
     return unpack(CURRENT, "plain", tmp_path / "copy").root
 
 
-def test_a_path_is_a_store_a_folder_of_stores_or_a_pattern(
-    packed_store: Callable[[str, str], BrokerStore], tmp_path: Path
-) -> None:
+def test_path_is_a_store_a_folder_or_a_pattern(open_store: OpenStore, tmp_path: Path) -> None:
     names: list[str] = []
     for release in (CURRENT, OLD):
-        shutil.copytree(packed_store(release, "plain").root, tmp_path / release / "store")
+        shutil.copytree(open_store(release, "plain").root, tmp_path / release / "store")
         names.append(str(tmp_path / release / "store"))
     (tmp_path / CURRENT / "notes").mkdir()
 
@@ -55,13 +47,13 @@ def test_a_path_is_a_store_a_folder_of_stores_or_a_pattern(
 def test_files_of_one_commit_log_are_one_store(root: Path) -> None:
     files = log_files(root)
 
-    found = stores([str(root / "commitlog" / "*")])
-
-    assert found == {str(root / "commitlog"): sorted((root / "commitlog").iterdir())}
+    assert stores([str(root / "commitlog" / "*")]) == {
+        str(root / "commitlog"): sorted((root / "commitlog").iterdir())
+    }
     assert stores([str(files[0]), str(files[0])]) == {str(files[0].parent): [files[0]]}
 
 
-def test_a_path_that_names_nothing_or_no_store_is_refused(tmp_path: Path) -> None:
+def test_path_that_names_nothing_or_no_store_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nothing: there is no such file or folder"):
         stores([str(tmp_path / "nothing")])
     (tmp_path / "empty").mkdir()
@@ -72,10 +64,10 @@ def test_a_path_that_names_nothing_or_no_store_is_refused(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("fields", [FIELDS, (*FIELDS, "state")], ids=["by queues", "by a pass"])
-def test_parts_begin_at_messages_and_have_the_wanted_size(
-    packed_store: Callable[[str, str], BrokerStore], fields: tuple[str, ...]
+def test_parts_begin_at_messages_and_have_the_chosen_size(
+    open_store: OpenStore, fields: tuple[str, ...]
 ) -> None:
-    store = packed_store(CURRENT, "plain")
+    store = open_store(CURRENT, "plain")
     offsets = {message.physical_offset for message in store.truth.pulled}
 
     planned = parts(read_options({"path": str(store.root), "splitSize": "100k"}), fields)
@@ -88,19 +80,13 @@ def test_parts_begin_at_messages_and_have_the_wanted_size(
     assert [part.newest for part in planned] == sorted(part.newest for part in planned)
 
 
-def test_the_last_part_ends_where_the_log_ended_at_planning_if_a_broker_runs(
+def test_last_part_ends_at_the_end_of_the_log_of_a_running_broker(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def is_in_use(_: OpenedStore) -> bool:
-        return True
-
-    monkeypatch.setattr(OpenedStore, "is_in_use", is_in_use)
-    (row,) = [
-        message
-        for message in OpenedStore([root]).scans()[0]
-        if message.file.path == log_files(root)[-1]
-    ][-1:]
-    end = row.base + int(row.messages.positions[-1] + row.messages.sizes[-1])
+    monkeypatch.setattr(OpenedStore, "is_in_use", Mock(return_value=True))
+    blocks = OpenedStore([root]).scans()[0]
+    last = [block for block in blocks if block.file.path == log_files(root)[-1]][-1]
+    end = last.base + int(last.messages.positions[-1] + last.messages.sizes[-1])
 
     for fields in (FIELDS, ("state",)):
         for options in ({"splitSize": "50k"}, {}):
@@ -109,15 +95,13 @@ def test_the_last_part_ends_where_the_log_ended_at_planning_if_a_broker_runs(
 
 
 def test_parts_of_other_times_and_offsets_are_left_out(
-    packed_store: Callable[[str, str], BrokerStore],
-    read_rows: ReadRows,
-    monkeypatch: pytest.MonkeyPatch,
+    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = packed_store(CURRENT, "plain")
+    store = open_store(CURRENT, "plain")
     monkeypatch.setattr(planning, "_MARGIN", 0)
     pulled = store.truth.pulled
     time = pulled[len(pulled) // 2].store_timestamp
-    whole, _ = read_rows(FIELDS, path=str(store.root), splitSize="20k")
+    all_parts, _ = read_rows(FIELDS, path=str(store.root), splitSize="20k")
 
     for fields in (FIELDS, (*FIELDS, "state")):
         for options, expected in (
@@ -129,31 +113,26 @@ def test_parts_of_other_times_and_offsets_are_left_out(
             planned, rows = read_rows(fields, path=str(store.root), splitSize="20k", **options)
             offsets = [row["commit_log_offset"] for row in rows]
             assert offsets == [message.physical_offset for message in expected]
-            assert len(planned) < 0.75 * len(whole)
+            assert len(planned) < 0.75 * len(all_parts)
 
 
 def test_store_times_that_go_back_need_a_pass(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter(range(1_000, 0, -1))
-
-    def store_time(_: object) -> int:
-        return next(times)
-
-    monkeypatch.setattr(planning, "_store_time", store_time)
+    monkeypatch.setattr(planning, "_store_time", Mock(side_effect=range(1_000, 0, -1)))
     passes: list[object] = []
     survey = planning.survey
 
-    def counted(*arguments: Any) -> object:
+    def count_pass(*arguments: Any) -> object:
         passes.append(arguments)
         return survey(*arguments)
 
-    monkeypatch.setattr(planning, "survey", counted)
+    monkeypatch.setattr(planning, "survey", count_pass)
 
     parts(read_options({"path": str(root), "splitSize": "50k"}), FIELDS)
 
     assert len(passes) == 1
 
 
-def test_a_missing_file_is_refused_in_mode_failfast(root: Path) -> None:
+def test_missing_file_is_refused_in_mode_failfast(root: Path) -> None:
     remove_middle_file(root)
 
     assert parts(read_options({"path": str(root)}), FIELDS)
@@ -169,8 +148,8 @@ def test_parts_that_are_too_many_are_refused(root: Path) -> None:
 
 
 @pytest.fixture
-def listed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each folder was listed."""
+def listings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """The number of times that each folder is listed."""
     counts: Counter[str] = Counter()
     scandir = os.scandir
 
@@ -182,8 +161,8 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-def test_the_folders_of_many_stores_are_listed_once(
-    root: Path, tmp_path: Path, listed: Counter[str]
+def test_folders_of_stores_are_listed_once(
+    root: Path, tmp_path: Path, listings: Counter[str]
 ) -> None:
     fleet = tmp_path / "fleet"
     for number in range(5):
@@ -192,17 +171,17 @@ def test_the_folders_of_many_stores_are_listed_once(
     shutil.copytree(root, tmp_path / "outside" / "store")
     (fleet / "link").symlink_to(tmp_path / "outside" / "store")
     (fleet / "broker-0" / "timerlog").symlink_to(tmp_path / "outside")
-    listed.clear()
+    listings.clear()
 
     opened = open_stores(read_options({"path": str(fleet)}))
 
     assert list(opened) == [str(fleet / f"broker-{number}") for number in range(5)]
-    in_stores = {path: count for path, count in listed.items() if path != str(fleet)}
+    in_stores = {path: count for path, count in listings.items() if path != str(fleet)}
     assert set(in_stores.values()) == {1}
-    assert not [path for path in listed if "outside" in path or "link" in path]
+    assert not [path for path in listings if "outside" in path or "link" in path]
 
 
-def test_a_store_that_cannot_be_read_whole_is_refused_in_mode_failfast(
+def test_store_with_an_unreadable_part_is_refused_in_mode_failfast(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scandir = os.scandir

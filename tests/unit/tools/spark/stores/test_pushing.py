@@ -1,48 +1,23 @@
-"""Filters become options; what cannot be expressed is left to Spark."""
-
-from __future__ import annotations
+"""Filters of Spark become options, or Spark applies them."""
 
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from rocketwire_tools.spark.stores.options import Settings
 from rocketwire_tools.spark.stores.pushing import narrow
+from tests.support.spark_sources import (
+    EqualTo,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    LessThan,
+    LessThanOrEqual,
+    Not,
+)
 
 X = Settings(paths=("x",))
-
-
-class EqualTo(NamedTuple):
-    attribute: tuple[str, ...]
-    value: Any
-
-
-class In(NamedTuple):
-    attribute: tuple[str, ...]
-    value: tuple[Any, ...]
-
-
-class GreaterThan(NamedTuple):
-    attribute: tuple[str, ...]
-    value: Any
-
-
-class GreaterThanOrEqual(GreaterThan):
-    pass
-
-
-class LessThan(NamedTuple):
-    attribute: tuple[str, ...]
-    value: Any
-
-
-class LessThanOrEqual(LessThan):
-    pass
-
-
-class Not(NamedTuple):
-    child: Any
 
 
 TIME = datetime(2026, 1, 31, tzinfo=UTC)
@@ -67,7 +42,7 @@ MS = 1_769_817_600_000
     ],
     ids=str,
 )
-def test_a_filter_becomes_an_option(spark_filter: Any, options: dict[str, Any]) -> None:
+def test_filter_becomes_an_option(spark_filter: Any, options: dict[str, Any]) -> None:
     assert narrow(X, [spark_filter]) == Settings(paths=("x",), **options)
 
 
@@ -94,7 +69,7 @@ def test_another_filter_is_left_to_spark(spark_filter: Any) -> None:
     assert narrow(X, [spark_filter]) == X
 
 
-def test_filters_narrow_what_options_chose() -> None:
+def test_filters_narrow_the_options() -> None:
     settings = Settings(
         paths=("x",), topics=("a", "b"), tags=("t", "u"), offsets=(5, 9), begin=1, end=2, key="k"
     )
@@ -126,7 +101,7 @@ def test_filters_that_contradict_the_options_leave_nothing(spark_filter: Any) ->
     assert narrow(settings, [spark_filter]).is_empty
 
 
-def test_a_filter_does_not_show_topics_that_the_options_hide() -> None:
+def test_filter_does_not_show_topics_that_the_options_hide() -> None:
     topic = EqualTo(("topic",), "SCHEDULE_TOPIC_XXXX")
 
     assert narrow(X, [topic]).is_empty

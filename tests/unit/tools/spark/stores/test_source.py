@@ -1,22 +1,16 @@
-"""The readers as Spark calls them, without Spark: what they plan, read and remember."""
+"""The readers as Spark calls them, without Spark."""
 
-from __future__ import annotations
-
-import pickle
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.stores.columns import default_columns
 from tests.peers.peers import CURRENT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from tests.support.stores import BrokerStore
+from tests.support.spark_sources import make_schema, read_partitions
+from tests.support.stores.fixtures import OpenStore
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 
@@ -27,32 +21,15 @@ def source(**options: str) -> Any:
     return DefaultSource(options)
 
 
-def schema(**columns: str) -> Any:
-    from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
-
-    types = {"string": StringType, "bigint": LongType, "int": IntegerType}
-    return StructType([StructField(name, types[kind]()) for name, kind in columns.items()])
-
-
-def rows_of(reader: Any, partitions: Iterable[Any]) -> list[dict[str, Any]]:
-    """All rows; readers and partitions travel to workers first."""
-    return [
-        row
-        for partition in partitions
-        for batch in pickle.loads(pickle.dumps(reader)).read(partition)
-        for row in batch.to_pylist()
-    ]
-
-
-def test_it_has_the_name_and_the_columns_that_are_documented() -> None:
-    expected = ", ".join(f"`{name}` {kind}" for name, kind in default_columns().items())
+def test_source_has_its_documented_name_and_columns() -> None:
+    expected = ", ".join(f"`{name}` {type_}" for name, type_ in default_columns().items())
 
     assert source(path="x").name() == "rocketmq-store"
     assert source(path="x").schema() == expected
 
 
-def test_a_stream_is_refused_with_advice() -> None:
-    reader = source(path="x").streamReader(schema())
+def test_stream_is_refused_with_advice() -> None:
+    reader = source(path="x").streamReader(make_schema({}))
 
     with pytest.raises(
         OptionError, match=r"files have no stream: read them again with spark\.read"
@@ -60,13 +37,13 @@ def test_a_stream_is_refused_with_advice() -> None:
         reader.initialOffset()
 
 
-def test_a_schema_chooses_what_is_read(packed_store: Callable[[str, str], BrokerStore]) -> None:
-    store = packed_store(CURRENT, "plain")
+def test_schema_chooses_the_columns(open_store: OpenStore) -> None:
+    store = open_store(CURRENT, "plain")
     reader = source(path=str(store.root), splitSize="50k").reader(
-        schema(queue_offset="bigint", topic="string", state="string")
+        make_schema({"queue_offset": "bigint", "topic": "string", "state": "string"})
     )
 
-    rows = rows_of(reader, reader.partitions())
+    rows = read_partitions(reader, reader.partitions())
 
     assert rows == [
         {"queue_offset": message.queue_offset, "topic": message.topic, "state": "live"}
@@ -75,7 +52,7 @@ def test_a_schema_chooses_what_is_read(packed_store: Callable[[str, str], Broker
 
 
 @pytest.mark.process
-def test_importing_what_spark_looks_at_is_cheap() -> None:
+def test_import_of_the_package_is_cheap() -> None:
     code = (
         "import sys, pyspark_rocketwire_store;"
         "print([m for m in ('numpy', 'trio', 'msgspec', 'rocketwire') if m in sys.modules])"

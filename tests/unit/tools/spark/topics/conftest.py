@@ -1,17 +1,11 @@
 """Topics of a broker in this process, and sessions that end with their test."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from rocketwire_tools.spark.topics.connection import Connection, close_sessions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 

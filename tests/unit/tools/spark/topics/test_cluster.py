@@ -1,31 +1,24 @@
-"""Questions to a broker in this process."""
+"""Queues, offsets and times of a broker in this process."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TypeAlias
 
 import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.cluster import (
-    Cluster,
-    UnknownTopicError,
-    is_compacted,
-)
+from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError, is_compacted
 from rocketwire_tools.spark.topics.connection import Connection, session_of
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue, read_queue_values
 from rocketwire_tools.spark.topics.options import Settings
 from rocketwire_tools.spark.topics.planning import UnreachableError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
+OpenCluster: TypeAlias = "Callable[..., Cluster]"
 
 
 @pytest.fixture
-def cluster(connection: Connection) -> Callable[..., Cluster]:
+def cluster(connection: Connection) -> OpenCluster:
     def create(*topics: str, pattern: str = "", assign: str = "") -> Cluster:
         queues = read_queue_values("assign", assign) if assign else None
         settings = Settings(
@@ -36,9 +29,7 @@ def cluster(connection: Connection) -> Callable[..., Cluster]:
     return create
 
 
-def test_ends_of_all_queues_take_one_request_for_each_broker(
-    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
-) -> None:
+def test_queue_ends_take_one_request_per_broker(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
     second = rocketmq.add_broker()
     topic = rocketmq.topic(queues=64)
     rocketmq.produce(topic, b"1", b"2", queue_id=3)
@@ -46,7 +37,7 @@ def test_ends_of_all_queues_take_one_request_for_each_broker(
     questions = cluster(topic)
     queues = questions.queues(questions.topics())
     names = [broker.state.config.broker_name for broker in rocketmq.brokers]
-    requests = rocketmq.broker.state.faults  # a question more would be refused
+    requests = rocketmq.broker.state.faults  # another request would be refused
     rocketmq.broker.refuse_next(times=99, requests=[RequestCode.GET_MAX_OFFSET])
     assert requests
 
@@ -59,22 +50,22 @@ def test_ends_of_all_queues_take_one_request_for_each_broker(
 
 
 @pytest.mark.parametrize(
-    ("refusal", "others"),
+    ("refusal", "refused_requests"),
     [
         (ResponseCode.NO_PERMISSION, [RequestCode.GET_MAX_OFFSET, RequestCode.GET_MIN_OFFSET]),
         (ResponseCode.REQUEST_CODE_NOT_SUPPORTED, [RequestCode.PULL_MESSAGE]),
     ],
 )
-def test_queues_are_asked_one_by_one_where_there_are_no_statistics(
+def test_queues_are_queried_one_by_one_without_statistics(
     rocketmq: RocketMQ,
-    cluster: Callable[..., Cluster],
+    cluster: OpenCluster,
     refusal: ResponseCode,
-    others: list[RequestCode],
+    refused_requests: list[RequestCode],
 ) -> None:
     topic = rocketmq.topic(queues=2)
     rocketmq.produce(topic, b"1", queue_id=1)
     rocketmq.broker.refuse_next(refusal, times=9, requests=[RequestCode.GET_TOPIC_STATS_INFO])
-    rocketmq.broker.refuse_next(times=9, requests=others)
+    rocketmq.broker.refuse_next(times=9, requests=refused_requests)
     questions = cluster(topic)
     questions.bounds(questions.queues([topic]))
 
@@ -86,9 +77,7 @@ def test_queues_are_asked_one_by_one_where_there_are_no_statistics(
     }
 
 
-def test_other_refusals_are_errors_that_say_what_to_do(
-    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
-) -> None:
+def test_other_refusals_are_errors_with_advice(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
     topic = rocketmq.topic()
     rocketmq.broker.refuse_next(
         ResponseCode.SYSTEM_ERROR, requests=[RequestCode.GET_TOPIC_STATS_INFO], remark="two\nlines"
@@ -101,9 +90,7 @@ def test_other_refusals_are_errors_that_say_what_to_do(
     assert "\n" not in str(error.value)
 
 
-def test_a_topic_that_nobody_may_read_is_no_empty_frame(
-    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
-) -> None:
+def test_topic_without_readable_queue_is_an_error(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
     topic = rocketmq.topic(queues=0)
     questions = cluster(topic)
 
@@ -112,9 +99,7 @@ def test_a_topic_that_nobody_may_read_is_no_empty_frame(
     assert questions.queues([topic], may_be_gone=True) == ()
 
 
-def test_a_topic_that_a_broker_has_forgotten_has_no_bounds(
-    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
-) -> None:
+def test_topic_unknown_to_a_broker_has_no_bounds(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
     topic = rocketmq.topic()
     rocketmq.broker.refuse_next(
         ResponseCode.TOPIC_NOT_EXIST, requests=[RequestCode.GET_TOPIC_STATS_INFO]
@@ -124,29 +109,18 @@ def test_a_topic_that_a_broker_has_forgotten_has_no_bounds(
     assert questions.bounds(questions.queues([topic])) == {}
 
 
-def test_a_broker_that_is_away_is_an_error_or_left_out(
-    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
+@pytest.mark.parametrize("is_absent", [True, False], ids=["absent", "busy"])
+def test_broker_without_statistics_is_an_error_or_left_out(
+    rocketmq: RocketMQ, cluster: OpenCluster, *, is_absent: bool
 ) -> None:
     topic = rocketmq.topic(queues=1)
     questions = cluster(topic)
     queues = questions.queues([topic])
-    rocketmq.broker.cut_next(2, requests=[RequestCode.GET_TOPIC_STATS_INFO])
-
-    with pytest.raises(UnreachableError):
-        questions.bounds(queues)
-
-    assert questions.bounds(queues, may_be_missing=True) == {}
-
-
-def test_a_broker_that_is_busy_is_an_error_or_left_out(
-    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
-) -> None:
-    topic = rocketmq.topic(queues=1)
-    questions = cluster(topic)
-    queues = questions.queues([topic])
-    rocketmq.broker.refuse_next(
-        ResponseCode.SYSTEM_BUSY, times=2, requests=[RequestCode.GET_TOPIC_STATS_INFO]
-    )
+    requests = [RequestCode.GET_TOPIC_STATS_INFO]
+    if is_absent:
+        rocketmq.broker.cut_next(2, requests=requests)
+    else:
+        rocketmq.broker.refuse_next(ResponseCode.SYSTEM_BUSY, times=2, requests=requests)
 
     with pytest.raises(UnreachableError, match="see whether name servers"):
         questions.bounds(queues)
@@ -154,9 +128,7 @@ def test_a_broker_that_is_busy_is_an_error_or_left_out(
     assert questions.bounds(queues, may_be_missing=True) == {}
 
 
-def test_a_pattern_matches_topics_of_users(
-    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
-) -> None:
+def test_pattern_matches_topics_of_users(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
     for name in ("logs-a", "logs-b", "other-logs-c", "%RETRY%logs-g"):
         rocketmq.topic(name=name)
 
@@ -165,20 +137,18 @@ def test_a_pattern_matches_topics_of_users(
     assert cluster(pattern="%RETRY%logs-.").topics() == ("%RETRY%logs-g",)
 
 
-def test_queues_are_assigned(rocketmq: RocketMQ, cluster: Callable[..., Cluster]) -> None:
+def test_queues_are_assigned(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
     topic = rocketmq.topic(queues=4)
     name = rocketmq.broker.state.config.broker_name
-    one = cluster(assign=f'{{"{topic}": {{"{name}": {{"2": 0}}}}}}')
+    assigned = cluster(assign=f'{{"{topic}": {{"{name}": {{"2": 0}}}}}}')
     missing = cluster(assign=f'{{"{topic}": {{"{name}": {{"9": 0}}}}}}')
 
-    assert one.queues(one.topics()) == (Queue(topic, name, 2),)
+    assert assigned.queues(assigned.topics()) == (Queue(topic, name, 2),)
     with pytest.raises(OptionError, match=f"'assign': there is no topic {topic}, broker"):
         missing.queues(missing.topics())
 
 
-def test_a_topic_without_a_route_is_named(
-    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
-) -> None:
+def test_topic_without_a_route_is_named(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
     rocketmq.produce("such-a-topic", b"x")
     questions = cluster("such-topic")
 
@@ -188,9 +158,7 @@ def test_a_topic_without_a_route_is_named(
     assert questions.queues(["no-such-topic"], may_be_gone=True) == ()
 
 
-def test_times_offsets_of_groups_and_sizes(
-    rocketmq: RocketMQ, cluster: Callable[..., Cluster]
-) -> None:
+def test_times_offsets_of_groups_and_sizes(rocketmq: RocketMQ, cluster: OpenCluster) -> None:
     topic = rocketmq.topic(queues=1)
     rocketmq.produce(topic, b"1" * 100)
     rocketmq.advance(60)
@@ -213,9 +181,7 @@ def test_times_offsets_of_groups_and_sizes(
     assert not rocketmq.do(lambda: rocketmq.broker.state.members.online("readers"))
 
 
-def test_the_cleanup_policy_is_that_of_the_topic(
-    rocketmq: RocketMQ, connection: Connection
-) -> None:
+def test_cleanup_policy_is_that_of_the_topic(rocketmq: RocketMQ, connection: Connection) -> None:
     topic = rocketmq.topic()
     name = rocketmq.broker.state.config.broker_name
     session = session_of(connection)

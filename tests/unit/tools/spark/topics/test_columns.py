@@ -1,7 +1,5 @@
 """Option ``columns``."""
 
-from __future__ import annotations
-
 from rocketwire_tools.spark.topics.columns import KAFKA, ROCKETMQ, columns_of
 
 

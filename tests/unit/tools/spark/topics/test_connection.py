@@ -1,19 +1,12 @@
 """Options that reach a cluster, and the secrets that they do not show."""
 
-from __future__ import annotations
-
 import pickle
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.connection import (
-    Connection,
-)
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from rocketwire_tools.spark.topics.connection import Connection
 
 SERVERS = {"nameServers": "127.0.0.1:9876"}
 
@@ -40,7 +33,7 @@ def test_it_travels_to_workers_and_skips_the_options_of_others() -> None:
 @pytest.mark.parametrize(
     "text", ["accessKey=me\nsecretKey=a=b:c\n", "secretKey: 'a=b:c'\naccessKey: me"]
 )
-def test_a_file_has_the_credentials_and_no_value_shows_them(tmp_path: Path, text: str) -> None:
+def test_file_has_the_credentials_and_no_value_shows_them(tmp_path: Path, text: str) -> None:
     path = tmp_path / "keys"
     path.write_text(f"# of the test\n{text}")
 
@@ -53,9 +46,7 @@ def test_a_file_has_the_credentials_and_no_value_shows_them(tmp_path: Path, text
     assert "a=b:c" not in repr(connection)
 
 
-def test_the_environment_has_the_credentials_without_a_file(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_environment_has_the_credentials_without_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROCKETWIRE_ACCESS_KEY", "me")
     connection = Connection.from_options(SERVERS)
     with pytest.raises(OptionError, match="ROCKETWIRE_SECRET_KEY is not set"):
@@ -100,7 +91,7 @@ def test_invalid_options_are_refused_by_name(options: dict[str, str], message: s
         ("certFile", b"no certificate", "certificates .*file: "),
     ],
 )
-def test_a_file_that_is_missing_or_invalid_is_named(
+def test_file_that_is_missing_or_invalid_is_named(
     tmp_path: Path, option: str, content: bytes | None, message: str
 ) -> None:
     path = tmp_path / "file"

@@ -3,12 +3,11 @@
 ``Query`` drives a stream as Spark does: with an offset log, and a new driver after a restart.
 """
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,14 +20,11 @@ from rocketwire_tools.spark.topics.streaming import GONE, ROUTES
 from tests.unit.tools.spark.topics.test_planning import A0, A1, B0
 from tests.unit.tools.spark.topics.test_streaming import Cluster, Query
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 OTHER = Queue("t2", "a", 0)
 
 
 def drain(query: Query) -> list[int]:
-    """Run ``Trigger.AvailableNow`` until nothing is left; returns the messages of its batches."""
+    """Run ``Trigger.AvailableNow`` to its end; returns the messages of its batches."""
     query.stream.stop_at_present()
     batches: list[int] = []
     while (ranges := query.trigger()) is not None:
@@ -274,13 +270,13 @@ def test_an_offset_of_a_checkpoint_is_a_beginning() -> None:
     query.trigger()
     assert "(from)" in json.loads(query.log[0])
 
-    other = Query(query.cluster, startingOffsets=query.log[0])
+    second = Query(query.cluster, startingOffsets=query.log[0])
 
     assert query.trigger() is not None
-    other.options["maxOffsetsPerTrigger"] = "8"
-    other.restart()
-    other.trigger()
-    assert other.ranges() == query.ranges()
+    second.options["maxOffsetsPerTrigger"] = "8"
+    second.restart()
+    second.trigger()
+    assert second.ranges() == query.ranges()
 
 
 def test_a_restart_ignores_where_the_query_was_to_begin() -> None:
@@ -290,9 +286,9 @@ def test_a_restart_ignores_where_the_query_was_to_begin() -> None:
     for changed in ({"startingOffsets": "latest"}, {"startingOffsets": '{"t": 6}'}):
         query.options |= changed
         query.restart()
-        before = query.cluster.table[A0].max_offset
-        assert query.trigger() == {"a0": (before - 2, before)}
-        query.cluster.table[A0] = Bounds(5, before + 2)
+        end = query.cluster.table[A0].max_offset
+        assert query.trigger() == {"a0": (end - 2, end)}
+        query.cluster.table[A0] = Bounds(5, end + 2)
 
 
 def test_limits_may_be_others_after_a_restart() -> None:
@@ -328,7 +324,7 @@ def test_a_new_topic_of_a_pattern_is_read_from_its_first_message() -> None:
 
     start, end = map(json.loads, query.log)
     ranges = query.stream.ranges(start, end)
-    assert [(each.topic, each.begin, each.end) for each in ranges] == [("t2", 1, 3)]
+    assert [(part.topic, part.begin, part.end) for part in ranges] == [("t2", 1, 3)]
 
 
 def _recreate(cluster: Cluster) -> None:
@@ -362,9 +358,9 @@ def test_losses_fail_or_are_told(
             assert reason in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("least", "partitions"), [("1", 2), ("2", 2), ("5", 5), ("100", 42)])
-def test_long_ranges_are_cut_for_more_partitions(least: str, partitions: int) -> None:
-    query = Query(Cluster(a0=(0, 40), a1=(0, 2)), minPartitions=least)
+@pytest.mark.parametrize(("minimum", "partitions"), [("1", 2), ("2", 2), ("5", 5), ("100", 42)])
+def test_long_ranges_are_cut_for_more_partitions(minimum: str, partitions: int) -> None:
+    query = Query(Cluster(a0=(0, 40), a1=(0, 2)), minPartitions=minimum)
     query.trigger()
     ranges = query.stream.ranges(query.stream.initial(), json.loads(query.log[0]))
 
@@ -377,7 +373,7 @@ def test_a_partition_has_at_most_the_records_of_the_option() -> None:
     query.trigger()
     ranges = query.stream.ranges(query.stream.initial(), json.loads(query.log[0]))
 
-    assert [len(each) for each in ranges] == [13, 13, 14, 2]
+    assert [len(part) for part in ranges] == [13, 13, 14, 2]
 
 
 @pytest.mark.parametrize("end", ["endingOffsets", "endingTimestamp"])

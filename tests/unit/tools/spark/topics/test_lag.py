@@ -1,7 +1,5 @@
 """The lag of queries, from Spark's progress."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lost messages are an error or a warning, with queue, offsets and reason."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.spark.topics import loss
@@ -9,7 +7,7 @@ from rocketwire_tools.spark.topics import loss
 LOST = loss.Loss("orders", "broker-a", 3, 10, 15, loss.DELETED)
 
 
-def test_a_loss_is_an_error_that_says_what_to_do() -> None:
+def test_loss_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(loss.DataLossError) as error:
         loss.report_loss(LOST, fails=True)
 

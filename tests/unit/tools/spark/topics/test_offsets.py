@@ -1,7 +1,5 @@
 """Offsets as JSON: of options, and of checkpoints."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -27,7 +25,7 @@ OFFSETS = st.dictionaries(
 
 
 @given(OFFSETS, OFFSETS)
-def test_they_come_back_from_a_checkpoint(
+def test_offsets_return_from_a_checkpoint(
     offsets: dict[Queue, int], begins: dict[Queue, int]
 ) -> None:
     stored = json.loads(json.dumps(with_begins(offsets, begins)))
@@ -39,13 +37,13 @@ def test_they_come_back_from_a_checkpoint(
 @pytest.mark.parametrize(
     "tree", [{"t": 1}, {"t": {"a": 1}}, {"t": {"a": {"x": 1}}}, {"t": {"a": {"0": "1"}}}]
 )
-def test_a_checkpoint_of_another_source_is_refused(tree: dict[str, object]) -> None:
+def test_checkpoint_of_another_source_is_refused(tree: dict[str, object]) -> None:
     with pytest.raises(OptionError, match="offsets of another source"):
         flat(tree)
 
 
-def test_the_most_exact_place_counts() -> None:
-    places = read_queue_values("o", '{"t": {"a": {"0": 23}, "b": -1}, "u": -2}')
+def test_most_exact_place_counts() -> None:
+    places = read_places("o", '{"t": {"a": {"0": 23}, "b": -1}, "u": -2}')
 
     assert places.of(A0) == 23
     assert places.of(A1) is None
@@ -78,7 +76,7 @@ def test_what_is_no_place_is_refused_by_name(text: str, message: str) -> None:
         read_queue_values("startingOffsets", text)
 
 
-def test_a_range_names_its_queue() -> None:
+def test_range_names_its_queue() -> None:
     place = QueueRange(topic="t", broker="a", queue_id=0, begin=3, end=7)
 
     assert len(place) == 4

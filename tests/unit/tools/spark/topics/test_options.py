@@ -1,28 +1,22 @@
-"""Options of reads: each is read by name, and a wrong one is refused by name."""
-
-from __future__ import annotations
+"""Options of reads have their values, or are refused by name."""
 
 import pickle
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.columns import ROCKETMQ
 from rocketwire_tools.spark.topics.offsets import Queue
-from rocketwire_tools.spark.topics.options import read_options
+from rocketwire_tools.spark.topics.options import Settings, read_options
 from rocketwire_tools.spark.topics.ranges import Limits
 
-if TYPE_CHECKING:
-    from rocketwire_tools.spark.topics.options import Settings
+
+def options(**changes: str) -> dict[str, str]:
+    return {"nameServers": "127.0.0.1:9876", "subscribe": "orders", **changes}
 
 
-def options(**more: str) -> dict[str, str]:
-    return {"nameServers": "127.0.0.1:9876", "subscribe": "orders", **more}
-
-
-def settings(**more: str) -> Settings:
-    return read_options(options(**more))
+def settings(**changes: str) -> Settings:
+    return read_options(options(**changes))
 
 
 def test_defaults_need_name_servers_and_topics_only() -> None:
@@ -68,7 +62,7 @@ def test_names_are_in_the_namespace() -> None:
     assert not read.reads(Queue("orders", "a", 0))
 
 
-def test_an_assignment_and_a_pattern_are_in_the_namespace() -> None:
+def test_assignment_and_a_pattern_are_in_the_namespace() -> None:
     servers = {"nameServers": "a:1", "namespace": "shop"}
     assigned = read_options({**servers, "assign": '{"orders": {"a": [0]}}'})
     pattern = read_options({**servers, "subscribePattern": "o.*"})
@@ -109,7 +103,7 @@ def test_offsets_are_words_or_places() -> None:
     "text",
     ["1700000000000", "2023-11-14T22:13:20Z", "2023-11-14T22:13:20", "2023-11-14 23:13:20+01:00"],
 )
-def test_a_time_is_milliseconds_or_a_date_and_comes_before_offsets(text: str) -> None:
+def test_time_is_milliseconds_or_a_date_and_comes_before_offsets(text: str) -> None:
     read = settings(startingTimestamp=text, startingOffsets="latest", endingTimestamp=text)
 
     assert read.start is not None
@@ -130,7 +124,7 @@ def test_times_by_topic_have_the_shape_of_offsets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("changes", "message"),
     [
         ({"topics": "a"}, "unknown option 'topics'; the options are subscribe, .*nameServers"),
         (
@@ -162,12 +156,12 @@ def test_times_by_topic_have_the_shape_of_offsets() -> None:
         ({"columns": "payload"}, "option 'columns': no column 'payload'"),
     ],
 )
-def test_wrong_options_are_refused_by_name(more: dict[str, str], message: str) -> None:
+def test_wrong_options_are_refused_by_name(changes: dict[str, str], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        read_options(options(**more))
+        read_options(options(**changes))
 
 
-def test_something_has_to_be_read() -> None:
+def test_read_needs_a_topic() -> None:
     with pytest.raises(
         OptionError, match=r"give one of options subscribe, .* say what to read; there is none"
     ):

@@ -1,8 +1,7 @@
-"""Where batch queries begin and end: a table of options and queues."""
+"""The first and last offsets of batch queries."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pytest
 
@@ -12,9 +11,6 @@ from rocketwire_tools.spark.topics.offsets import Bounds, Queue
 from rocketwire_tools.spark.topics.options import read_options
 from rocketwire_tools.spark.topics.planning import batch_ranges
 from rocketwire_tools.spark.topics.pushing import Narrowing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 A0, A1, B0 = Queue("t", "a", 0), Queue("t", "a", 1), Queue("t", "b", 0)
 
@@ -55,7 +51,7 @@ class Answers:
 def plan(answers: Answers, narrowing: Any = None, **options: str) -> dict[str, Any]:
     settings = read_options({"nameServers": "n:1", "subscribe": "t", **options})
     ranges = batch_ranges(settings, answers, narrowing)
-    return {f"{each.broker}{each.queue_id}": (each.begin, each.end) for each in ranges}
+    return {f"{part.broker}{part.queue_id}": (part.begin, part.end) for part in ranges}
 
 
 CLUSTER = {"a0": (5, 20), "a1": (0, 0), "b0": (0, 9)}
@@ -75,7 +71,7 @@ CLUSTER = {"a0": (5, 20), "a1": (0, 0), "b0": (0, 9)}
         ({"startingTimestamp": "{\"t\": {\"a\": 100, \"b\": 80}}", "startingOffsetsByTimestampStrategy": "latest"}, {"a0": (10, 20), "b0": (8, 9)}),
     ],
 )  # fmt: skip
-def test_a_batch_has_the_ranges_of_its_options(
+def test_batch_has_the_ranges_of_its_options(
     options: dict[str, str], expected: dict[str, tuple[int, int]]
 ) -> None:
     assert plan(Answers(**CLUSTER), **options) == expected
@@ -100,9 +96,7 @@ def test_a_batch_has_the_ranges_of_its_options(
         ({"startingTimestamp": '{"t": 60}', "endingTimestamp": "50"}, "'endingTimestamp': topic t, broker a, queue 0 would end before it begins: 50 is before 'startingTimestamp' 60"),
     ],
 )  # fmt: skip
-def test_options_that_do_not_fit_the_cluster_are_refused(
-    options: dict[str, str], message: str
-) -> None:
+def test_options_unfit_for_the_cluster_are_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         plan(Answers(**CLUSTER), **options)
 
@@ -117,10 +111,10 @@ def test_deleted_messages_are_an_error_or_left_out(capsys: pytest.CaptureFixture
 
 
 def test_filters_narrow_the_ranges() -> None:
-    of_b = Narrowing(brokers=frozenset({"b"}))
-    some = Narrowing(offsets=(6, 7))
-    timed = Narrowing(times=(60, 79))
+    by_broker = Narrowing(brokers=frozenset({"b"}))
+    by_offset = Narrowing(offsets=(6, 7))
+    by_time = Narrowing(times=(60, 79))
 
-    assert plan(Answers(**CLUSTER), of_b) == {"b0": (0, 9)}
-    assert plan(Answers(**CLUSTER), some) == {"a0": (6, 8), "b0": (6, 8)}
-    assert plan(Answers(**CLUSTER), timed) == {"a0": (6, 8), "b0": (6, 8)}
+    assert plan(Answers(**CLUSTER), by_broker) == {"b0": (0, 9)}
+    assert plan(Answers(**CLUSTER), by_offset) == {"a0": (6, 8), "b0": (6, 8)}
+    assert plan(Answers(**CLUSTER), by_time) == {"a0": (6, 8), "b0": (6, 8)}

@@ -1,8 +1,8 @@
-"""The strides of a range, with a broker that answers what a test wants."""
+"""The strides of a range, with a scripted broker."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 import trio
@@ -10,17 +10,13 @@ import trio.testing
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.testing import reply
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.spark.topics import pulling
 from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import QueueRange
 from rocketwire_tools.spark.topics.options import PullSettings
-from rocketwire_tools.spark.topics.pulling import PullFailedError, open_pull
+from rocketwire_tools.spark.topics.pulling import PullFailedError, RangePull, open_pull
 from tests.support.fakes.storing_cluster import StoringCluster, connect
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rocketwire.wire.command import RemotingCommand
 
 SETTINGS = PullSettings(group="readers", patience=12.0)
 
@@ -29,59 +25,63 @@ class Broker:
     """A queue of messages of one size, pulled by offset.
 
     Attributes:
-        most: most messages of an answer.
+        maximum: messages of an answer at most.
         size: bytes of a body of an answer for each of its messages.
-        least: offset of the first message.
-        pulls: offset and most messages of each pull.
-        under_way: pulls that wait for their answer at once, at most.
+        pulls: offset and maximum of messages of each pull.
     """
 
-    def __init__(self, count: int, *, most: int = 32, size: int = 10) -> None:
-        self.count, self.most, self.size = count, most, size
-        self.least = 0
+    def __init__(self, count: int, *, maximum: int = 32, size: int = 10) -> None:
+        self.count, self.maximum, self.size = count, maximum, size
+        self.first = 0
         self.pulls: list[tuple[int, int]] = []
         self.refuse: Callable[[int], RemotingCommand | None] = lambda _: None
 
     def pull(self, request: RemotingCommand) -> RemotingCommand:
         fields = request.ext_fields or {}
-        offset, most = int(fields["queueOffset"]), int(fields["maxMsgNums"])
-        self.pulls.append((offset, most))
+        offset, maximum = int(fields["queueOffset"]), int(fields["maxMsgNums"])
+        self.pulls.append((offset, maximum))
         refusal = self.refuse(offset)
         if refusal is not None:
             return refusal
-        count = min(most, self.most, self.count - offset)
+        count = min(maximum, self.maximum, self.count - offset)
         body = b"%9d;" % offset * max(1, self.size // 10) * count
         return self.answer(ResponseCode.SUCCESS, offset + count, body)
 
     def answer(self, code: int, offset: int, body: bytes | None = None) -> RemotingCommand:
         fields = {
             "nextBeginOffset": str(offset),
-            "minOffset": str(self.least),
+            "minOffset": str(self.first),
             "maxOffset": str(self.count),
             "suggestWhichBrokerId": "0",
         }
         return reply(ext_fields=fields, code=code, body=body)
 
 
-def read(
+@asynccontextmanager
+async def open_range(
     broker: Broker, begin: int, end: int, settings: PullSettings = SETTINGS, *, broker_id: int = 0
-) -> list[Any]:
-    """All chunks of a range."""
+) -> AsyncGenerator[RangePull]:
+    """The pulls of a range of the broker's queue."""
+    cluster = StoringCluster(t=1)
+    cluster.broker_id = broker_id
+    async with connect(cluster) as client:
+        cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
+        place = QueueRange(topic="t", broker="a", queue_id=0, begin=begin, end=end)
+        async with open_pull(client, place, settings) as pull:
+            yield pull
 
+
+def read(broker: Broker, *arguments: Any, **options: Any) -> list[Any]:
+    """All chunks of a range; arguments as of ``open_range``."""
     chunks: list[Any] = []
 
     async def main() -> Exception | None:
-        cluster = StoringCluster(t=1)
-        cluster.broker_id = broker_id
-        async with connect(cluster) as client:
-            cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
-            place = QueueRange(topic="t", broker="a", queue_id=0, begin=begin, end=end)
-            async with open_pull(client, place, settings) as pull:
-                try:
-                    while (chunk := await pull.next_chunk()) is not None:
-                        chunks.append(chunk)
-                except (PullFailedError, DataLossError) as error:  # outside of groups of trio
-                    return error
+        async with open_range(broker, *arguments, **options) as pull:
+            try:
+                while (chunk := await pull.next_chunk()) is not None:
+                    chunks.append(chunk)
+            except (PullFailedError, DataLossError) as error:  # outside of groups of trio
+                return error
         return None
 
     error = trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
@@ -97,7 +97,7 @@ def offsets(chunks: list[Any]) -> list[int]:
 
 
 def test_strides_are_as_long_as_the_first_answer() -> None:
-    broker = Broker(1000, most=64)
+    broker = Broker(1000, maximum=64)
 
     chunks = read(broker, 0, 1000)
 
@@ -109,8 +109,8 @@ def test_strides_are_as_long_as_the_first_answer() -> None:
     assert offsets(chunks) == sorted(offsets(chunks))
 
 
-def test_a_stride_goes_on_where_an_answer_was_short() -> None:
-    broker = Broker(200, most=5)
+def test_stride_goes_on_where_an_answer_was_short() -> None:
+    broker = Broker(200, maximum=5)
 
     chunks = read(broker, 3, 200)
 
@@ -131,48 +131,40 @@ def test_chunks_have_about_two_megabytes_and_pulls_stay_a_little_ahead() -> None
 
 
 def test_large_messages_are_not_pulled_far_ahead() -> None:
-    large = 4 << 20
-    broker = Broker(64, most=1, size=large)
-    most: list[int] = []
+    size = 4 << 20
+    broker = Broker(64, maximum=1, size=size)
+    ahead: list[int] = []
 
     async def main() -> None:
-        cluster = StoringCluster(t=1)
-        async with connect(cluster) as client:
-            cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
-            place = QueueRange(topic="t", broker="a", queue_id=0, begin=0, end=64)
-            async with open_pull(client, place, SETTINGS) as pull:
-                taken = 0
-                while (chunk := await pull.next_chunk()) is not None:
-                    await trio.sleep(1)  # Arrow and Spark take their time
-                    taken += len(chunk.bodies)
-                    most.append(len(broker.pulls) - taken + len(chunk.bodies))
-                assert taken == 64
+        async with open_range(broker, 0, 64) as pull:
+            taken = 0
+            while (chunk := await pull.next_chunk()) is not None:
+                await trio.sleep(1)  # Arrow and Spark take their time
+                taken += len(chunk.bodies)
+                ahead.append(len(broker.pulls) - taken + len(chunk.bodies))
+            assert taken == 64
 
     trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
 
     assert len(broker.pulls) == 64
-    assert max(most) * large <= pulling.AHEAD + (pulling.LANES + 2) * large
+    assert max(ahead) * size <= pulling.AHEAD + (pulling.LANES + 2) * size
 
 
-def test_nobody_who_takes_chunks_slowly_makes_it_pull_everything() -> None:
+def test_slow_reader_limits_the_pulls() -> None:
     broker = Broker(32 * 1000, size=32_000)
 
     async def main() -> None:
-        cluster = StoringCluster(t=1)
-        async with connect(cluster) as client:
-            cluster.broker.on(RequestCode.PULL_MESSAGE, broker.pull)
-            place = QueueRange(topic="t", broker="a", queue_id=0, begin=0, end=32_000)
-            async with open_pull(client, place, SETTINGS) as pull:
-                await pull.next_chunk()
-                await trio.sleep(60)
+        async with open_range(broker, 0, 32_000) as pull:
+            await pull.next_chunk()
+            await trio.sleep(60)
 
     trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
 
-    most = (pulling.AHEAD + 2 * pulling.CHUNK) / (32 * 32_000) + 2 * pulling.LANES
-    assert len(broker.pulls) <= most + 10
+    maximum = (pulling.AHEAD + 2 * pulling.CHUNK) / (32 * 32_000) + 2 * pulling.LANES
+    assert len(broker.pulls) <= maximum + 10
 
 
-def test_a_filtered_pull_passes_over_what_does_not_match() -> None:
+def test_filtered_pull_skips_other_messages() -> None:
     broker = Broker(2000)
 
     def refuse(offset: int) -> RemotingCommand | None:
@@ -184,10 +176,10 @@ def test_a_filtered_pull_passes_over_what_does_not_match() -> None:
     chunks = read(broker, 0, 2000, PullSettings(group="g", tags="A"))
 
     assert [(chunk.begin, chunk.end, chunk.lost) for chunk in chunks] == [(0, 2000, 0)]
-    assert all(most == pulling.MAX_PULL for _, most in broker.pulls)
+    assert all(maximum == pulling.MOST for _, maximum in broker.pulls)
 
 
-def test_without_a_filter_what_is_passed_over_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
+def test_skipped_messages_without_a_filter_are_lost(capsys: pytest.CaptureFixture[str]) -> None:
     broker = Broker(200)
 
     def refuse(offset: int) -> RemotingCommand | None:
@@ -204,7 +196,7 @@ def test_without_a_filter_what_is_passed_over_is_lost(capsys: pytest.CaptureFixt
     assert "messages 64 to 95 are lost" in capsys.readouterr().err
 
 
-def test_losses_that_follow_each_other_are_reported_in_one_line(
+def test_consecutive_losses_are_reported_in_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     broker = Broker(400)
@@ -225,7 +217,7 @@ def test_losses_that_follow_each_other_are_reported_in_one_line(
     ]
 
 
-def test_a_reset_of_the_group_is_answered_once_and_read_over() -> None:
+def test_reset_of_the_group_is_answered_once_and_read_over() -> None:
     broker = Broker(20)
     answers = [ResponseCode.PULL_OFFSET_MOVED]
 
@@ -238,8 +230,7 @@ def test_a_reset_of_the_group_is_answered_once_and_read_over() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields",
-    [None, {}, {"nextBeginOffset": "5", "minOffset": "x", "maxOffset": "9" * 30}],
+    "fields", [None, {}, {"nextBeginOffset": "5", "minOffset": "x", "maxOffset": "9" * 30}]
 )
 def test_answers_without_offsets_are_invalid(fields: dict[str, str] | None) -> None:
     broker = Broker(20)
@@ -249,7 +240,7 @@ def test_answers_without_offsets_are_invalid(fields: dict[str, str] | None) -> N
         read(broker, 0, 20)
 
 
-def test_an_answer_that_does_not_go_on_is_invalid() -> None:
+def test_answer_that_does_not_go_on_is_invalid() -> None:
     broker = Broker(20)
     broker.refuse = lambda offset: broker.answer(ResponseCode.SUCCESS, offset, b"x")
 
@@ -257,19 +248,19 @@ def test_an_answer_that_does_not_go_on_is_invalid() -> None:
         read(broker, 0, 20)
 
 
-def test_a_slave_that_catches_up_loses_nothing() -> None:
+def test_slave_that_catches_up_loses_nothing() -> None:
     broker = Broker(20)
     answers = [ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_OFFSET_MOVED] * 2
 
     def refuse(offset: int) -> RemotingCommand | None:
         return broker.answer(answers.pop(), offset) if offset >= 10 and answers else None
 
-    broker.most, broker.refuse = 10, refuse
+    broker.maximum, broker.refuse = 10, refuse
 
     assert len(offsets(read(broker, 0, 20))) == 20
 
 
-def late(broker: Broker, seconds: float) -> Callable[[int], RemotingCommand | None]:
+def answer_late(broker: Broker, seconds: float) -> Callable[[int], RemotingCommand | None]:
     """Answers of a broker that has its last messages after some seconds."""
     start: list[float] = []
 
@@ -283,14 +274,12 @@ def late(broker: Broker, seconds: float) -> Callable[[int], RemotingCommand | No
     return refuse
 
 
-def test_a_slave_without_a_master_has_the_whole_patience(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    broker = Broker(20, most=10)
-    broker.refuse = late(broker, SETTINGS.patience / 2)
+def test_slave_without_a_master_has_all_the_patience(capsys: pytest.CaptureFixture[str]) -> None:
+    broker = Broker(20, maximum=10)
+    broker.refuse = answer_late(broker, SETTINGS.patience / 2)
     assert len(offsets(read(broker, 0, 20, broker_id=1))) == 20
 
     settings = PullSettings(group="readers", patience=12.0, fails_on_loss=False)
-    broker.refuse = late(broker, SETTINGS.patience / 2)
+    broker.refuse = answer_late(broker, SETTINGS.patience / 2)
     assert len(offsets(read(broker, 0, 20, settings))) == 10
     assert "messages 10 to 19 are lost, the broker that was asked" in capsys.readouterr().err

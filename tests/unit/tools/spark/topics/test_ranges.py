@@ -1,6 +1,4 @@
-"""How much of each queue a batch takes, and how that is cut."""
-
-from __future__ import annotations
+"""The share of each queue in a batch, and its parts."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,21 +20,21 @@ def test_shares_add_up_to_the_limit_exactly(limit: int, waiting: dict[Queue, int
     assert all(0 <= shares[queue] <= count for queue, count in waiting.items())
 
 
-def a_range(size: int, number: int = 0) -> QueueRange:
+def make_range(size: int, number: int = 0) -> QueueRange:
     return QueueRange(topic="t", broker="a", queue_id=number, begin=10, end=10 + size)
 
 
 @given(st.lists(st.integers(1, 200), max_size=6), st.integers(0, 40), st.integers(0, 50))
-def test_a_cut_loses_nothing(sizes: list[int], least: int, most: int) -> None:
-    ranges = [a_range(size, number) for number, size in enumerate(sizes)]
+def test_cut_loses_nothing(sizes: list[int], minimum: int, maximum: int) -> None:
+    ranges = [make_range(size, number) for number, size in enumerate(sizes)]
 
-    pieces = cut(ranges, least, most)
+    pieces = cut(ranges, minimum, maximum)
 
     read = [
         (piece.queue_id, offset) for piece in pieces for offset in range(piece.begin, piece.end)
     ]
     assert read == [
-        (each.queue_id, offset) for each in ranges for offset in range(each.begin, each.end)
+        (part.queue_id, offset) for part in ranges for offset in range(part.begin, part.end)
     ]
-    assert len(pieces) >= min(least, sum(sizes))
-    assert all(len(piece) <= most for piece in pieces if most)
+    assert len(pieces) >= min(minimum, sum(sizes))
+    assert all(len(piece) <= maximum for piece in pieces if maximum)

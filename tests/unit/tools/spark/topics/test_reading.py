@@ -1,13 +1,12 @@
 """Ranges of queues as record batches, from a broker in this process."""
 
-from __future__ import annotations
-
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from rocketwire_tools.spark.topics.cluster import Cluster
 from rocketwire_tools.spark.topics.connection import Connection, close_sessions
 from rocketwire_tools.spark.topics.loss import DataLossError
@@ -16,9 +15,6 @@ from rocketwire_tools.spark.topics.options import PullSettings, read_options
 from rocketwire_tools.spark.topics.planning import batch_ranges
 from rocketwire_tools.spark.topics.pulling import PullFailedError
 from rocketwire_tools.spark.topics.reading import read_range
-
-if TYPE_CHECKING:
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 PULL = [RequestCode.PULL_MESSAGE]
@@ -66,9 +62,7 @@ def topic(rocketmq: RocketMQ) -> str:
 @pytest.mark.parametrize(
     ("begin", "end"), [(0, 300), (0, 1), (299, 300), (31, 33), (7, 260), (32, 64), (5, 5)]
 )
-def test_a_range_has_each_offset_once_and_in_order(
-    reader: Reader, topic: str, begin: int, end: int
-) -> None:
+def test_range_has_each_offset_in_order(reader: Reader, topic: str, begin: int, end: int) -> None:
     rows = reader.read(topic, begin, end)
 
     assert [row["queueOffset"] for row in rows] == list(range(begin, end))
@@ -86,9 +80,7 @@ def test_long_messages_that_fill_an_answer_alone(reader: Reader, rocketmq: Rocke
     ]
 
 
-def test_a_broker_filters_by_tag_and_the_worker_compares_the_text(
-    reader: Reader, rocketmq: RocketMQ
-) -> None:
+def test_broker_filters_by_tag_and_worker_by_text(reader: Reader, rocketmq: RocketMQ) -> None:
     topic = rocketmq.topic(queues=1)
     for number in range(50):
         rocketmq.produce(topic, *[b"x"] * 20, tag="rare" if number % 10 == 3 else "Aa")
@@ -105,7 +97,7 @@ def test_a_broker_filters_by_tag_and_the_worker_compares_the_text(
     assert len(reader.offsets(topic, 0, 1001, sql="TAGS = 'rare'")) == 100
 
 
-def test_a_busy_broker_and_a_broken_connection_are_asked_again(
+def test_pulls_are_repeated_after_refusals_and_broken_connections(
     reader: Reader, rocketmq: RocketMQ, topic: str
 ) -> None:
     rocketmq.broker.refuse_next(ResponseCode.SYSTEM_BUSY, 2, requests=PULL)
@@ -123,7 +115,7 @@ def test_a_busy_broker_and_a_broken_connection_are_asked_again(
         (ResponseCode.ILLEGAL_OPERATION, "see the log of the broker"),
     ],
 )
-def test_a_refusal_ends_in_one_line_that_says_what_to_do(
+def test_refusal_ends_in_one_line_with_advice(
     reader: Reader, rocketmq: RocketMQ, topic: str, code: ResponseCode, advice: str
 ) -> None:
     rocketmq.broker.refuse_next(code, 99, requests=PULL, remark="first line\nsecond line")
@@ -138,42 +130,40 @@ def test_a_refusal_ends_in_one_line_that_says_what_to_do(
     assert "second line" not in str(error.value)
 
 
-def test_a_broker_that_does_not_answer_ends_the_read(
-    reader: Reader, rocketmq: RocketMQ, topic: str
-) -> None:
+def test_unresponsive_broker_ends_the_read(reader: Reader, rocketmq: RocketMQ, topic: str) -> None:
     rocketmq.broker.cut_next(999, requests=PULL)
 
     with pytest.raises(PullFailedError, match=r"does not answer for 1 s .*; see whether it runs"):
         reader.read(topic, 0, 300)
 
 
-def test_a_broker_that_cannot_ask_another_one_is_asked_again(
-    reader: Reader, rocketmq: RocketMQ, topic: str
-) -> None:
+def test_failed_proxy_request_is_repeated(reader: Reader, rocketmq: RocketMQ, topic: str) -> None:
     remark = "org.apache.rocketmq.remoting.rpc.RpcException: cannot find addr for broker b"
     rocketmq.broker.refuse_next(ResponseCode.SYSTEM_ERROR, 2, requests=PULL, remark=remark)
 
     assert len(reader.offsets(topic, 0, 300)) == 300
 
 
-def test_a_queue_that_is_shorter_than_promised_is_lost(reader: Reader, topic: str) -> None:
+def test_messages_beyond_the_end_of_a_queue_are_lost(reader: Reader, topic: str) -> None:
     with pytest.raises(DataLossError, match="messages 300 to 309 are lost, the broker that was"):
         reader.read(topic, 290, 310)
 
 
-def test_or_it_is_a_warning(reader: Reader, topic: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_loss_is_a_warning_by_an_option(
+    reader: Reader, topic: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert reader.offsets(topic, 290, 310, fails_on_loss=False) == list(range(290, 300))
     assert "messages 300 to 309 are lost" in capsys.readouterr().err
 
 
-def test_a_topic_that_was_deleted_is_lost(reader: Reader, rocketmq: RocketMQ, topic: str) -> None:
+def test_topic_that_was_deleted_is_lost(reader: Reader, rocketmq: RocketMQ, topic: str) -> None:
     rocketmq.broker.refuse_next(ResponseCode.TOPIC_NOT_EXIST, 999, requests=PULL)
 
     with pytest.raises(DataLossError, match="messages 0 to 31 are lost, the topic was deleted"):
         reader.read(topic, 0, 32)
 
 
-def test_a_queue_without_a_broker_is_lost(connection: Connection, topic: str) -> None:
+def test_queue_without_a_broker_is_lost(connection: Connection, topic: str) -> None:
     place = QueueRange(topic=topic, broker="nowhere", queue_id=0, begin=0, end=3)
     settings = PullSettings(group="readers", patience=0.1)
 
@@ -181,7 +171,7 @@ def test_a_queue_without_a_broker_is_lost(connection: Connection, topic: str) ->
         list(read_range(connection, place, settings, SCHEMA))
 
 
-def test_nothing_is_lost_if_no_name_server_says_where_a_queue_is(topic: str) -> None:
+def test_no_message_is_lost_while_no_name_server_answers(topic: str) -> None:
     connection = Connection(name_servers="127.0.0.1:1", request_timeout=1.0)
     place = QueueRange(topic=topic, broker="broker-a", queue_id=0, begin=0, end=3)
     settings = PullSettings(group="readers", patience=0.1, fails_on_loss=False)
@@ -191,12 +181,12 @@ def test_nothing_is_lost_if_no_name_server_says_where_a_queue_is(topic: str) -> 
     close_sessions()
 
 
-def test_a_worker_with_the_routes_of_the_driver_needs_no_name_server(
+def test_worker_with_routes_of_the_driver_needs_no_name_server(
     rocketmq: RocketMQ, topic: str
 ) -> None:
     settings = read_options({"nameServers": rocketmq.address, "subscribe": topic})
     cluster = Cluster(settings)
-    place = next(each for each in batch_ranges(settings, cluster) if each.queue_id == 0)
+    place = next(part for part in batch_ranges(settings, cluster) if part.queue_id == 0)
     route = pickle.loads(pickle.dumps(cluster.route(place)))
     connection = Connection(name_servers="127.0.0.1:1", request_timeout=2.0)
 
@@ -207,7 +197,7 @@ def test_a_worker_with_the_routes_of_the_driver_needs_no_name_server(
 
 
 @pytest.mark.rocketmq(fileReservedTime=1)
-def test_deleted_messages_are_lost_and_the_rest_is_read(
+def test_deleted_messages_are_lost_and_others_are_read(
     reader: Reader, rocketmq: RocketMQ, topic: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rocketmq.advance(2 * 3600)
@@ -222,15 +212,11 @@ def test_deleted_messages_are_lost_and_the_rest_is_read(
     assert "they were deleted" in capsys.readouterr().err
 
 
-def test_a_read_can_end_early(reader: Reader, rocketmq: RocketMQ, connection: Connection) -> None:
+def test_read_can_end_early(reader: Reader, rocketmq: RocketMQ, connection: Connection) -> None:
     topic = rocketmq.topic(queues=1)
     rocketmq.produce(topic, *[b"x" * 100_000] * 300)
     place = QueueRange(
-        topic=topic,
-        broker=rocketmq.broker.state.config.broker_name,
-        queue_id=0,
-        begin=0,
-        end=300,
+        topic=topic, broker=rocketmq.broker.state.config.broker_name, queue_id=0, begin=0, end=300
     )
     batches: Any = read_range(connection, place, PullSettings(group="readers"), SCHEMA)
 

@@ -1,7 +1,5 @@
 """Stored messages as record batches: every column of both forms."""
 
-from __future__ import annotations
-
 import sys
 from datetime import UTC, datetime
 from typing import Any
@@ -11,11 +9,7 @@ import pytest
 from rocketwire.errors import DecodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
-from rocketwire.wire.message.body_compression import (
-    CompressionType,
-    compress_body,
-    decompress_body,
-)
+from rocketwire.wire.message.body_compression import CompressionType, compress_body, decompress_body
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.spark.topics.columns import KAFKA, ROCKETMQ
@@ -53,7 +47,7 @@ MILLISECONDS = int(MOMENT.timestamp() * 1000)
 
 
 def schema(columns: dict[str, str]) -> Any:
-    return pa.schema([(name, TYPES[kind]) for name, kind in columns.items()])
+    return pa.schema([(name, TYPES[type_]) for name, type_ in columns.items()])
 
 
 def message(offset: int, body: bytes = b"body", **changes: Any) -> bytes:
@@ -81,7 +75,7 @@ def rows(part: Chunk, columns: dict[str, str]) -> list[dict[str, Any]]:
     return [row for part in parts for row in batch_of(part, schema(columns)).to_pylist()]
 
 
-def whole(part: Chunk, place: QueueRange = PLACE) -> Selected:
+def read_whole_chunk(part: Chunk, place: QueueRange = PLACE) -> Selected:
     """The messages of a chunk, none of which is compressed."""
     (selected,) = read_chunk(part, place)
     return selected
@@ -127,7 +121,7 @@ def test_columns_of_kafka() -> None:
     }
 
 
-def test_a_message_without_properties() -> None:
+def test_message_without_properties() -> None:
     part = chunk(message(7, properties={}), message(8))
 
     first, second = rows(part, {"msgId": "string", "keys": "array<string>", "tags": "string"})
@@ -144,31 +138,33 @@ def test_offsets_of_a_static_topic_are_shifted() -> None:
     assert rows(part, {"queueOffset": "bigint"}) == [{"queueOffset": 14}]
 
 
-def test_an_inner_batch_is_several_rows() -> None:
+def test_inner_batch_is_several_rows() -> None:
     inner = encode_batch([BatchMessage(body=b"%d" % number) for number in range(3)])
     flags = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
     part = chunk(message(4, inner, sys_flag=flags), begin=5, end=7)
 
-    found = rows(part, {"queueOffset": "bigint", "body": "binary"})
+    decoded = rows(part, {"queueOffset": "bigint", "body": "binary"})
 
-    assert found == [{"queueOffset": 5, "body": b"1"}, {"queueOffset": 6, "body": b"2"}]
+    assert decoded == [{"queueOffset": 5, "body": b"1"}, {"queueOffset": 6, "body": b"2"}]
 
 
-def test_a_light_queue_has_offsets_of_its_own() -> None:
+def test_light_queue_has_offsets_of_its_own() -> None:
     properties = {"INNER_MULTI_DISPATCH": "%LMQ%a,%LMQ%b", "INNER_MULTI_QUEUE_OFFSET": "70,80"}
     place = QueueRange(topic="%LMQ%b", broker="broker-a", queue_id=0, begin=80, end=82)
     part = chunk(message(4, properties=properties), begin=80, end=82)
 
-    batch = batch_of(whole(part, place), schema({"queueOffset": "bigint", "topic": "string"}))
+    batch = batch_of(
+        read_whole_chunk(part, place), schema({"queueOffset": "bigint", "topic": "string"})
+    )
 
     assert batch.to_pylist() == [{"queueOffset": 80, "topic": "%LMQ%b"}]
-    own = chunk(message(81, properties={}), begin=80, end=82)
-    assert whole(own, place).offsets.tolist() == [81]
+    part_of_queue = chunk(message(81, properties={}), begin=80, end=82)
+    assert read_whole_chunk(part_of_queue, place).offsets.tolist() == [81]
 
 
 def test_tags_are_compared_as_texts() -> None:
     part = chunk(*(message(number, properties={"TAGS": tag}) for number, tag in enumerate("ABA")))
-    selected = whole(part)
+    selected = read_whole_chunk(part)
 
     assert with_tags(selected, frozenset("A")).offsets.tolist() == [0, 2]
     assert with_tags(selected, frozenset("AB")) is selected
@@ -190,23 +186,25 @@ def test_other_bytes_are_refused(data: bytes) -> None:
         list(read_chunk(chunk(data), PLACE))
 
 
-def compressed_message(
-    offset: int, body: bytes, kind: CompressionType = CompressionType.ZLIB
+def compress_message(
+    offset: int, body: bytes, compression: CompressionType = CompressionType.ZLIB
 ) -> bytes:
     """A message whose body is compressed, as producers do it."""
-    flags = int(MessageSysFlag.COMPRESSED | kind.sys_flag)
-    return message(offset, compress_body(body, kind), sys_flag=flags)
+    flags = int(MessageSysFlag.COMPRESSED | compression.sys_flag)
+    return message(offset, compress_body(body, compression), sys_flag=flags)
 
 
-@pytest.mark.parametrize("kind", CompressionType)
-def test_compressed_bodies_become_batches_of_limited_size(kind: CompressionType) -> None:
+@pytest.mark.parametrize("compression", CompressionType)
+def test_compressed_bodies_become_batches_of_limited_size(compression: CompressionType) -> None:
     sizes = [PART // 3, PART // 3, PART // 3, PART // 2, 3 * PART, 10, 0, PART + 1, 1, 2]
     bodies = [bytes([65 + number]) * size for number, size in enumerate(sizes)]
-    part = chunk(*(compressed_message(number, body, kind) for number, body in enumerate(bodies)))
+    part = chunk(
+        *(compress_message(number, body, compression) for number, body in enumerate(bodies))
+    )
 
     parts = [
-        batch_of(each, schema({"queueOffset": "bigint", "body": "binary"}))
-        for each in read_chunk(part, PLACE)
+        batch_of(part, schema({"queueOffset": "bigint", "body": "binary"}))
+        for part in read_chunk(part, PLACE)
     ]
 
     assert [part.column("queueOffset").to_pylist() for part in parts] == [
@@ -217,21 +215,19 @@ def test_compressed_bodies_become_batches_of_limited_size(kind: CompressionType)
         [7],
         [8, 9],
     ]
-    read = [body for part in parts for body in part.column("body").to_pylist()]
-    assert read == [body or None for body in bodies]
+    all_bodies = [body for part in parts for body in part.column("body").to_pylist()]
+    assert all_bodies == [body or None for body in bodies]
 
 
-def test_a_body_is_decompressed_when_the_ones_before_it_are_taken(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_body_is_decompressed_after_the_previous_part(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[int] = []
 
-    def decompress(data: bytes, kind: CompressionType, *, max_size: int) -> bytes:
+    def decompress(data: bytes, compression: CompressionType, *, max_size: int) -> bytes:
         opened.append(len(opened))
-        return decompress_body(data, kind, max_size=max_size)
+        return decompress_body(data, compression, max_size=max_size)
 
     monkeypatch.setattr("rocketwire_tools.spark.topics.rows.decompress_body", decompress)
-    part = chunk(*(compressed_message(number, bytes(PART)) for number in range(5)))
+    part = chunk(*(compress_message(number, bytes(PART)) for number in range(5)))
 
     parts = read_chunk(part, PLACE)
 
@@ -242,21 +238,21 @@ def test_a_body_is_decompressed_when_the_ones_before_it_are_taken(
         assert not part.bodies  # its frames are gone
 
 
-def test_bodies_that_nobody_asks_for_stay_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bodies_of_no_column_stay_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
     def decompress(*_: object, **__: object) -> bytes:
         raise AssertionError
 
     monkeypatch.setattr("rocketwire_tools.spark.topics.rows.decompress_body", decompress)
-    part = chunk(*(compressed_message(number, bytes(PART)) for number in range(5)))
+    part = chunk(*(compress_message(number, bytes(PART)) for number in range(5)))
 
     (selected,) = read_chunk(part, PLACE, has_bodies=False)
 
     assert selected.offsets.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_a_body_that_claims_gigabytes_is_an_error_that_names_its_place() -> None:
-    bomb = compressed_message(8, bytes(MAX_BODY + 1))
-    parts = read_chunk(chunk(compressed_message(7, b"good") + bomb), PLACE)
+def test_too_large_body_is_an_error_with_its_place() -> None:
+    bomb = compress_message(8, bytes(MAX_BODY + 1))
+    parts = read_chunk(chunk(compress_message(7, b"good") + bomb), PLACE)
 
     with pytest.raises(UnreadableBodyError) as error:
         list(parts)
@@ -268,9 +264,9 @@ def test_a_body_that_claims_gigabytes_is_an_error_that_names_its_place() -> None
     )
 
 
-def test_or_its_body_is_null(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unreadable_body_is_null_by_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     flags = int(MessageSysFlag.COMPRESSED | CompressionType.LZ4.sys_flag)
-    part = chunk(message(7, b"no LZ4", sys_flag=flags), compressed_message(8, b"good"))
+    part = chunk(message(7, b"no LZ4", sys_flag=flags), compress_message(8, b"good"))
 
     (selected,) = read_chunk(part, PLACE, fails=False)
 
@@ -279,8 +275,8 @@ def test_or_its_body_is_null(capsys: pytest.CaptureFixture[str]) -> None:
     assert "queue 3: the body of message 7 cannot be decompressed: " in capsys.readouterr().err
 
 
-def test_a_missing_package_is_always_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    part = chunk(compressed_message(7, b"good", CompressionType.LZ4))
+def test_missing_package_is_always_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = chunk(compress_message(7, b"good", CompressionType.LZ4))
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
 
     with pytest.raises(UnreadableBodyError, match=r"pip install 'rocketwire\[compression\]"):

@@ -1,10 +1,9 @@
-"""Streams: how far a micro-batch goes, and that it is the same after a restart."""
-
-from __future__ import annotations
+"""The offsets of micro-batches, also after a restart."""
 
 import itertools
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import pytest
 
@@ -15,15 +14,11 @@ from rocketwire_tools.spark.topics.planning import UnreachableError
 from rocketwire_tools.spark.topics.streaming import GONE, ROUTES, Stream
 from tests.unit.tools.spark.topics.test_planning import A0, B0, Answers
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
 
 class Cluster(Answers):
     """A cluster whose queues grow and vanish.
 
     Attributes:
-        commits: all offsets that were committed.
         asked: queues of each question for bounds.
     """
 
@@ -100,10 +95,10 @@ class Query:
         """The ranges of the last batch; those of a new driver are the same."""
         start = json.loads(self.log[-2]) if len(self.log) > 1 else self.stream.initial()
         ranges = self.stream.ranges(start, json.loads(self.log[-1]))
-        return {f"{each.broker}{each.queue_id}": (each.begin, each.end) for each in ranges}
+        return {f"{part.broker}{part.queue_id}": (part.begin, part.end) for part in ranges}
 
 
-def test_a_group_follows_what_spark_has_committed() -> None:
+def test_group_follows_the_commits_of_spark() -> None:
     query = Query(Cluster(a0=(0, 4)), commitGroup="true")
     query.trigger()
     assert query.cluster.commits == []
@@ -113,15 +108,13 @@ def test_a_group_follows_what_spark_has_committed() -> None:
     query.trigger()
 
     assert query.cluster.commits == [{A0: 4}, {A0: 6}]
-    other = Query(Cluster(a0=(0, 4)))
-    other.trigger()
-    other.stream.commit(json.loads(other.log[0]))
-    assert other.cluster.commits == []
+    without_commits = Query(Cluster(a0=(0, 4)))
+    without_commits.trigger()
+    without_commits.stream.commit(json.loads(without_commits.log[0]))
+    assert without_commits.cluster.commits == []
 
 
-def test_a_slave_that_stays_behind_is_not_a_topic_that_was_created_again(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_late_slave_is_no_recreated_topic(capsys: pytest.CaptureFixture[str]) -> None:
     query = Query(Cluster(a0=(0, 40), b0=(0, 4)), failOnDataLoss="false")
     query.trigger()
     query.cluster.table[A0] = Bounds(0, 39, is_master=False)
@@ -142,11 +135,7 @@ def test_a_slave_that_stays_behind_is_not_a_topic_that_was_created_again(
 
 
 class NameServers:
-    """Name servers that may be away.
-
-    Attributes:
-        times: when they were asked.
-    """
+    """Name servers that may be away."""
 
     def __init__(self, query: Query) -> None:
         self.query = query
@@ -162,7 +151,7 @@ class NameServers:
         return self._topics()
 
 
-def test_name_servers_that_are_away_are_asked_less_and_less_often() -> None:
+def test_absent_name_servers_are_queried_less_and_less_often() -> None:
     query = Query(Cluster(a0=(0, 4)))
     query.trigger()
     names = NameServers(query)
@@ -170,7 +159,7 @@ def test_name_servers_that_are_away_are_asked_less_and_less_often() -> None:
         query.trigger()
         query.clock.now += 1
 
-    pauses = [after - before for before, after in itertools.pairwise(names.times)]
+    pauses = [later - earlier for earlier, later in itertools.pairwise(names.times)]
     assert pauses == [10, 20, 40, 60, 60, 60, 60, 60]
     names.are_away = False
     query.clock.now += 60
@@ -181,10 +170,10 @@ def test_name_servers_that_are_away_are_asked_less_and_less_often() -> None:
         query.trigger()
         query.clock.now += 1
 
-    assert [after - before for before, after in itertools.pairwise(names.times)] == [10]
+    assert [later - earlier for earlier, later in itertools.pairwise(names.times)] == [10]
 
 
-def test_a_broker_that_is_away_while_no_name_server_answers_is_no_loss() -> None:
+def test_broker_is_not_lost_while_no_name_server_answers() -> None:
     query = Query(Cluster(a0=(0, 4), b0=(0, 4)), failOnDataLoss="false")
     query.trigger()
     names = NameServers(query)
@@ -205,7 +194,7 @@ def test_a_broker_that_is_away_while_no_name_server_answers_is_no_loss() -> None
     assert query.trigger() == {"b0": (4, 5)}
 
 
-def test_a_group_that_cannot_be_told_stops_no_stream(capsys: pytest.CaptureFixture[str]) -> None:
+def test_failed_commit_of_a_group_stops_no_stream(capsys: pytest.CaptureFixture[str]) -> None:
     query = Query(Cluster(a0=(0, 4)), commitGroup="true", group="readers")
     query.trigger()
     commit = query.cluster.commit
@@ -224,7 +213,7 @@ def test_a_group_that_cannot_be_told_stops_no_stream(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("old_options", "new_options"),
     [
         ({"subscribe": "t"}, {"subscribe": "u"}),
         ({"subscribePattern": "t"}, {"subscribePattern": "u"}),
@@ -232,19 +221,19 @@ def test_a_group_that_cannot_be_told_stops_no_stream(capsys: pytest.CaptureFixtu
     ],
     ids=["subscribe", "pattern", "assign"],
 )
-def test_a_checkpoint_of_other_topics_is_refused_at_once_or_they_are_left_where_they_are(
-    before: dict[str, str], after: dict[str, str], capsys: pytest.CaptureFixture[str]
+def test_checkpoint_of_other_topics_is_refused_or_they_are_left(
+    old_options: dict[str, str], new_options: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     query = Query(Cluster(a0=(0, 4), b0=(0, 4)))
     del query.options["subscribe"]
-    query.options.update(before)
+    query.options.update(old_options)
     query.restart()
     query.trigger()
-    query.options = {name: text for name, text in query.options.items() if name not in before}
-    query.options.update(after)
+    query.options = {name: text for name, text in query.options.items() if name not in old_options}
+    query.options.update(new_options)
     query.restart()
     query.cluster.table = {Queue("u", "b", 0): Bounds(0, 3), B0: Bounds(0, 4)}
-    if "assign" not in after:
+    if "assign" not in new_options:
         del query.cluster.table[B0]
 
     with pytest.raises(

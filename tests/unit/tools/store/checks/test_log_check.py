@@ -1,24 +1,17 @@
 """Bytes between the messages of a log."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.peers.peers import CURRENT
-from tests.support.stores import damage
+from tests.support.stores import BrokerStore, damage
 from tests.support.stores.checked import checked, damage_of, notes_of
 from tests.support.stores.fixtures import unpack
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-    from tests.support.stores import BrokerStore
-
-
-def test_a_page_of_zeros_costs_the_messages_it_touches_and_no_other(store: BrokerStore) -> None:
+def test_page_of_zeros_costs_only_the_messages_that_it_touches(store: BrokerStore) -> None:
     damage.zero_page(store.root)
 
     check = checked(store.root)
@@ -28,7 +21,7 @@ def test_a_page_of_zeros_costs_the_messages_it_touches_and_no_other(store: Broke
     assert damage_of(check)["no message"] == lost
 
 
-def test_old_messages_behind_the_end_are_ghosts_and_no_damage(store: BrokerStore) -> None:
+def test_old_messages_after_the_end_are_ghosts_and_no_damage(store: BrokerStore) -> None:
     """As after a cut that was written over in part: the log ends in the middle of an old message."""
     messages = damage.places(damage.log_files(store.root)[-1])
     first, last = messages[-3], messages[-1]
@@ -48,7 +41,7 @@ def test_old_messages_behind_the_end_are_ghosts_and_no_damage(store: BrokerStore
     assert notes_of(check) == {"ghost": 1}
 
 
-def test_the_rest_of_an_old_message_behind_the_end_is_no_torn_message(store: BrokerStore) -> None:
+def test_part_of_an_old_message_after_the_end_is_no_torn_message(store: BrokerStore) -> None:
     place = damage.places(damage.log_files(store.root)[-1])[-1]
     damage.put(place.file, place.position + place.size, b"rest of an old message")
 
@@ -59,9 +52,7 @@ def test_the_rest_of_an_old_message_behind_the_end_is_no_torn_message(store: Bro
 
 
 @pytest.mark.parametrize("byte", [3, 7, 35, 87])
-def test_a_wrong_bit_in_the_head_of_the_last_message_is_damage_if_no_queue_had_it_yet(
-    byte: int, tmp_path: Path
-) -> None:
+def test_wrong_bit_in_the_head_of_an_unqueued_message_is_damage(byte: int, tmp_path: Path) -> None:
     """Of size, magic number, physical offset or body size; the broker was killed."""
     root = unpack(CURRENT, "killed", tmp_path).root
     place = damage.places(damage.log_files(root)[-1])[-1]

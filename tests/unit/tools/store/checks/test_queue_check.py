@@ -1,9 +1,7 @@
 """Queues against the log."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from rocksdict import Options, Rdict
@@ -15,17 +13,12 @@ from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.peers.peers import CURRENT, MIDDLE, OLD
 from tests.support.broker_folder import BrokerWithFolder
-from tests.support.stores import damage
+from tests.support.stores import BrokerStore, damage
 from tests.support.stores.checked import checked, damage_of, notes_of
 from tests.support.stores.fixtures import unpack
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-    from tests.support.stores import BrokerStore
-
-
-def test_the_newest_messages_of_a_killed_broker_may_be_in_no_queue(store: BrokerStore) -> None:
+def test_newest_messages_of_a_killed_broker_may_be_in_no_queue(store: BrokerStore) -> None:
     damage.kill(store.root)
     damage.lose_last_units(store.root)
 
@@ -36,16 +29,14 @@ def test_the_newest_messages_of_a_killed_broker_may_be_in_no_queue(store: Broker
     assert check.unqueued == 6
 
 
-def test_the_newest_messages_of_a_broker_that_ended_in_order_are_in_queues(
-    store: BrokerStore,
-) -> None:
+def test_newest_messages_of_a_broker_that_ended_are_in_queues(store: BrokerStore) -> None:
     damage.lose_last_units(store.root)
 
     assert damage_of(checked(store.root)) == {"no queue unit": 6}
 
 
 @pytest.mark.parametrize(("position", "text"), [(11, "bytes, the message"), (19, "tags code")])
-def test_a_unit_with_one_wrong_field_is_found(position: int, text: str, store: BrokerStore) -> None:
+def test_unit_with_one_wrong_field_is_found(position: int, text: str, store: BrokerStore) -> None:
     file = damage.queue_files(store.root)[-1][0]
     damage.flip(file, position)
 
@@ -90,10 +81,8 @@ def test_tags_are_read_as_java_reads_them(properties: str, tags: str, tmp_path: 
     message = message[:-2] + len(text).to_bytes(2, "big") + text
     message = len(message).to_bytes(4, "big") + message[4:]
     log, queue = tmp_path / "commitlog", tmp_path / "consumequeue" / "t" / "0"
-    for folder, data in (
-        (log, message),
-        (queue, encode_unit(QueueUnit(0, len(message), tags_code(tags)))),
-    ):
+    unit = encode_unit(QueueUnit(0, len(message), tags_code(tags)))
+    for folder, data in ((log, message), (queue, unit)):
         folder.mkdir(parents=True)
         (folder / ("0" * 20)).write_bytes(data.ljust(1000, b"\0"))
 
@@ -104,7 +93,8 @@ def test_queues_in_rocksdb_are_compared_with_the_log(tmp_path: Path) -> None:
     root = unpack(CURRENT, "rocksdb", tmp_path).root
     assert damage_of(checked(root)) == {}
     key = rocksdb_records.queue_key
-    with Rdict(str(root / "consumequeue"), Options(raw_mode=True), families()) as database:
+    families = {name: Options(raw_mode=True) for name in ("default", "offset")}
+    with Rdict(str(root / "consumequeue"), Options(raw_mode=True), families) as database:
         del database[key("orders", 0, 7)]
         database[key("orders", 1, 3)] = database[key("orders", 1, 4)]
         database[key("orders", 2, 99)] = database[key("orders", 1, 4)]
@@ -112,32 +102,25 @@ def test_queues_in_rocksdb_are_compared_with_the_log(tmp_path: Path) -> None:
     check = checked(root)
 
     assert damage_of(check) == {"no queue unit": 1, "queue unit": 1, "no message": 1}
-    assert [
-        (finding.file, finding.position) for finding in check.findings.kept if finding.file
-    ] == [("consumequeue", 0)]
+    places = [(finding.file, finding.position) for finding in check.findings.kept if finding.file]
+    assert places == [("consumequeue", 0)]
 
 
-def families() -> dict[str, Options]:
-    return {name: Options(raw_mode=True) for name in ("default", "offset")}
-
-
-def test_a_killed_broker_loses_units_in_rocksdb_that_it_builds_anew(tmp_path: Path) -> None:
+def test_killed_broker_loses_units_in_rocksdb_that_it_builds_anew(tmp_path: Path) -> None:
     root = unpack(CURRENT, "rockskilled", tmp_path).root
 
     check = checked(root)
 
     assert damage_of(check) == {}
     assert notes_of(check) == {"no queue unit": 241}
-    assert all(
-        "5.5 from the last 10 files of the log only" in finding.text
-        for finding in check.findings.kept
-    )
+    texts = [finding.text for finding in check.findings.kept]
+    assert all("5.5 from the last 10 files of the log only" in text for text in texts)
     (root / "abort").unlink()
     assert damage_of(checked(root)) == {"no queue unit": 241}
 
 
 @pytest.mark.parametrize("topic", ["traced", "RMQ_SYS_TRANS_OP_HALF_TOPIC"])
-def test_a_topic_that_exists_has_queues(topic: str, tmp_path: Path) -> None:
+def test_topic_that_exists_has_queues(topic: str, tmp_path: Path) -> None:
     root = unpack(OLD, "features", tmp_path).root
     shutil.rmtree(root / "consumequeue" / topic)
 
@@ -147,7 +130,7 @@ def test_a_topic_that_exists_has_queues(topic: str, tmp_path: Path) -> None:
     assert any("a topic that exists" in finding.text for finding in check.findings.kept)
 
 
-def test_a_topic_that_was_deleted_has_no_queues(tmp_path: Path) -> None:
+def test_topic_that_was_deleted_has_no_queues(tmp_path: Path) -> None:
     store = unpack(OLD, "features", tmp_path)
     (deleted,) = store.truth.deleted_topics
 
@@ -158,9 +141,7 @@ def test_a_topic_that_was_deleted_has_no_queues(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [(1, 2), (2, 2), (5, 2), (1, 1)])
-def test_a_topic_that_was_deleted_and_created_again_is_whole(
-    old: int, new: int, tmp_path: Path
-) -> None:
+def test_topic_that_was_created_again_is_whole(old: int, new: int, tmp_path: Path) -> None:
     home = BrokerWithFolder(tmp_path)
     client = home.connect()
     for number in range(old):
@@ -178,19 +159,8 @@ def test_a_topic_that_was_deleted_and_created_again_is_whole(
     assert notes_of(check)["queue offset"] == 1
 
 
-# ---------------------------------------------------------------- queues in files and in RocksDB
+def test_queue_without_its_files_has_no_units_if_rocksdb_has_them(tmp_path: Path) -> None:
+    root = unpack(MIDDLE, "rocksboth", tmp_path).root
+    shutil.rmtree(root / "consumequeue" / "bills" / "0")
 
-
-@pytest.fixture
-def doubled(tmp_path: Path) -> Path:
-    """A store whose broker wrote each queue to files and to RocksDB."""
-    return unpack(MIDDLE, "rocksboth", tmp_path).root
-
-
-def test_a_queue_that_has_lost_its_files_has_no_units(doubled: Path) -> None:
-    folder = doubled / "consumequeue" / "bills" / "0"
-    messages = 12
-
-    shutil.rmtree(folder)
-
-    assert damage_of(checked(doubled)) == {"no queue unit": messages}
+    assert damage_of(checked(root)) == {"no queue unit": 12}

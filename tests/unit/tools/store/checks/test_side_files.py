@@ -1,33 +1,23 @@
 """Configuration, checkpoint, timers, epochs and RocksDBs of damaged stores."""
 
-from __future__ import annotations
-
 import os
+from pathlib import Path
 from struct import Struct
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire.store import layouts, timers
 from rocketwire.store.commit_log import BLANK_MAGIC
 from rocketwire.wire.checksum import crc32
-from rocketwire_tools.store.checks.findings import FindingKind
+from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from tests.peers.peers import CURRENT
-from tests.support.stores import damage
+from tests.support.stores import BrokerStore, damage
 from tests.support.stores.checked import checked, damage_of
 from tests.support.stores.fixtures import unpack
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire_tools.store.checks.findings import Finding
-    from tests.support.stores import BrokerStore
-
 
 @pytest.mark.parametrize("text", [b"", b"{", b"\0" * 40, b"[]"])
-def test_a_broken_configuration_file_is_named_with_what_brokers_read(
-    text: bytes, store: BrokerStore
-) -> None:
+def test_broken_configuration_file_is_named_with_its_copy(text: bytes, store: BrokerStore) -> None:
     path = store.root / "config" / "topics.json"
     path.with_suffix(".json.bak").write_bytes(path.read_bytes())
     path.write_bytes(text)
@@ -38,14 +28,14 @@ def test_a_broken_configuration_file_is_named_with_what_brokers_read(
     assert "brokers read topics.json.bak in its place" in check.findings.kept[0].text
 
 
-def test_a_missing_configuration_file_counts_if_its_copy_is_there(store: BrokerStore) -> None:
+def test_missing_configuration_file_counts_if_its_copy_is_there(store: BrokerStore) -> None:
     path = store.root / "config" / "topics.json"
     path.rename(path.with_suffix(".json.bak"))
 
     assert "the file is missing; brokers" in checked(store.root).findings.kept[0].text
 
 
-def test_a_configuration_file_without_a_readable_copy_is_lost(store: BrokerStore) -> None:
+def test_configuration_file_without_a_readable_copy_is_lost(store: BrokerStore) -> None:
     path = store.root / "config" / "consumerOffset.json"
     path.write_bytes(b"{")
     path.with_suffix(".json.bak").write_bytes(b"")
@@ -53,7 +43,7 @@ def test_a_configuration_file_without_a_readable_copy_is_lost(store: BrokerStore
     assert "not readable either" in checked(store.root).findings.kept[0].text
 
 
-def test_a_short_checkpoint_is_damage(store: BrokerStore) -> None:
+def test_short_checkpoint_is_damage(store: BrokerStore) -> None:
     (store.root / "checkpoint").write_bytes(b"short")
 
     assert damage_of(checked(store.root)) == {"checkpoint": 1}
@@ -98,7 +88,7 @@ def test_timers_that_point_to_messages_are_whole(store_with_timers: Path) -> Non
         (52 + 4, b"\0" * 7 + b"\x68", "a later one"),
     ],
 )
-def test_a_broken_timer_log_is_found(
+def test_broken_timer_log_is_found(
     position: int, data: bytes, text: str, store_with_timers: Path
 ) -> None:
     damage.put(store_with_timers / "timerlog" / ("0" * 20), position, data)
@@ -109,7 +99,7 @@ def test_a_broken_timer_log_is_found(
     assert any(text in finding.text for finding in check.findings.kept)
 
 
-def test_a_slot_that_leads_nowhere_is_found(store_with_timers: Path) -> None:
+def test_slot_that_leads_nowhere_is_found(store_with_timers: Path) -> None:
     position = TIME % timers.SLOTS * timers.SLOT_SIZE
     damage.put(store_with_timers / "timerwheel", position + 16, b"\0" * 7 + b"\x68")
 
@@ -134,7 +124,7 @@ def test_timers_whose_files_have_another_size_are_damage(store_with_timers: Path
     assert texts["timerwheel"] == f"320 bytes instead of {size}"
 
 
-def test_a_full_timer_log_file_ends_with_a_blank(store_with_timers: Path) -> None:
+def test_full_timer_log_file_ends_with_a_blank(store_with_timers: Path) -> None:
     path = store_with_timers / "timerlog" / ("0" * 20)
     blank = (1000 - 104).to_bytes(4, "big") + bytes(8) + BLANK_MAGIC.to_bytes(4, "big")
     damage.put(path, 104, blank)
@@ -143,7 +133,7 @@ def test_a_full_timer_log_file_ends_with_a_blank(store_with_timers: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["consumequeue", "config/topics"])
-def test_a_rocksdb_that_cannot_be_opened_is_damage(tmp_path: Path, name: str) -> None:
+def test_rocksdb_that_cannot_be_opened_is_damage(tmp_path: Path, name: str) -> None:
     root = unpack(CURRENT, "rocksdb", tmp_path).root
     next((root / name).glob("MANIFEST-*")).write_bytes(b"no manifest")
 
@@ -156,19 +146,12 @@ def test_a_rocksdb_that_cannot_be_opened_is_damage(tmp_path: Path, name: str) ->
 # ---------------------------------------------------------------- epochs
 
 
-@pytest.fixture(scope="module")
-def controlled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return unpack(CURRENT, "controller", tmp_path_factory.mktemp("controlled")).root
-
-
-def check_with(file: Path, data: bytes, root: Path) -> list[Finding]:
-    """Return the findings while a file has other content."""
-    before = file.read_bytes()
-    file.write_bytes(data)
-    try:
-        return checked(root).findings.kept
-    finally:
-        file.write_bytes(before)
+def check_with(root: Path, name: str, data: bytes) -> Finding:
+    """The only finding in the store of a controller's broker with another file."""
+    store = unpack(CURRENT, "controller", root).root
+    (store / name).write_bytes(data)
+    (finding,) = checked(store).findings.kept
+    return finding
 
 
 @pytest.mark.parametrize(
@@ -179,18 +162,16 @@ def check_with(file: Path, data: bytes, root: Path) -> list[Finding]:
         (b"1-9\n2-0\n", "epoch 2 from 0 on follows epoch 1 from 9 on"),
     ],
 )
-def test_epochs_ascend_and_begin_in_the_log(lines: bytes, text: str, controlled: Path) -> None:
+def test_epochs_ascend_and_begin_in_the_log(lines: bytes, text: str, tmp_path: Path) -> None:
     data = b"2\n%d\n%s" % (crc32(lines), lines)
 
-    (finding,) = check_with(controlled / "epochFileCheckpoint", data, controlled)
+    finding = check_with(tmp_path, "epochFileCheckpoint", data)
 
     assert (finding.text, finding.kind) == (text, FindingKind.EPOCHS)
 
 
 @pytest.mark.parametrize("name", ["epochFileCheckpoint", "brokerIdentity"])
-def test_files_of_a_controller_s_broker_that_java_cannot_read_are_damage(
-    name: str, controlled: Path
-) -> None:
-    (finding,) = check_with(controlled / name, bytes(7), controlled)
+def test_files_of_a_controller_that_java_cannot_read_are_damage(name: str, tmp_path: Path) -> None:
+    finding = check_with(tmp_path, name, bytes(7))
 
     assert (finding.file, finding.kind) == (name, FindingKind.EPOCHS)

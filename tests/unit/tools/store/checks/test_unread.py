@@ -1,11 +1,10 @@
 """Files that cannot be read are one finding each, and everything else is checked."""
 
-from __future__ import annotations
-
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,13 +12,8 @@ from rocketwire_tools.store.checks.unread import leave_out_unreadable
 from rocketwire_tools.store.checks.view import StoreView
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.verbs import check as check_verb
-from tests.support.stores import damage
+from tests.support.stores import BrokerStore, damage
 from tests.support.stores.checked import checked, damage_of, notes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.stores import BrokerStore
 
 
 @pytest.fixture
@@ -53,19 +47,19 @@ def messages_outside(store: BrokerStore, path: Path, position: int = 0) -> int:
 
 
 @pytest.mark.parametrize("number", [0, 1, -1])
-def test_a_log_without_one_of_its_files_is_checked(
-    number: int, copy: BrokerStore, deny: Callable[[Path], None]
+def test_log_without_one_of_its_files_is_checked(
+    number: int, store: BrokerStore, deny: Callable[[Path], None]
 ) -> None:
-    path = damage.log_files(copy.root)[number]
-    messages = messages_outside(copy, path)
+    path = damage.log_files(store.root)[number]
+    messages = messages_outside(store, path)
     deny(path)
 
-    check = checked(copy.root)
+    check = checked(store.root)
 
     assert damage_of(check) == {"file": 1}
     assert notes_of(check) == {}
     finding = check.findings.kept[0]
-    assert finding.file == name_of(copy, path)
+    assert finding.file == name_of(store, path)
     assert finding.text == "the file cannot be read: Permission denied"
     assert check.log.messages == messages
     assert check.start is None
@@ -76,60 +70,62 @@ def test_a_log_without_one_of_its_files_is_checked(
     ["checkpoint", "lock", "abort", "config/consumerFilter.json", f"consumequeue/orders/0/{0:020}"],
 )
 def test_another_file_that_is_denied_is_one_finding(
-    name: str, copy: BrokerStore, deny: Callable[[Path], None]
+    name: str, store: BrokerStore, deny: Callable[[Path], None]
 ) -> None:
-    path = copy.root / name
+    path = store.root / name
     path.touch()
     deny(path)
 
-    check = checked(copy.root)
+    check = checked(store.root)
 
     assert damage_of(check) == {"file": 1}
     assert check.findings.kept[0].file == name
-    assert check.log.messages == len(copy.truth.pulled)
+    assert check.log.messages == len(store.truth.pulled)
     assert (check.store.abort is not None) == (name == "abort")
 
 
-def test_a_disk_that_fails_inside_of_a_log_file_is_one_finding(
-    copy: BrokerStore, fail: Callable[[Path, int], None]
+def test_disk_that_fails_inside_of_a_log_file_is_one_finding(
+    store: BrokerStore, fail: Callable[[Path, int], None]
 ) -> None:
-    path = damage.log_files(copy.root)[1]
+    path = damage.log_files(store.root)[1]
     fail(path, 1)
 
-    check = checked(copy.root)
+    check = checked(store.root)
 
     assert damage_of(check) == {"file": 1}
     finding = check.findings.kept[0]
-    assert (finding.file, finding.position) == (name_of(copy, path), 0)
+    assert (finding.file, finding.position) == (name_of(store, path), 0)
     assert "Input/output error" in finding.text
-    assert check.log.messages == messages_outside(copy, path)
+    assert check.log.messages == messages_outside(store, path)
 
 
 @pytest.mark.parametrize("folder", ["consumequeue", "index"])
-def test_a_disk_that_fails_inside_of_another_file_is_one_finding(
-    folder: str, copy: BrokerStore, fail: Callable[[Path, int], None]
+def test_disk_that_fails_inside_of_another_file_is_one_finding(
+    folder: str, store: BrokerStore, fail: Callable[[Path, int], None]
 ) -> None:
-    path = next(path for path in sorted((copy.root / folder).rglob("*")) if path.is_file())
+    path = next(path for path in sorted((store.root / folder).rglob("*")) if path.is_file())
     fail(path, 41)
 
-    check = checked(copy.root)
+    check = checked(store.root)
 
     assert damage_of(check) == {"file": 1}
-    assert check.findings.kept[0].file in (name_of(copy, path), name_of(copy, path.parent))
-    assert check.log.messages == len(copy.truth.pulled)
+    assert check.findings.kept[0].file in (name_of(store, path), name_of(store, path.parent))
+    assert check.log.messages == len(store.truth.pulled)
     assert check.start is None
 
 
 def test_files_that_a_broker_deletes_meanwhile_are_no_damage(
-    copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
+    store: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first files of the log expire while the check reads, and one of a queue with them."""
-    logs = damage.log_files(copy.root)[:2]
-    queue = damage.queue_files(copy.root)[0][0]
+    logs = damage.log_files(store.root)[:2]
+    queue = damage.queue_files(store.root)[0][0]
     messages = [
-        message for message in copy.truth.pulled if message.physical_offset >= int(logs[1].name) * 2
+        message
+        for message in store.truth.pulled
+        if message.physical_offset >= int(logs[1].name) * 2
     ]
-    check = StoreView(OpenedStore([copy.root]))
+    check = StoreView(OpenedStore([store.root]))
     assert list(leave_out_unreadable(check)) == []  # it has listed the files
     monkeypatch.setattr(check_verb, "STEPS", check_verb.STEPS[1:])
     for path in (*logs, queue):

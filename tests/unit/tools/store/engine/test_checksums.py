@@ -1,7 +1,5 @@
 """Checksums of a broker's messages."""
 
-from __future__ import annotations
-
 from zlib import crc32
 
 import numpy as np

@@ -1,27 +1,24 @@
 """Fast paths have the same results as the plain code."""
 
-from __future__ import annotations
-
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from rocketwire_tools.store.engine import checksums, fast_paths, rows, walk
 from rocketwire_tools.store.engine.queue_files import QueueFiles
 from tests.peers.peers import CURRENT, OLD
+from tests.support.file_programs import call_store, run_store
 from tests.support.stores.fixtures import unpack
-from tests.support.stores.hostile import Original, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.support.stores.hostile import Original
 
 DAMAGES = 3
-"""Of each store."""
+"""Random damages of each store."""
 
 
 @pytest.mark.parametrize(("release", "kind"), [(CURRENT, "plain"), (OLD, "features")])
-def test_a_check_says_the_same_with_and_without_fast_paths(
+def test_check_reports_the_same_with_and_without_fast_paths(
     release: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original = Original(unpack(release, kind, tmp_path).root)
@@ -30,11 +27,11 @@ def test_a_check_says_the_same_with_and_without_fast_paths(
     def spy(owner: Any, name: str) -> None:
         function = getattr(owner, name)
 
-        def noted(*arguments: Any, **named: Any) -> Any:
+        def note_call(*arguments: Any, **named: Any) -> Any:
             used.add(name)
             return function(*arguments, **named)
 
-        monkeypatch.setattr(owner, name, noted)
+        monkeypatch.setattr(owner, name, note_call)
 
     for module, name, value in (
         (walk, "_FEWEST", 1),  # or a small store has nothing for the fast paths
@@ -54,7 +51,7 @@ def test_a_check_says_the_same_with_and_without_fast_paths(
         for switch in ("", "off"):
             used.clear()
             monkeypatch.setenv(fast_paths.SWITCH, switch)
-            reports.append(run("check", "--json", "--why", original.root))
+            reports.append(call_store("check", "--json", "--why", original.root))
             if damage is None:
                 assert used == (set() if switch else all_of_them)
         assert reports[0] == reports[1], damage
@@ -62,10 +59,9 @@ def test_a_check_says_the_same_with_and_without_fast_paths(
             original.restore(damage[1])
 
 
-def test_the_switch_is_on_or_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switch_is_on_or_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(fast_paths.SWITCH, "no")
 
-    status, _, errors = run("check", unpack(CURRENT, "plain", tmp_path).root)
+    error = run_store("check", unpack(CURRENT, "plain", tmp_path).root, status=2).err
 
-    assert status == 2
-    assert errors == "rocketwire-store: ROCKETWIRE_FASTPATH must be on or off, not 'no'\n"
+    assert error == "rocketwire-store: ROCKETWIRE_FASTPATH must be on or off, not 'no'\n"

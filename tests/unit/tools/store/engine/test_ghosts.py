@@ -1,9 +1,8 @@
 """Old messages after the end of a log differ from messages of the log after damage."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,16 +11,12 @@ from rocketwire.store.folder import read_folder
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store.engine.scan import LogScan, State
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
 SIZE = 1 << 16
 SECOND = 1000
 START = 1_700_000_000_000
 DAY = 86_400_000
 REST = b"\x5a" * 40
-"""The rest of an old message that a new one has overwritten."""
+"""Bytes of an old message whose beginning was overwritten."""
 
 
 def message(number: int, time: int, *, queue: int | None = None, flag: int = 0) -> StoredMessage:
@@ -61,7 +56,7 @@ def states_of(
         data = log_bytes(parts, number * SIZE)
         if number + 1 < len(files):
             end = len(data.rstrip(b"\0")) + 2  # the sizes of empty properties
-            blank = (SIZE - end).to_bytes(4, "big") + bytes.fromhex("bbccddee") + data[:0]
+            blank = (SIZE - end).to_bytes(4, "big") + bytes.fromhex("bbccddee")
             data = data[:end] + blank.ljust(SIZE - end, b"\0")
         (log / f"{number * SIZE:020}").write_bytes(data)
     scan = LogScan(files=read_folder([root]).commit_log, block_size=block_size)
@@ -77,35 +72,31 @@ NEW = messages(range(20), START + DAY)
 
 
 @pytest.mark.parametrize("block_size", [8 << 20, 64])
-@pytest.mark.parametrize("odd", [0, 2])
+@pytest.mark.parametrize("number", [0, 2])
 @pytest.mark.parametrize("time", [START + 9 * DAY, -1])
-def test_an_odd_time_among_the_first_old_messages_decides_nothing(
-    odd: int, time: int, block_size: int, tmp_path: Path
+def test_odd_time_among_the_first_old_messages_decides_nothing(
+    number: int, time: int, block_size: int, tmp_path: Path
 ) -> None:
     old = [*OLD]
-    old[odd] = replace(old[odd], store_timestamp=time)
+    old[number] = replace(old[number], store_timestamp=time)
 
     states = states_of(tmp_path, [*NEW, REST, *old], block_size=block_size)
 
     assert states == LIVE + [State.GHOST] * len(old)
 
 
-@pytest.mark.parametrize("odd", range(3))
-def test_an_odd_time_among_the_first_messages_behind_a_hole_decides_nothing(
-    odd: int, tmp_path: Path
-) -> None:
-    after = messages(range(23, 50), START + DAY)
-    after[odd] = replace(after[odd], store_timestamp=0)
+@pytest.mark.parametrize("number", range(3))
+def test_odd_time_of_messages_after_a_hole_decides_nothing(number: int, tmp_path: Path) -> None:
+    following = messages(range(23, 50), START + DAY)
+    following[number] = replace(following[number], store_timestamp=0)
 
-    states = states_of(tmp_path, [*NEW, bytes(300), *after])
+    states = states_of(tmp_path, [*NEW, bytes(300), *following])
 
-    assert states == LIVE + [State.SAVED] * len(after)
+    assert states == LIVE + [State.SAVED] * len(following)
 
 
 @pytest.mark.parametrize("block_size", [8 << 20, 1000, 64])
-def test_old_messages_repeat_queue_offsets_if_the_clock_was_set_back(
-    block_size: int, tmp_path: Path
-) -> None:
+def test_old_messages_repeat_offsets_after_a_clock_change(block_size: int, tmp_path: Path) -> None:
     new = messages(range(20), START - DAY)
 
     states = states_of(tmp_path, [*new, REST, *OLD], block_size=block_size)
@@ -113,7 +104,7 @@ def test_old_messages_repeat_queue_offsets_if_the_clock_was_set_back(
     assert states == LIVE + [State.GHOST] * len(OLD)
 
 
-def test_a_single_message_that_repeats_its_queue_offset_is_a_ghost(tmp_path: Path) -> None:
+def test_single_message_that_repeats_its_queue_offset_is_a_ghost(tmp_path: Path) -> None:
     old = message(12, START + 2 * DAY)
 
     assert states_of(tmp_path, [*NEW, REST, old]) == [*LIVE, State.GHOST]
@@ -128,19 +119,17 @@ def test_half_messages_have_no_queue_offset_that_could_repeat(tmp_path: Path) ->
     assert states == LIVE + [State.LIVE] * 3 + [State.SAVED] * 4
 
 
-def test_messages_behind_a_hole_are_saved_if_the_clock_was_set_back_before_it(
-    tmp_path: Path,
-) -> None:
-    before, after = messages(range(20), START), messages(range(30, 50), START - DAY)
+def test_messages_after_a_hole_are_saved_if_the_clock_went_back_before(tmp_path: Path) -> None:
+    first, following = messages(range(20), START), messages(range(30, 50), START - DAY)
     set_back = messages(range(20, 24), START - DAY)
 
-    states = states_of(tmp_path, [*before, *set_back, bytes(500), *after])
+    states = states_of(tmp_path, [*first, *set_back, bytes(500), *following])
 
-    assert states == LIVE + [State.LIVE] * 4 + [State.SAVED] * len(after)
+    assert states == LIVE + [State.LIVE] * 4 + [State.SAVED] * len(following)
 
 
 @pytest.mark.parametrize("old_start", [START, START + 9 * DAY])
-def test_the_next_file_is_judged_anew(old_start: int, tmp_path: Path) -> None:
+def test_next_file_is_judged_anew(old_start: int, tmp_path: Path) -> None:
     """A log that continues in the next file does not end in this one."""
     old, following = messages(range(12, 40), old_start), messages(range(50, 60), START + DAY)
 

@@ -1,7 +1,5 @@
 """Hash codes of many texts are those of each."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,9 +27,9 @@ def test_index_hashes_are_not_negative() -> None:
     assert index_hashes(["polygenelubricants"]).tolist() == [0]  # hash code -2147483648
 
 
-def hashes_of(texts: list[bytes], begin: str, rest: bytes) -> list[int]:
+def hashes_of(texts: list[bytes], begin: str, tail: bytes) -> list[int]:
     """Hash codes of adjacent texts, with some bytes after the last."""
-    data = np.frombuffer(b"".join(texts) + rest, np.uint8)
+    data = np.frombuffer(b"".join(texts) + tail, np.uint8)
     sizes = np.array([len(text) for text in texts], np.int64)
     begins = np.full(len(texts), string_hash(begin))
     hashes: list[int] = part_hashes(data, np.cumsum(sizes) - sizes, sizes, begins).tolist()
@@ -39,13 +37,13 @@ def hashes_of(texts: list[bytes], begin: str, rest: bytes) -> list[int]:
 
 
 @given(st.lists(TEXTS | LONG, max_size=12), st.sampled_from(["", "a#", "t" * 99]), st.binary())
-def test_a_part_has_the_hash_code_of_java(texts: list[bytes], begin: str, rest: bytes) -> None:
-    assert hashes_of(texts, begin, rest) == [
+def test_part_has_the_hash_code_of_java(texts: list[bytes], begin: str, tail: bytes) -> None:
+    assert hashes_of(texts, begin, tail) == [
         string_hash(begin + decode_utf8(text)) for text in texts
     ]
 
 
-def test_a_part_of_the_largest_bytes_has_an_exact_sum() -> None:
+def test_part_of_the_largest_bytes_has_an_exact_sum() -> None:
     texts = [b"\x7f" * size for size in (1, 8, 56, 1023, 1024, 1025, 9000)]
 
     assert hashes_of(texts, "", b"") == [string_hash(text.decode()) for text in texts]

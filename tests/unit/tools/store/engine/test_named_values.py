@@ -1,7 +1,5 @@
 """Values of some names are those that properties have when they are read one by one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,7 +18,7 @@ _PIECES = (
     *(b"\1", b"\2", b"\1", b"\2", b" ", b"x", b"0123456789", b"AAA", b"\xff", b"\xed\xa0"),
     *("é€".encode(), "\U0001f680".encode(), b"KEYS\1a b\2", b"TAGS\1" + b"t" * 40 + b"\2"),
 )
-STRANGE = st.lists(st.sampled_from(_PIECES), max_size=12).map(b"".join)
+TEXTS = st.lists(st.sampled_from(_PIECES), max_size=12).map(b"".join)
 LONG = st.integers(0, 3000).map(lambda size: b"KEYS\1" + b"k" * size)
 
 
@@ -48,33 +46,37 @@ def hashes_of(values: NamedValues, places: Values, begin: str = "") -> list[tupl
     return sorted(zip(places.rows.tolist(), places.starts.tolist(), hashes.tolist(), strict=True))
 
 
-@given(st.lists(STRANGE | LONG, max_size=20))
+@given(st.lists(TEXTS | LONG, max_size=20))
 def test_values_are_those_of_properties_that_are_read_one_by_one(texts: list[bytes]) -> None:
-    wanted = [decode_properties(decode_utf8(text)) for text in texts]
+    properties_of_rows = [decode_properties(decode_utf8(text)) for text in texts]
 
     values = NamedValues(messages_of(texts), NAMES)
 
     for name in NAMES:
-        present = [(row, each[name]) for row, each in enumerate(wanted) if name in each]
+        present = [
+            (row, properties[name])
+            for row, properties in enumerate(properties_of_rows)
+            if name in properties
+        ]
         assert texts_of(values, values.of(name)) == present
         hashes = [hash_ for _, _, hash_ in hashes_of(values, values.of(name), "topic#")]
         assert hashes == [string_hash(f"topic#{value}") for _, value in present]
 
 
-@given(st.lists(STRANGE | LONG, max_size=20))
+@given(st.lists(TEXTS | LONG, max_size=20))
 def test_words_are_the_parts_between_spaces(texts: list[bytes]) -> None:
-    wanted = [decode_properties(decode_utf8(text)).get("KEYS", "") for text in texts]
+    keys = [decode_properties(decode_utf8(text)).get("KEYS", "") for text in texts]
 
     values = NamedValues(messages_of(texts), NAMES)
 
-    words = [(row, word) for row, text in enumerate(wanted) for word in text.split(" ") if word]
+    words = [(row, word) for row, text in enumerate(keys) for word in text.split(" ") if word]
     assert texts_of(values, values.words_of("KEYS")) == words
     hashes = hashes_of(values, values.words_of("KEYS"))
     assert [hash_ for _, _, hash_ in hashes] == [string_hash(word) for _, word in words]
 
 
 @pytest.mark.parametrize("size", [*range(1, 34), 255, 30_000])
-def test_a_value_of_any_length_has_the_hash_code_of_java(size: int) -> None:
+def test_value_of_any_length_has_the_hash_code_of_java(size: int) -> None:
     text = "".join(chr(0x21 + place % 90) for place in range(size))
     values = NamedValues(messages_of([b"TAGS\1" + text.encode()]), ["TAGS"])
 

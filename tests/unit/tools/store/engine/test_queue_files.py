@@ -1,21 +1,15 @@
 """Files of a broker's queues as units."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rocketwire.store.consume_queue import UNIT_SIZE
 from rocketwire.store.folder import read_folder
 from rocketwire_tools.store.engine.queue_files import UNIT, QueueFiles
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
+from tests.support.stores import BrokerStore
 
 
-def test_a_file_with_holes_has_the_units_of_one_without(plain: BrokerStore, tmp_path: Path) -> None:
-    files = next(iter(read_folder([plain.root]).queues.values()))
+def test_file_with_holes_has_the_units_of_one_without(intact: BrokerStore, tmp_path: Path) -> None:
+    files = next(iter(read_folder([intact.root]).queues.values()))
     data = files[0].path.read_bytes()[: 100 * UNIT_SIZE]
     pieces = {0: data, 70_000: data, 300_000: data}
     for name, is_sparse in (("sparse", True), ("full", False)):
@@ -39,4 +33,5 @@ def test_a_file_with_holes_has_the_units_of_one_without(plain: BrokerStore, tmp_
     ]
 
     assert units[0] == units[1]
-    assert len(units[0]) >= 3 * sum(any(data[at : at + 20]) for at in range(0, len(data), 20))
+    starts = range(0, len(data), UNIT_SIZE)
+    assert len(units[0]) >= 3 * sum(any(data[start : start + UNIT_SIZE]) for start in starts)

@@ -1,8 +1,8 @@
 """A commit log is read to its end, whatever stands between its messages."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,15 +11,9 @@ from rocketwire.store.commit_log import walk
 from rocketwire.store.folder import read_folder
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from rocketwire_tools.store.engine.blocks import FileBlocks
 from rocketwire_tools.store.engine.scan import SEARCH_EFFORT, LogScan, RegionKind, State
-from tests.support.stores import damage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from rocketwire_tools.store.engine.blocks import FileBlocks
-    from tests.support.stores import BrokerStore
+from tests.support.stores import BrokerStore, damage
 
 
 def scan_of(root: Path, block_size: int = 8 << 20) -> tuple[dict[int, State], LogScan]:
@@ -45,10 +39,7 @@ def files_of(store: BrokerStore) -> Sequence[Path]:
 def write(store: BrokerStore, offset: int, data: bytes) -> None:
     """Overwrite bytes of the log."""
     size = files_of(store)[0].stat().st_size
-    path = store.root / "commitlog" / f"{offset - offset % size:020d}"
-    with path.open("r+b") as file:
-        file.seek(offset % size)
-        file.write(data)
+    damage.put(store.root / "commitlog" / f"{offset - offset % size:020d}", offset % size, data)
 
 
 def zero_two_files(root: Path) -> None:
@@ -57,29 +48,29 @@ def zero_two_files(root: Path) -> None:
 
 
 @pytest.mark.parametrize("block_size", [8 << 20, 70_000, 1000, 64])
-def test_every_message_is_live_in_a_whole_log(plain: BrokerStore, block_size: int) -> None:
-    messages, scan = scan_of(plain.root, block_size)
+def test_every_message_is_live_in_a_whole_log(intact: BrokerStore, block_size: int) -> None:
+    messages, scan = scan_of(intact.root, block_size)
 
-    assert messages == dict.fromkeys(offsets_of(plain), State.LIVE)
+    assert messages == dict.fromkeys(offsets_of(intact), State.LIVE)
     assert not any(region.is_damage for region in scan.regions)
     assert [region.kind for region in scan.regions][-1] is RegionKind.END
 
 
-def test_bytes_after_a_blank_are_no_part_of_the_log(copy: BrokerStore) -> None:
-    file = files_of(copy)[0]
+def test_bytes_after_a_blank_are_no_part_of_the_log(store: BrokerStore) -> None:
+    file = files_of(store)[0]
     data = file.read_bytes()
     positions, end = walk(data, 0, len(data))
     size = positions[1] - positions[0]
-    write(copy, int(file.name) + end + 8, data[: min(size, len(data) - end - 8)])
+    write(store, int(file.name) + end + 8, data[: min(size, len(data) - end - 8)])
 
-    messages, _ = scan_of(copy.root)
+    messages, _ = scan_of(store.root)
 
-    assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
+    assert messages == dict.fromkeys(offsets_of(store), State.LIVE)
 
 
-def test_a_scan_can_begin_and_end_at_offsets(plain: BrokerStore) -> None:
-    offsets = sorted(offsets_of(plain))
-    files = read_folder([plain.root]).commit_log
+def test_scan_can_begin_and_end_at_offsets(intact: BrokerStore) -> None:
+    offsets = sorted(offsets_of(intact))
+    files = read_folder([intact.root]).commit_log
 
     scan = LogScan(files=files, start=offsets[10], stop=offsets[20])
 
@@ -125,9 +116,9 @@ def test_any_number_of_false_messages_costs_a_bounded_search(
     assert size < sum(checked) <= SEARCH_EFFORT * size
 
 
-def test_a_message_beyond_the_limit_is_passed_over(plain: BrokerStore) -> None:
-    sizes = offsets_of(plain)
-    files = read_folder([plain.root]).commit_log
+def test_message_beyond_the_limit_is_passed_over(intact: BrokerStore) -> None:
+    sizes = offsets_of(intact)
+    files = read_folder([intact.root]).commit_log
     scan = LogScan(files=files, max_message_size=50_000, block_size=10_000)
 
     offsets = [block.base + place for block in scan for place in block.messages.positions.tolist()]
@@ -136,47 +127,47 @@ def test_a_message_beyond_the_limit_is_passed_over(plain: BrokerStore) -> None:
     assert any("is larger than 50000" in region.reason for region in scan.regions)
 
 
-def test_messages_that_a_broker_writes_during_the_search_for_the_next_one_are_read(
-    copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
+def test_messages_that_a_broker_writes_during_a_search_are_read(
+    store: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, last = sorted(offsets_of(copy))[-2:]
-    end = last + offsets_of(copy)[last]
-    size = files_of(copy)[0].stat().st_size
-    path = copy.root / "commitlog" / f"{first - first % size:020d}"
+    first, last = sorted(offsets_of(store))[-2:]
+    end = last + offsets_of(store)[last]
+    size = files_of(store)[0].stat().st_size
+    path = store.root / "commitlog" / f"{first - first % size:020d}"
     data = path.read_bytes()[first % size : end - path.stat().st_size * (first // size)]
-    write(copy, first, bytes(end - first))
+    write(store, first, bytes(end - first))
     search = LogScan._next_message  # pyright: ignore[reportPrivateUsage] - calls are counted
 
     def next_message(scan: LogScan, blocks: FileBlocks, position: int) -> int | None:
-        write(copy, first, data)
+        write(store, first, data)
         return search(scan, blocks, position)
 
     monkeypatch.setattr(LogScan, "_next_message", next_message)
 
-    messages, scan = scan_of(copy.root)
+    messages, scan = scan_of(store.root)
 
-    assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
+    assert messages == dict.fromkeys(offsets_of(store), State.LIVE)
     assert not any(region.is_damage for region in scan.regions)
 
 
 @pytest.mark.parametrize(
     "damaged", [damage.zero_middle_file, damage.zero_tail_of_middle_file, zero_two_files]
 )
-def test_zeros_up_to_the_end_of_a_file_are_a_hole_if_a_later_file_has_messages(
-    damaged: Callable[[Path], None], copy: BrokerStore
+def test_zeros_at_the_end_of_a_file_are_a_hole_before_later_messages(
+    damaged: Callable[[Path], None], store: BrokerStore
 ) -> None:
-    sizes = offsets_of(copy)
-    damaged(copy.root)
-    after = {path.name: path.read_bytes() for path in files_of(copy)}
-    length = files_of(copy)[0].stat().st_size
+    sizes = offsets_of(store)
+    damaged(store.root)
+    contents = {path.name: path.read_bytes() for path in files_of(store)}
+    length = files_of(store)[0].stat().st_size
     lost = {
         offset
         for offset in sizes
-        if not any(after[f"{offset - offset % length:020d}"][offset % length :][:8])
+        if not any(contents[f"{offset - offset % length:020d}"][offset % length :][:8])
     }
     assert lost
 
-    messages, scan = scan_of(copy.root)
+    messages, scan = scan_of(store.root)
 
     assert messages == {
         offset: State.LIVE if offset < min(lost) else State.SAVED for offset in sizes.keys() - lost
@@ -188,12 +179,12 @@ def test_zeros_up_to_the_end_of_a_file_are_a_hole_if_a_later_file_has_messages(
 
 
 def test_messages_that_a_broker_writes_where_a_file_ended_are_read(
-    copy: BrokerStore, monkeypatch: pytest.MonkeyPatch
+    store: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It also begins the next file before that one is read."""
-    last_but_one, last = damage.log_files(copy.root)[-2:]
+    last_but_one, last = damage.log_files(store.root)[-2:]
     contents = last_but_one.read_bytes(), last.read_bytes()
-    damage.zero_tail_of_middle_file(copy.root)
+    damage.zero_tail_of_middle_file(store.root)
     last.write_bytes(bytes(len(contents[1])))
     add = LogScan._add  # pyright: ignore[reportPrivateUsage] - the moment after a file was read
 
@@ -205,14 +196,14 @@ def test_messages_that_a_broker_writes_where_a_file_ended_are_read(
 
     monkeypatch.setattr(LogScan, "_add", add_region)
 
-    messages, scan = scan_of(copy.root)
+    messages, scan = scan_of(store.root)
 
-    assert messages == dict.fromkeys(offsets_of(copy), State.LIVE)
+    assert messages == dict.fromkeys(offsets_of(store), State.LIVE)
     assert not scan.is_damaged
 
 
-def test_a_file_that_is_gone_behind_another_one_is_an_error(copy: BrokerStore) -> None:
-    files = read_folder([copy.root]).commit_log
+def test_missing_file_after_another_one_is_an_error(store: BrokerStore) -> None:
+    files = read_folder([store.root]).commit_log
     files[1].path.unlink()
 
     with pytest.raises(FileNotFoundError):

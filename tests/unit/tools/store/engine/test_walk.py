@@ -1,7 +1,5 @@
 """A block is walked at many places at once, and the result is that of one walk."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -34,7 +32,7 @@ def test_records_of_any_number_are_walked(count: int, largest: int) -> None:
     assert_is_one_walk(records(count, largest))
 
 
-def test_a_record_that_is_cut_off_ends_the_walk() -> None:
+def test_record_that_is_cut_off_ends_the_walk() -> None:
     data = records(12_000, 200)
 
     assert_is_one_walk(data[:-30])
@@ -42,7 +40,7 @@ def test_a_record_that_is_cut_off_ends_the_walk() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 50, -1, 1 << 30])
-def test_a_record_without_a_valid_size_ends_the_walk(size: int) -> None:
+def test_record_without_a_valid_size_ends_the_walk(size: int) -> None:
     data = records(12_000, 200)
     place = commit_log.walk(memoryview(data), 0, len(data))[0][7000]
     data[place : place + 4] = size.to_bytes(4, "big", signed=True)
@@ -50,7 +48,7 @@ def test_a_record_without_a_valid_size_ends_the_walk(size: int) -> None:
     assert_is_one_walk(data)
 
 
-def test_a_record_without_a_magic_number_ends_the_walk() -> None:
+def test_record_without_a_magic_number_ends_the_walk() -> None:
     data = records(12_000, 200)
     place = commit_log.walk(memoryview(data), 0, len(data))[0][7000]
     data[place + 7] ^= 1

@@ -1,7 +1,5 @@
 """Files of Parquet and Arrow."""
 
-from __future__ import annotations
-
 import importlib
 from io import BytesIO
 from typing import Any
@@ -25,7 +23,7 @@ def batch(first: int, *, is_parquet: bool) -> Any:
 
 
 @pytest.mark.parametrize("compression", ["snappy", None])
-def test_a_file_has_all_batches(compression: str | None) -> None:
+def test_file_has_all_batches(compression: str | None) -> None:
     output = BytesIO()
     file = ArrowFile(output, NAMES, compression)
 
@@ -41,7 +39,7 @@ def test_a_file_has_all_batches(compression: str | None) -> None:
 
 
 @pytest.mark.parametrize("compression", ["snappy", None])
-def test_a_file_that_is_given_up_does_not_get_the_rows_that_wait(compression: str | None) -> None:
+def test_file_that_is_given_up_does_not_get_the_rows_that_wait(compression: str | None) -> None:
     output = BytesIO()
     file = ArrowFile(output, NAMES, compression)
     file.write(batch(0, is_parquet=compression is not None))
@@ -53,7 +51,7 @@ def test_a_file_that_is_given_up_does_not_get_the_rows_that_wait(compression: st
     assert b"topic-0" not in output.getvalue()
 
 
-def test_a_row_group_has_as_many_rows_as_its_size_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_group_has_as_many_rows_as_its_size_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrow_files, "_GROUP_SIZE", 50)
     output = BytesIO()
     file = ArrowFile(output, NAMES, "snappy")

@@ -1,7 +1,5 @@
 """Properties as arrays of Arrow are those that are read one by one."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,7 +33,7 @@ def test_of_two_properties_with_one_name_the_last_counts() -> None:
     assert arrays.maps().to_pylist() == [[("a", "3"), ("b", "2")], [("b", "4")]]
 
 
-def test_a_row_of_very_many_names_is_no_array_of_all_pairs() -> None:
+def test_row_of_very_many_names_is_no_array_of_all_pairs() -> None:
     names = b"".join(b"%d\1v\2" % number for number in range(5000))
 
     arrays = PropertyItems.of_texts([names, names + b"7\1w\2", *[b"x\1y"] * 100])
@@ -44,7 +42,7 @@ def test_a_row_of_very_many_names_is_no_array_of_all_pairs() -> None:
     assert dict(arrays.maps()[1].as_py())["7"] == "w"
 
 
-def test_a_queue_that_is_no_number_is_null() -> None:
+def test_queue_that_is_no_number_is_null() -> None:
     texts = [b"REAL_QID\0013\2", b"REAL_QID\1x\2", b"REAL_QID\00199999999999\2", b""]
 
     queues = PROPERTY_COLUMNS["real_queue_id"](PropertyItems.of_texts(texts))

@@ -1,8 +1,6 @@
 """Columns with a dictionary hold the texts of those without one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,15 +12,12 @@ from rocketwire_tools.store.opened import OpenedStore
 from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-@pytest.mark.parametrize("most", [0, 1, 64])
+@pytest.mark.parametrize("maximum", [0, 1, 64])
 def test_texts_are_the_same_with_dictionaries_of_any_size(
-    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    maximum: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrow_rows, "_MAX_ENCODED", most)
+    monkeypatch.setattr(arrow_rows, "_MOST_ENCODED", maximum)
     (scan,) = OpenedStore([unpack(CURRENT, "features", tmp_path).root]).scans()
     scan.block_size = 1 << 20
     topics, names = TopicNames(), list(FEW_TEXTS)
@@ -31,5 +26,5 @@ def test_texts_are_the_same_with_dictionaries_of_any_size(
         batch = record_batch(rows, names, has_dictionaries=True)
 
         assert all(pa.types.is_dictionary(field.type) for field in batch.schema)
-        plain = record_batch(rows, names)
-        assert batch.cast(plain.schema).equals(plain)
+        texts = record_batch(rows, names)
+        assert batch.cast(texts.schema).equals(texts)

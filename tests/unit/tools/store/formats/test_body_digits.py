@@ -1,18 +1,14 @@
 """Bodies that are encoded together have the digits that Python gives each of them."""
 
-from __future__ import annotations
-
 import base64
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 from rocketwire_tools.store.formats.json_columns import DIGITS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "hex": lambda body: body.hex().encode(),

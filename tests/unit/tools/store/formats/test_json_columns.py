@@ -1,9 +1,5 @@
 """A line that is joined of columns is the line that msgspec writes of an object."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire_tools.store.engine.rows import COLUMNS, Rows, TopicNames
@@ -13,14 +9,11 @@ from rocketwire_tools.store.opened import OpenedStore
 from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 @pytest.fixture(scope="module", params=["features", "plain", "inner"])
 def blocks(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Rows]:
     """Rows of a broker's store: with transactions and delays, with odd texts, with batches."""
-    root: Path = unpack(CURRENT, request.param, tmp_path_factory.mktemp("store")).root
+    root = unpack(CURRENT, request.param, tmp_path_factory.mktemp("store")).root
     (scan,) = OpenedStore([root]).scans()
     scan.block_size = 1 << 20
     return [Rows(block, TopicNames()) for block in scan]

@@ -1,9 +1,8 @@
 """The file of a journal."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +10,6 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.store.replaying import journal as journal_module
 from rocketwire_tools.store.replaying.journal import Journal, JournalLane
 from tests.support.virtual_disk import run_until_crashes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SELECTION = {"topics": ["orders=new"]}
 
@@ -41,7 +37,7 @@ def fill(path: Path, count: int = 3) -> None:
     journal.close()
 
 
-def test_a_journal_gives_back_how_far_each_queue_is(path: Path) -> None:
+def test_journal_keeps_the_progress_of_each_queue(path: Path) -> None:
     fill(path, 5)
 
     journal = open_journal(path)
@@ -54,7 +50,7 @@ def test_a_journal_gives_back_how_far_each_queue_is(path: Path) -> None:
     assert journal.age is not None
 
 
-def test_a_queue_has_a_line_before_its_first_message_and_then_at_most_one_a_second(
+def test_queue_has_a_line_at_once_and_then_at_most_one_a_second(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
@@ -74,21 +70,21 @@ def test_a_queue_has_a_line_before_its_first_message_and_then_at_most_one_a_seco
 
 
 @pytest.mark.parametrize("tail", [b"", b'{"topic":"o', b"null\n", b"\0\0\n{", b"\xff\n", b"{}\n"])
-def test_a_line_that_is_none_and_all_after_it_is_cut(path: Path, tail: bytes) -> None:
+def test_invalid_line_and_all_after_it_are_cut(path: Path, tail: bytes) -> None:
     fill(path)
     open_journal(path).close()
-    whole = path.read_bytes()
-    path.write_bytes(whole + tail)
+    lines = path.read_bytes()
+    path.write_bytes(lines + tail)
 
     open_journal(path).close()
 
-    assert path.read_bytes() == whole
+    assert path.read_bytes() == lines
 
 
 @pytest.mark.parametrize(
     "text", [b"notes\n", b'{"a":1}\n', b"[]\n", b'{"replay":2', b'{"replay":1,"selection":{}}\n']
 )
-def test_a_file_that_is_no_journal_stays_as_it_is(path: Path, text: bytes) -> None:
+def test_file_that_is_no_journal_is_not_changed(path: Path, text: bytes) -> None:
     path.write_bytes(text)
 
     with pytest.raises(ValueError, match="is no journal of a replay"):
@@ -105,23 +101,21 @@ def test_two_replays_do_not_share_a_journal(path: Path) -> None:
     open_journal(path).close()
 
 
-def test_a_dry_run_reads_a_journal_and_writes_nothing(path: Path) -> None:
+def test_dry_run_reads_a_journal_and_writes_nothing(path: Path) -> None:
     open_journal(path, is_read_only=True).close()
     assert not path.exists()
     fill(path)
-    before = path.read_bytes()
+    lines = path.read_bytes()
 
     journal = open_journal(path, is_read_only=True)
     journal.close()
 
     assert len(journal.lanes) == 2
-    assert path.read_bytes() == before
+    assert path.read_bytes() == lines
     assert os.listdir(path.parent) == [path.name]
 
 
-def test_a_long_journal_is_written_anew_and_stays_locked(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_journal_is_rewritten_and_locked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_module, "_FEW", 10)
     monkeypatch.setattr(journal_module, "INTERVAL", 0.0)
     journal, lane = open_journal(path), lane_of(0)
@@ -136,15 +130,15 @@ def test_a_long_journal_is_written_anew_and_stays_locked(
     assert open_journal(path, is_read_only=True).lanes["orders", 0].position == (94, -1)
 
 
-def test_a_refused_message_is_done_and_has_no_place_at_the_target(path: Path) -> None:
+def test_refused_message_is_done_and_has_no_place_at_the_target(path: Path) -> None:
     journal, lane = open_journal(path), lane_of(0)
     journal.add_lane(lane)
     for number in range(4):
         journal.note(lane, (number, -1), 7 + number if number < 2 else None)
     journal.close()
 
-    again = open_journal(path, is_read_only=True).lanes["orders", 0]
-    assert (again.position, again.next_offset) == ((3, -1), 9)
+    reread = open_journal(path, is_read_only=True).lanes["orders", 0]
+    assert (reread.position, reread.next_offset) == ((3, -1), 9)
 
 
 def test_without_a_file_progress_is_only_in_memory() -> None:
@@ -157,19 +151,19 @@ def test_without_a_file_progress_is_only_in_memory() -> None:
 
 
 def test_progress_survives_a_crash_at_each_call(tmp_path: Path) -> None:
-    def replay(root: Path, done: list[int]) -> None:
+    def replay(root: Path, steps: list[int]) -> None:
         journal = open_journal(root / "journal")
         lane = lane_of(0)
         journal.add_lane(lane)
-        done.append(0)
+        steps.append(0)
         journal.note(lane, (100, -1), 7)
         journal.close()
-        done.append(100)
+        steps.append(100)
         open_journal(root / "journal").close()
 
-    for root, done in run_until_crashes(tmp_path, replay):
+    for root, steps in run_until_crashes(tmp_path, replay):
         journal = open_journal(root / "journal")
         journal.close()
         lane = journal.lanes.get(("orders", 0))
-        assert not done or lane is not None
-        assert len(done) < 2 or (lane and lane.position == (100, -1))
+        assert not steps or lane is not None
+        assert len(steps) < 2 or (lane and lane.position == (100, -1))

@@ -1,7 +1,5 @@
 """Topics and queues of the target."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import IllegalNameError
@@ -17,35 +15,26 @@ def queues(**brokers: int) -> list[MessageQueue]:
     ]
 
 
-def test_a_queue_keeps_its_id_where_the_target_has_it() -> None:
+def test_queue_keeps_its_id_where_the_target_has_it() -> None:
     chosen = [choose_queue(queues(a=4), number) for number in range(4)]
 
     assert [queue.queue_id for queue in chosen] == [0, 1, 2, 3]
 
 
-def test_brokers_that_have_the_same_id_take_turns_by_id() -> None:
-    chosen = [choose_queue(queues(a=4, b=4), number) for number in range(4)]
-
-    assert [(queue.broker_name, queue.queue_id) for queue in chosen] == [
-        ("a", 0),
-        ("b", 1),
-        ("a", 2),
-        ("b", 3),
-    ]
-
-
-def test_an_id_that_the_target_does_not_have_counts_round_its_queues() -> None:
-    chosen = [choose_queue(queues(a=2, b=1), number) for number in (2, 3, 4, 5)]
-
-    assert [(queue.broker_name, queue.queue_id) for queue in chosen] == [
-        ("b", 0),
-        ("a", 0),
-        ("a", 1),
-        ("b", 0),
-    ]
+@pytest.mark.parametrize(
+    ("brokers", "first_id", "names"),
+    [
+        ({"a": 4, "b": 4}, 0, ["a0", "b1", "a2", "b3"]),
+        ({"a": 2, "b": 1}, 2, ["b0", "a0", "a1", "b0"]),
+    ],
+    ids=["the same id", "an id that no broker has"],
+)
+def test_brokers_take_turns_by_id(brokers: dict[str, int], first_id: int, names: list[str]) -> None:
+    chosen = [choose_queue(queues(**brokers), first_id + number) for number in range(4)]
+    assert [f"{queue.broker_name}{queue.queue_id}" for queue in chosen] == names
 
 
-def test_a_topic_may_get_another_name() -> None:
+def test_topic_may_get_another_name() -> None:
     topics = TopicMap(["orders=orders-2", "bills"])
 
     assert topics.topics == {"orders", "bills"}
@@ -60,14 +49,12 @@ def test_a_topic_may_get_another_name() -> None:
         (["orders=RMQ_SYS_TRANS_HALF_TOPIC"], "RMQ_SYS_TRANS_HALF_TOPIC is a topic that brokers"),
     ],
 )
-def test_names_that_contradict_or_belong_to_brokers_are_refused(
-    texts: list[str], error: str
-) -> None:
+def test_contradicting_or_reserved_names_are_refused(texts: list[str], error: str) -> None:
     with pytest.raises(ValueError, match=error):
         TopicMap(texts)
 
 
 @pytest.mark.parametrize("text", ["orders=", "orders=a b", "=b=c"])
-def test_a_new_name_must_be_that_of_a_topic(text: str) -> None:
+def test_new_name_must_be_that_of_a_topic(text: str) -> None:
     with pytest.raises(IllegalNameError):
         TopicMap([text])

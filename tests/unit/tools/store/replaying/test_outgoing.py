@@ -1,9 +1,6 @@
 """Messages of real stores in the form in which they are sent once more."""
 
-from __future__ import annotations
-
-import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,17 +8,17 @@ from rocketwire.wire.message.properties import decode_properties
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.replaying.outgoing import NO_BATCH, choose_properties, messages_of
+from rocketwire_tools.store.replaying.outgoing import (
+    NO_BATCH,
+    ReplayMessage,
+    choose_properties,
+    messages_of,
+)
 from rocketwire_tools.store.selecting import select_rows
 from tests.peers.peers import CURRENT
+from tests.support.stores import BrokerStore
+from tests.support.stores.fixtures import OpenStore
 from tests.support.stores.truth import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rocketwire_tools.store.replaying.outgoing import ReplayMessage
-    from tests.support.stores import BrokerStore
 
 
 def messages(root: Path, *topics: str) -> list[ReplayMessage]:
@@ -35,10 +32,10 @@ def messages(root: Path, *topics: str) -> list[ReplayMessage]:
     ]
 
 
-def test_body_born_time_flag_and_place_are_those_of_the_broker(plain: BrokerStore) -> None:
-    by_offset = {message.physical_offset: message for message in messages(plain.root)}
+def test_body_born_time_flag_and_place_are_those_of_the_broker(intact: BrokerStore) -> None:
+    by_offset = {message.physical_offset: message for message in messages(intact.root)}
 
-    for pulled in plain.truth.pulled:
+    for pulled in intact.truth.pulled:
         message = by_offset.pop(pulled.physical_offset)
         place = message.topic, message.queue_id, message.queue_offset, message.batch_index
         assert place == (pulled.topic, pulled.queue_id, pulled.queue_offset, NO_BATCH)
@@ -55,22 +52,20 @@ def test_body_born_time_flag_and_place_are_those_of_the_broker(plain: BrokerStor
     assert by_offset == {}
 
 
-def test_each_message_of_a_batch_that_stayed_one_is_sent_for_itself(
-    packed_store: Callable[[str, str], BrokerStore],
-) -> None:
-    store = packed_store(CURRENT, "inner")
+def test_each_message_of_a_batch_that_stayed_one_is_sent_for_itself(open_store: OpenStore) -> None:
+    store = open_store(CURRENT, "inner")
     sent = {
         (message.topic, message.queue_id, message.queue_offset): message
         for message in store.truth.sent
     }
 
     for message in messages(store.root, *store.truth.topics):
-        one = sent.pop((message.topic, message.queue_id, message.queue_offset))
+        original = sent.pop((message.topic, message.queue_id, message.queue_offset))
         properties = decode_properties(message.properties)
         assert properties.pop("UNIQ_KEY") == message.unique_key  # the truth has the batch's
-        assert properties.items() >= one.properties.items()
-        assert hashlib.sha256(message.body).hexdigest()[:16] == one.body_digest
-        assert (message.batch_index >= 0) == (one.how == "inner")
+        assert properties.items() >= original.properties.items()
+        assert digest(message.body) == original.body_digest
+        assert (message.batch_index >= 0) == (original.how == "inner")
     assert sent == {}
 
 
@@ -91,7 +86,5 @@ def test_each_message_of_a_batch_that_stayed_one_is_sent_for_itself(
         ({"__CRC32#": "1234567890", "REAL_TOPIC": "t", "WAIT": "false"}, {"REAL_TOPIC", "WAIT"}),
     ],
 )
-def test_properties_that_hold_a_message_back_or_are_the_brokers_are_left_out(
-    properties: dict[str, str], names: set[str]
-) -> None:
+def test_reserved_properties_are_left_out(properties: dict[str, str], names: set[str]) -> None:
     assert choose_properties(properties) == {name: properties[name] for name in names}

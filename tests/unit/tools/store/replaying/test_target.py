@@ -1,26 +1,20 @@
-"""Questions about the queues of the target."""
-
-from __future__ import annotations
+"""Searches in the queues of the target."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.store.replaying.journal import Journal
 from rocketwire_tools.store.replaying.sending import Replayer, ReplaySettings
 from rocketwire_tools.store.replaying.target import TargetQueues, TopicMap
-from tests.support.fakes.storing_cluster import StoringCluster, connect
-
-if TYPE_CHECKING:
-    import trio.testing
+from tests.support.fakes.storing_cluster import StoringCluster, connect, make_messages
 
 QUEUE = MessageQueue(topic="bills", broker_name="a", queue_id=0)
 
 
-async def test_a_message_is_found_at_its_offset_by_key_born_time_flag_and_body(
-    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any
+async def test_message_is_found_by_key_born_time_flag_and_body(
+    autojump_clock: object, cluster: StoringCluster
 ) -> None:
-    messages = make(70, "bills", queues=1)
+    messages = make_messages(70, "bills", queues=1)
     async with connect(cluster) as instance:
         replayer = Replayer(instance, Journal(None, {}), TopicMap(()), ReplaySettings())
         await replayer.run(messages)
@@ -35,12 +29,12 @@ async def test_a_message_is_found_at_its_offset_by_key_born_time_flag_and_body(
         assert await queues.find(QUEUE, replace(messages[66], unique_key=""), 0) == 66
 
 
-async def test_the_end_of_a_queue_is_asked_for_until_all_messages_can_be_pulled(
-    autojump_clock: trio.testing.MockClock, cluster: StoringCluster, make: Any
+async def test_end_of_a_queue_counts_only_messages_that_can_be_pulled(
+    autojump_clock: object, cluster: StoringCluster
 ) -> None:
     async with connect(cluster) as instance:
         replayer = Replayer(instance, Journal(None, {}), TopicMap(()), ReplaySettings())
-        await replayer.run(make(3, "bills", queues=1))
+        await replayer.run(make_messages(3, "bills", queues=1))
         cluster.undispatched = 4
         assert await TargetQueues(instance, 5.0).end(QUEUE) == 3
         cluster.undispatched = 10_000

@@ -1,14 +1,12 @@
 """A RocksDB of a real store is read on a copy."""
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import os
 import shutil
 import tempfile
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,10 +14,6 @@ from rocketwire.store.folder import read_folder
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
 from tests.peers.peers import CURRENT
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 QUEUES = "consumequeue"
 
@@ -47,44 +41,42 @@ def test_private_folders_of_dead_processes_go(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     living = open_database(root)
-    before = set(tmp_path.glob("rocketwire-store-*"))
+    of_living = set(tmp_path.glob("rocketwire-store-*"))
     for name, age in (("new", 0), ("dead", 3600)):
         (tmp_path / f"rocketwire-store-{name}" / "data").mkdir(parents=True)
         then = time.time() - age
         os.utime(tmp_path / f"rocketwire-store-{name}", (then, then))
-    for folder in before:
+    for folder in of_living:
         os.utime(folder, (0, 0))
 
-    other = open_database(root)
+    second = open_database(root)
 
-    left = {path.name for path in tmp_path.glob("rocketwire-store-*")}
-    assert {"rocketwire-store-new", *(path.name for path in before)} < left
-    assert "rocketwire-store-dead" not in left
-    del living, other
+    names = {path.name for path in tmp_path.glob("rocketwire-store-*")}
+    assert {"rocketwire-store-new", *(path.name for path in of_living)} < names
+    assert "rocketwire-store-dead" not in names
+    del living, second
 
 
-def test_reading_changes_no_file_of_the_store_and_leaves_nothing_behind(
+def test_reading_changes_no_file_and_leaves_no_file(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "private").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "private"))
-    before = digests(root)
+    digests_before = digests(root)
 
     database = open_database(root)
 
     assert database.families == ["default", "offset"]
     assert len(list(database.items())) == 241
     assert not list(database.items(family="no such family"))
-    assert digests(root) == before
+    assert digests(root) == digests_before
     assert len(list((tmp_path / "private").iterdir())) == 1
     del database
     gc.collect()
     assert not list((tmp_path / "private").iterdir())
 
 
-def test_a_damaged_table_is_read_up_to_the_damage(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_damaged_table_is_read_up_to_damage(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for table in (root / QUEUES).glob("*.sst"):
         data = bytearray(table.read_bytes())
         data[10] ^= 0xFF
@@ -101,14 +93,14 @@ def test_a_damaged_table_is_read_up_to_the_damage(
 
 
 @pytest.mark.parametrize("text", ["", "../../etc/passwd\n", "MANIFEST-000005", "/etc/passwd\n"])
-def test_a_manifest_elsewhere_is_refused(root: Path, text: str) -> None:
+def test_manifest_elsewhere_is_refused(root: Path, text: str) -> None:
     (root / QUEUES / "CURRENT").write_text(text)
 
     with pytest.raises(DatabaseError, match="names no manifest"):
         open_database(root)
 
 
-def test_a_lost_manifest_is_one_error(root: Path) -> None:
+def test_lost_manifest_is_one_error(root: Path) -> None:
     next((root / QUEUES).glob("MANIFEST-*")).unlink()
 
     with pytest.raises(DatabaseError) as error:
@@ -120,9 +112,8 @@ def test_options_that_name_other_folders_are_not_followed(root: Path, tmp_path: 
     outside = tmp_path / "outside"
     for options in (root / QUEUES).glob("OPTIONS-*"):
         text = options.read_text()
-        text = text.replace("wal_dir=", f"wal_dir={outside}\n#").replace(
-            "db_log_dir=", f"db_log_dir={outside}\n#"
-        )
+        for name in ("wal_dir=", "db_log_dir="):
+            text = text.replace(name, f"{name}{outside}\n#")
         options.write_text(text)
     (root / QUEUES / "rocksdict-config.json").write_text("{broken")
 

@@ -1,22 +1,14 @@
 """Topics, groups and offsets in RocksDB, in each form, are those that the broker answers."""
 
-from __future__ import annotations
-
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from rocketwire_tools.store.opened import OpenedStore
 from tests.peers.peers import CURRENT
-from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import pytest
-
-    from tests.support.stores import BrokerStore
+from tests.support.stores.fixtures import OpenStore, unpack
 
 
 def test_of_a_file_and_a_rocksdb_the_newer_one_counts(tmp_path: Path) -> None:
@@ -35,12 +27,10 @@ def test_of_a_file_and_a_rocksdb_the_newer_one_counts(tmp_path: Path) -> None:
 
 
 def test_without_the_package_one_line_names_the_extra(
-    packed_store: Callable[[str, str], BrokerStore],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "rocksdict", None)
-    opened = OpenedStore([packed_store(CURRENT, "rocksdb").root])
+    opened = OpenedStore([open_store(CURRENT, "rocksdb").root])
 
     assert opened.rocks_queues is None
     assert opened.queue_names == set()

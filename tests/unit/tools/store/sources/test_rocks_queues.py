@@ -1,8 +1,7 @@
 """Queues in RocksDB are those that the broker answers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,20 +10,14 @@ from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.sources.rocks_queues import RocksQueues
 from tests.peers.peers import CURRENT, MIDDLE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.support.stores import BrokerStore
+from tests.support.stores.fixtures import OpenStore
 
 
 @pytest.mark.parametrize(
     ("release", "kind"), [(CURRENT, "rocksdb"), (CURRENT, "rocksv2"), (MIDDLE, "rocksboth")]
 )
-def test_every_unit_is_the_one_that_the_broker_answers(
-    release: str, kind: str, packed_store: Callable[[str, str], BrokerStore]
-) -> None:
-    store = packed_store(release, kind)
+def test_every_unit_is_that_of_the_broker(release: str, kind: str, open_store: OpenStore) -> None:
+    store = open_store(release, kind)
     queues = OpenedStore([store.root]).rocks_queues
     assert queues is not None
     answered = {
@@ -68,7 +61,7 @@ def queues_of(records: dict[bytes, bytes]) -> RocksQueues:
     return RocksQueues(database)
 
 
-def test_a_gap_parts_runs_and_units_of_another_length_are_left_out() -> None:
+def test_gap_parts_runs_and_units_of_another_length_are_left_out() -> None:
     key = rocksdb_records.queue_key
     value = bytes(7) + b"\x01" + bytes(3) + b"\x64" + bytes(16)
     queues = queues_of(

@@ -1,49 +1,30 @@
 """``rocketwire-store check`` on stores of real brokers, whole and damaged."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
+from unittest.mock import Mock
 
-import orjson
 import pytest
 
-from rocketwire_tools.store.__main__ import main
 from rocketwire_tools.store.checks import findings
 from rocketwire_tools.store.opened import OpenedStore
-from tests.support.stores import damage
+from tests.support.file_programs import run_store
+from tests.support.stores import BrokerStore, damage
 from tests.support.stores.checked import checked, damage_of, notes_of
-from tests.support.stores.fixtures import PACKED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
-
-
-def json_of(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, list[dict[str, Any]], dict[str, Any]]:
-    """Exit status, findings, and summary."""
-    status = main(["check", "--json", str(root)])
-    *lines, summary = [orjson.loads(line) for line in capsys.readouterr().out.splitlines()]
-    return status, lines, summary
+from tests.support.stores.fixtures import PACKED, OpenStore
 
 
 @pytest.mark.parametrize(("release", "kind"), PACKED)
-def test_the_store_of_a_broker_is_whole(
-    release: str, kind: str, packed_store: Callable[[str, str], BrokerStore]
-) -> None:
+def test_store_of_a_broker_is_whole(release: str, kind: str, open_store: OpenStore) -> None:
     pytest.importorskip("rocksdict")
-    store = packed_store(release, kind)
+    store = open_store(release, kind)
 
     check = checked(store.root)
 
     assert damage_of(check) == {}
     assert notes_of(check).keys() <= {"no queue unit", "index"}
     assert check.log.messages >= len({message.physical_offset for message in store.truth.pulled})
-    if kind != "rockskilled":  # how much of a RocksDB a killed broker had in memory, varies
+    if kind != "rockskilled":  # a part of its RocksDB was only in memory
         assert check.unqueued == store.truth.notes.get("not_queued", 0)
     if kind == "plain":
         assert check.findings.kept == []
@@ -86,31 +67,26 @@ def test_damage_is_named_for_what_it_is(name: str, store: BrokerStore) -> None:
     assert kinds <= EXPECTED[name]
 
 
-def test_a_message_that_is_being_written_is_no_damage(
-    store: BrokerStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def is_in_use(_: OpenedStore) -> bool:
-        return True
+@pytest.fixture
+def _broker_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OpenedStore, "is_in_use", Mock(return_value=True))
 
-    monkeypatch.setattr(OpenedStore, "is_in_use", is_in_use)
+
+@pytest.mark.usefixtures("_broker_runs")
+def test_message_that_is_being_written_is_no_damage(store: BrokerStore) -> None:
     damage.tear_last_message(store.root)
     damage.kill(store.root)
 
-    assert main(["check", str(store.root)]) == 0
-    output = capsys.readouterr().out
+    output = run_store("check", store.root).text
+
     assert output.startswith("A broker runs on this store")
     assert "a broker writes here" in output
     assert "The store is whole." in output
 
 
-def test_a_running_broker_that_has_not_begun_its_first_queue_is_no_damage(
-    store: BrokerStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def is_in_use(_: OpenedStore) -> bool:
-        return True
-
-    monkeypatch.setattr(OpenedStore, "is_in_use", is_in_use)
-    damage.DAMAGE["remove_queues"](store.root)
+@pytest.mark.usefixtures("_broker_runs")
+def test_running_broker_without_its_first_queue_is_no_damage(store: BrokerStore) -> None:
+    damage.remove_queues(store.root)
 
     check = checked(store.root)
 
@@ -118,43 +94,35 @@ def test_a_running_broker_that_has_not_begun_its_first_queue_is_no_damage(
     assert "no queue unit" in notes_of(check)
 
 
-def test_the_report_names_damage_and_where_a_broker_would_cut_the_log(
-    store: BrokerStore, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_report_names_damage_and_where_a_broker_would_cut_the_log(store: BrokerStore) -> None:
     damage.flip_body(store.root)
 
-    assert main(["check", str(store.root)]) == 1
+    output = run_store("check", store.root, status=1).text
 
-    output = capsys.readouterr().out
     assert re.search(r"^damage +body crc +1 +1 +commitlog/0+1310720@\d+: the body", output, re.M)
     assert "The store is damaged." in output
     assert "\nThe broker was shut down cleanly.\nA broker would cut the log at 1,47" in output
     assert re.search(r": 39 readable messages with [\d,]+ bytes follow there\. Copy", output)
 
 
-def test_why_gives_file_byte_and_rule_of_each_finding(
-    store: BrokerStore, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_why_gives_file_byte_and_rule_of_each_finding(store: BrokerStore) -> None:
     damage.flip_body(store.root)
     finding = checked(store.root).findings.kept[0]
 
-    main(["check", "--why", str(store.root)])
+    output = run_store("check", "--why", store.root, status=1).text
 
-    output = capsys.readouterr().out
     assert f"where: {finding.file}, byte {finding.position} and the {finding.size} bytes" in output
     queue = f"{finding.topic}:{finding.queue_id}:{finding.queue_offset}"
     assert f"queue: {queue}\n  offset in the log: {finding.physical_offset}" in output
     assert f"rule: {finding.kind.rule}" in output
 
 
-def test_lines_of_json_have_findings_and_a_summary(
-    store: BrokerStore, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_of_json_have_findings_and_a_summary(store: BrokerStore) -> None:
     damage.flip_body(store.root)
 
-    status, lines, summary = json_of(store.root, capsys)
+    *lines, summary = run_store("check", "--json", store.root, status=1).lines
 
-    assert status == summary["status"] == 1
+    assert summary["status"] == 1
     assert [line["finding"] for line in lines] == ["body crc"]
     assert lines[0]["rule"] == findings.FindingKind.BODY_CRC.rule
     assert summary["next_start"]["is_clean"] is True
@@ -163,11 +131,8 @@ def test_lines_of_json_have_findings_and_a_summary(
     assert summary["findings"] == {"body crc": {"is_damage": True, "findings": 1, "count": 1}}
 
 
-def test_a_commit_log_alone_is_checked_without_its_queues(
-    store: BrokerStore, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["check", str(store.root / "commitlog")]) == 0
+def test_commit_log_alone_is_checked_without_its_queues(store: BrokerStore) -> None:
+    output = run_store("check", store.root / "commitlog").text
 
-    output = capsys.readouterr().out
     assert "No queues can be read here" in output
     assert f"{len(store.truth.pulled):,} messages" in output

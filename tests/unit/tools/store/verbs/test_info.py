@@ -1,25 +1,15 @@
 """``info``: what members of groups noted about themselves.  ``test_cli`` has the rest."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.verbs.info import describe
 from tests.peers.peers import CURRENT
-from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
+from tests.support.stores.fixtures import OpenStore, unpack
 
 
-def test_a_broker_of_a_controller_is_described(
-    packed_store: Callable[[str, str], BrokerStore],
-) -> None:
-    report = describe(OpenedStore([packed_store(CURRENT, "controller").root]))
+def test_broker_of_a_controller_is_described(open_store: OpenStore) -> None:
+    report = describe(OpenedStore([open_store(CURRENT, "controller").root]))
 
     assert report["epochs"] == ["1 from offset 0"]
     assert report["identity"] == "DefaultCluster, broker-a, 1"

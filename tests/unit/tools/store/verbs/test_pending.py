@@ -1,51 +1,42 @@
 """The pending work of a broker is read from its store alone."""
 
-from __future__ import annotations
-
 import contextlib
-import json
 import shutil
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import rocksdict
 
-from rocketwire_tools.store.__main__ import main
 from tests.peers.peers import CURRENT, OLD
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.stores import BrokerStore
+from tests.support.file_programs import run_store
+from tests.support.stores import BrokerStore
+from tests.support.stores.fixtures import OpenStore
 
 
-def pending(store: BrokerStore, capsysbinary: pytest.CaptureFixture[bytes]) -> list[dict[str, Any]]:
-    assert main(["pending", "--json", str(store.root)]) == 0
-    return [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+def list_pending(store: BrokerStore, what: str) -> list[dict[str, Any]]:
+    """The pending work of one kind."""
+    lines = run_store("pending", "--json", store.root).lines
+    return [line for line in lines if line["what"] == what]
 
 
 @pytest.mark.parametrize("release", [CURRENT, OLD])
-def test_lag_delays_and_open_transactions_are_those_of_the_broker(
-    release: str,
-    packed_store: Callable[[str, str], BrokerStore],
-    capsysbinary: pytest.CaptureFixture[bytes],
-) -> None:
-    truth = packed_store(release, "features").truth
-    lines = pending(packed_store(release, "features"), capsysbinary)
+def test_lag_delays_and_transactions_equal_the_broker(release: str, open_store: OpenStore) -> None:
+    store = open_store(release, "features")
+    truth = store.truth
 
     expected = [sent for sent in truth.sent if sent.outcome == "pending"]
-    delayed = [line for line in lines if line["what"] == "delayed" and line["topic"] == "later"]
+    delayed = [line for line in list_pending(store, "delayed") if line["topic"] == "later"]
     assert {line["msg_id"] for line in delayed} == {sent.unique_key for sent in expected}
     assert {line["commit_log_offset"] for line in delayed} == {
         int(sent.offset_msg_id[-16:], 16) for sent in expected
     }
 
-    still_open = {line["msg_id"] for line in lines if line["what"] == "transaction"}
-    assert still_open == {sent.unique_key for sent in truth.sent if sent.outcome == "open"}
+    open_ids = {line["msg_id"] for line in list_pending(store, "transaction")}
+    assert open_ids == {sent.unique_key for sent in truth.sent if sent.outcome == "open"}
 
     ends = {(queue.topic, queue.queue_id): queue.max_offset for queue in truth.queues}
-    lags = [line for line in lines if line["what"] == "lag"]
+    lags = list_pending(store, "lag")
     for line in lags:
         offset = truth.consumer_offsets[f"{line['topic']}@{line['group']}"][line["queue_id"]]
         end = ends[line["topic"], line["queue_id"]]
@@ -53,16 +44,10 @@ def test_lag_delays_and_open_transactions_are_those_of_the_broker(
     assert {line["group"] for line in lags} == {"workers"}
 
 
-@pytest.mark.parametrize("release", [CURRENT])
-def test_timed_messages_are_those_that_the_broker_counts(
-    release: str,
-    packed_store: Callable[[str, str], BrokerStore],
-    capsysbinary: pytest.CaptureFixture[bytes],
-) -> None:
-    truth = packed_store(release, "timers").truth
-    lines = pending(packed_store(release, "timers"), capsysbinary)
+def test_timed_messages_are_those_that_the_broker_counts(open_store: OpenStore) -> None:
+    truth = open_store(CURRENT, "timers").truth
 
-    timed = [line for line in lines if line["what"] == "timer"]
+    timed = list_pending(open_store(CURRENT, "timers"), "timer")
 
     assert Counter(line["topic"] for line in timed) == truth.notes["timing_count"]
     assert {line["msg_id"] for line in timed} == {
@@ -71,15 +56,11 @@ def test_timed_messages_are_those_that_the_broker_counts(
 
 
 @pytest.mark.parametrize("kind", ["pop", "popkv"])
-def test_popped_messages_without_acknowledgement_are_those_that_the_broker_hides(
-    kind: str,
-    packed_store: Callable[[str, str], BrokerStore],
-    capsysbinary: pytest.CaptureFixture[bytes],
-) -> None:
-    truth = packed_store(CURRENT, kind).truth
-    lines = pending(packed_store(CURRENT, kind), capsysbinary)
+def test_unacknowledged_pops_are_hidden_by_the_broker(kind: str, open_store: OpenStore) -> None:
+    truth = open_store(CURRENT, kind).truth
 
-    popped = [line for line in lines if line["what"] == "pop"]
+    popped = list_pending(open_store(CURRENT, kind), "pop")
+
     places = [f"{line['topic']}/{line['queue_id']}/{line['offset']}" for line in popped]
     hidden = truth.notes["hidden"] + truth.notes["hidden_longer"]
     revive = "rmq_sys_REVIVE_LOG_DefaultCluster@CID_RMQ_SYS_REVIVE_GROUP"
@@ -95,11 +76,9 @@ def test_popped_messages_without_acknowledgement_are_those_that_the_broker_hides
 @pytest.mark.parametrize(
     ("family", "what"), [("timer", "timed messages"), ("trans", "transactions")]
 )
-def test_what_lies_in_a_rocksdb_and_is_not_read_is_named(
-    family: str, what: str, copy: BrokerStore, run: Callable[..., Any]
-) -> None:
+def test_unread_work_in_a_rocksdb_is_named(family: str, what: str, store: BrokerStore) -> None:
     """Brokers with ``timerRocksDBEnable`` or ``transRocksDBEnable`` keep them there."""
-    path = copy.root / "rocksdbstore"
+    path = store.root / "rocksdbstore"
     shutil.rmtree(path, ignore_errors=True)
     options = rocksdict.Options(raw_mode=True)
     with contextlib.closing(rocksdict.Rdict(str(path), options)) as database:
@@ -107,6 +86,6 @@ def test_what_lies_in_a_rocksdb_and_is_not_read_is_named(
         column_family[bytes(8) + b"UNIQ"] = bytes(12)
         column_family.close()
 
-    answer = run("pending", copy.root)
+    error = run_store("pending", store.root).err
 
-    assert f"rocksdbstore has {what} in RocksDB, which are not read here\n" in answer.err.decode()
+    assert f"rocksdbstore has {what} in RocksDB, which are not read here\n" in error

@@ -1,70 +1,57 @@
 """Counts of groups and sizes."""
 
-from __future__ import annotations
-
-import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.peers.peers import CURRENT
-from tests.support.stores import damage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.stores import BrokerStore
+from tests.support.file_programs import run_store
+from tests.support.stores import BrokerStore, damage
+from tests.support.stores.fixtures import OpenStore
 
 
-def lines_of(answer: Any) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in answer.out.splitlines()]
+def test_bodies_are_counted_by_size(store: BrokerStore) -> None:
+    lines = run_store("stat", "--json", "--by", "size", store.root).lines
 
-
-def test_bodies_are_counted_by_size(copy: BrokerStore, run: Callable[..., Any]) -> None:
-    lines = lines_of(run("stat", "--json", "--by", "size", copy.root))
-
+    limits = [0, *(1 << bits for bits in range(30))]
     sizes = Counter(
-        next(most for most in [0, *(1 << bits for bits in range(30))] if message.body_size <= most)
-        for message in copy.truth.pulled
+        next(limit for limit in limits if message.body_size <= limit)
+        for message in store.truth.pulled
     )
     assert {line["body up to"]: line["messages"] for line in lines} == sizes
     assert [line["body up to"] for line in lines] == sorted(sizes)
 
 
-def put(copy: BrokerStore, number: int, place: int, data: bytes) -> None:
+def put(store: BrokerStore, number: int, place: int, data: bytes) -> None:
     """Overwrite bytes of a message's head, which no checksum covers."""
-    message = copy.truth.pulled[number]
-    path = next(iter(sorted((copy.root / "commitlog").iterdir())))
-    damage.put(path, message.physical_offset + place, data)
+    message = store.truth.pulled[number]
+    damage.put(damage.log_files(store.root)[0], message.physical_offset + place, data)
 
 
-def test_hours_that_no_clock_shows_come_last(copy: BrokerStore, run: Callable[..., Any]) -> None:
-    for number, time_ in enumerate((0, -1, (1 << 63) - 1)):
-        put(copy, number, 56, time_.to_bytes(8, "big", signed=True))
+def test_hours_that_no_clock_shows_come_last(store: BrokerStore) -> None:
+    for number, time in enumerate((0, -1, (1 << 63) - 1)):
+        put(store, number, 56, time.to_bytes(8, "big", signed=True))
 
-    table = run("stat", "--by", "hour", copy.root).out.decode().splitlines()
-    lines = lines_of(run("stat", "--by", "hour", "--json", copy.root))
+    table = run_store("stat", "--by", "hour", store.root).text.splitlines()
+    lines = run_store("stat", "--by", "hour", "--json", store.root).lines
 
     hours: list[str | None] = [line["hour"] for line in lines]
     assert (hours[-1], hours[:-1]) == (None, sorted(hour for hour in hours if hour))
     assert len(table) == len(lines) + 2
 
 
-def test_a_negative_queue_is_counted_as_it_is(copy: BrokerStore, run: Callable[..., Any]) -> None:
-    put(copy, 0, 12, b"\xff\xff\xff\xfe")
+def test_negative_queue_is_counted_as_it_is(store: BrokerStore) -> None:
+    put(store, 0, 12, b"\xff\xff\xff\xfe")
 
-    lines = lines_of(run("stat", "--by", "queue", "--json", copy.root))
+    lines = run_store("stat", "--by", "queue", "--json", store.root).lines
 
     assert [line["messages"] for line in lines if line["queue"] == -2] == [1]
 
 
-def test_transactions_are_counted_by_producer_group(
-    packed_store: Callable[[str, str], BrokerStore], run: Callable[..., Any]
-) -> None:
-    store = packed_store(CURRENT, "features")
+def test_transactions_are_counted_by_producer_group(open_store: OpenStore) -> None:
+    store = open_store(CURRENT, "features")
 
-    lines = lines_of(run("stat", "--json", "--system", "--by", "group", store.root))
+    lines = run_store("stat", "--json", "--system", "--by", "group", store.root).lines
 
     groups = Counter(message.properties.get("PGROUP") for message in store.truth.pulled)
     counts = {line["producer group"]: line["messages"] for line in lines}
@@ -72,24 +59,20 @@ def test_transactions_are_counted_by_producer_group(
     assert set(counts) == {None, "transactors"}
 
 
-def test_no_groups_have_a_sum(store: BrokerStore, run: Callable[..., Any]) -> None:
-    lines = run("stat", "--by", "queue", "--end", "2020-01-01", store.root).out.splitlines()
+def test_no_groups_have_a_sum(store: BrokerStore) -> None:
+    lines = run_store("stat", "--by", "queue", "--end", "2020-01-01", store.root).out.splitlines()
 
     assert lines[-1].split() == [b"total", b"0", b"0"]
 
 
 @pytest.mark.parametrize("by", ["tag", "queue", "hour"])
 @pytest.mark.parametrize("form", [(), ("--json",)])
-def test_the_report_of_many_groups_is_that_of_few(
-    form: tuple[str, ...],
-    by: str,
-    plain: BrokerStore,
-    run: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
+def test_report_of_many_groups_is_that_of_few(
+    form: tuple[str, ...], by: str, intact: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = run("stat", "--by", by, "--system", *form, plain.root).out
+    report = run_store("stat", "--by", by, "--system", *form, intact.root).out
 
     monkeypatch.setattr("rocketwire_tools.store.verbs.stat.MAX_IN_MEMORY", 2)
     monkeypatch.setattr("rocketwire_tools.store.verbs.stat._GROUPS_AT_ONCE", 1)
 
-    assert run("stat", "--by", by, "--system", *form, plain.root).out == few
+    assert run_store("stat", "--by", by, "--system", *form, intact.root).out == report

@@ -1,29 +1,21 @@
 """Rows and options for the tests of the sink, which send to a broker in this process."""
 
-from __future__ import annotations
-
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from rocketwire_tools.spark.topics.connection import close_sessions
 from rocketwire_tools.spark.topics.sink.attempts import NOTHING, Present, fetch_present
 from rocketwire_tools.spark.topics.sink.options import SinkSettings, read_sink_options
 from rocketwire_tools.spark.topics.sink.task import write_partition
 
-if TYPE_CHECKING:
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
-
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
 
 class Rows:
-    """Writes rows to the topics of a cluster.
-
-    Attributes:
-        cluster: the cluster.
-    """
+    """Writes rows to the topics of a cluster."""
 
     def __init__(self, cluster: RocketMQ) -> None:
         self.cluster = cluster
@@ -56,7 +48,6 @@ class Rows:
             close_sessions()
 
     def bodies(self, topic: str) -> list[str]:
-        """Return the bodies of a topic."""
         return [(message.body or b"").decode() for message in self.cluster.messages(topic)]
 
 

@@ -1,9 +1,7 @@
 """Attempts of a request."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -27,9 +25,7 @@ from rocketwire_tools.spark.topics.sink.attempts import (
 )
 from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
-
-if TYPE_CHECKING:
-    from tests.unit.tools.spark.topics.sink.conftest import Rows
+from tests.unit.tools.spark.topics.sink.conftest import Rows
 
 
 class Attempts:
@@ -50,14 +46,14 @@ def busy() -> BrokerError:
     return BrokerError(2, "busy", RequestCode.SEND_MESSAGE_V2, "b:1")
 
 
-async def test_a_request_is_repeated_until_it_succeeds(autojump_clock: Any) -> None:
+async def test_request_is_repeated_until_it_succeeds(autojump_clock: Any) -> None:
     request = Attempts(busy(), RequestTimeoutError("b:1", 310, 3.0))
 
     assert await with_retries(request, "a", 60) == "result"
     assert len(request.times) == 3
 
 
-async def test_a_request_is_given_up_when_the_time_is_over(autojump_clock: Any) -> None:
+async def test_request_is_given_up_when_the_time_is_over(autojump_clock: Any) -> None:
     with pytest.raises(SinkError, match="after 3 seconds of retries: check the broker's load"):
         await with_retries(Attempts(*(busy() for _ in range(9))), "a", 5)
 
@@ -72,9 +68,7 @@ class Route:
         return self.away.pop(0) if len(self.away) > 1 else self.away[0]
 
 
-async def test_a_topic_without_a_route_is_waited_for_while_its_brokers_are_away(
-    autojump_clock: Any,
-) -> None:
+async def test_missing_route_is_awaited_while_brokers_are_away(autojump_clock: Any) -> None:
     missing = TopicRouteNotFoundError("a")
     request = Attempts(missing, SendFailedError("a", ("b",)), missing)
     request.errors[1].__cause__ = missing
@@ -82,7 +76,7 @@ async def test_a_topic_without_a_route_is_waited_for_while_its_brokers_are_away(
     assert await with_retries(request, "a", 60, Route("broker b").absence) == "result"
 
 
-async def test_it_is_given_up_when_the_time_is_over(autojump_clock: Any) -> None:
+async def test_missing_route_is_given_up_when_the_time_is_over(autojump_clock: Any) -> None:
     request = Attempts(*[TopicRouteNotFoundError("a")] * 9)
     with pytest.raises(SinkError, match="after 3 seconds of retries; waited for broker b: see"):
         await with_retries(request, "a", 5, Route("broker b").absence)
@@ -90,10 +84,10 @@ async def test_it_is_given_up_when_the_time_is_over(autojump_clock: Any) -> None
 
 def test_bodies_are_compressed_only_above_the_option() -> None:
     servers = {"nameServers": "a:1"}
-    plain = producer_config(read_sink_options(servers))
+    uncompressed = producer_config(read_sink_options(servers))
     compressing = producer_config(read_sink_options({**servers, "compressAbove": "4k"}))
 
-    assert plain.compress_msg_body_over_howmuch > 64 << 20
+    assert uncompressed.compress_msg_body_over_howmuch > 64 << 20
     assert compressing.compress_msg_body_over_howmuch == 4097
 
 
@@ -107,7 +101,7 @@ def absence(rows: Rows, topic: str, present: Present, **options: str) -> str:
     return trio.run(ask)
 
 
-def test_a_route_that_there_was_is_waited_for(rows: Rows) -> None:
+def test_route_of_the_planned_write_is_awaited(rows: Rows) -> None:
     topic = rows.cluster.topic()
     present = rows.plan(topic=topic)
     assert present.has_route
@@ -118,7 +112,7 @@ def test_a_route_that_there_was_is_waited_for(rows: Rows) -> None:
     assert absence(rows, "gone-since", NOTHING) == "a broker with the topic"
 
 
-def test_a_broker_that_there_was_is_waited_for(rows: Rows) -> None:
+def test_broker_of_the_planned_write_is_awaited(rows: Rows) -> None:
     first = rows.cluster.broker
     second = rows.cluster.add_broker()
     present = rows.plan()
@@ -135,7 +129,7 @@ def test_a_broker_that_there_was_is_waited_for(rows: Rows) -> None:
 @pytest.mark.parametrize(
     ("perm", "text"), [(6, "a master of broker b"), (4, "")], ids=["no master", "read only"]
 )
-async def test_a_topic_that_has_a_route_and_no_queue_to_write_to(perm: int, text: str) -> None:
+async def test_topic_with_a_route_and_without_writable_queues(perm: int, text: str) -> None:
     queues = QueueData(broker_name="b", perm=perm, read_queue_nums=4, write_queue_nums=4)
     names = SimpleNamespace(
         cluster_info=Answer(ClusterInfo(broker_addr_table={"b": BrokerData(broker_name="b")})),

@@ -1,7 +1,5 @@
 """The check of a frame's columns."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
@@ -38,7 +36,7 @@ def test_columns_get_their_names_in_the_order_of_the_frame() -> None:
         ),
     ],
 )  # fmt: skip
-def test_an_invalid_column_is_refused_by_name(
+def test_invalid_column_is_refused_by_name(
     fields: list[tuple[str, str]], options: dict[str, bool], reason: str
 ) -> None:
     with pytest.raises(OptionError) as refused:

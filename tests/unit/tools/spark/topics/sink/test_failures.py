@@ -1,7 +1,5 @@
 """One line for each failure, with advice."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode
@@ -38,7 +36,7 @@ def broker_error(code: int, remark: str = "") -> BrokerError:
         (broker_error(26), "check the broker's log"),
     ],
 )
-def test_an_error_becomes_a_line_with_advice(error: RocketWireError, advice: str) -> None:
+def test_error_becomes_a_line_with_advice(error: RocketWireError, advice: str) -> None:
     line = describe(error, "a")
 
     assert line.startswith("topic a: ")
@@ -60,15 +58,15 @@ def test_an_error_becomes_a_line_with_advice(error: RocketWireError, advice: str
         (IllegalMessageError("x"), False),
     ],
 )
-def test_what_may_pass_is_tried_again(error: RocketWireError, passes: bool) -> None:
+def test_temporary_errors_may_pass(error: RocketWireError, passes: bool) -> None:
     assert may_pass(error) == passes
 
 
-def test_a_long_text_of_a_broker_is_cut() -> None:
+def test_long_text_of_a_broker_is_cut() -> None:
     assert len(describe(broker_error(1, "x" * 9999), "a")) < 500
 
 
-def test_the_error_of_a_group_is_the_one_that_says_most() -> None:
+def test_error_of_a_group_is_the_most_specific_one() -> None:
     nested = BaseExceptionGroup("g", [ValueError("v"), BaseExceptionGroup("h", [SinkError("s")])])
 
     assert str(first_error(nested)) == "s"

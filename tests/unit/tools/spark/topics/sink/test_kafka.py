@@ -1,7 +1,5 @@
 """Messages of rows with the columns of spark-sql-kafka."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -15,7 +13,7 @@ pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 
 
-def test_a_row_keeps_its_key_and_its_headers() -> None:
+def test_row_keeps_its_key_and_its_headers() -> None:
     header = [
         {"key": "trace", "value": b"0"},
         {"key": "trace", "value": b"1"},
@@ -52,6 +50,6 @@ def test_a_row_keeps_its_key_and_its_headers() -> None:
         ({"value": ["a"], "headers": pa.array([[{"key": "h", "value": b"\xff"}]], HEADERS)}, "header 'h' is not UTF-8"),
     ],
 )  # fmt: skip
-def test_a_row_that_is_no_message_is_an_error(columns: dict[str, Any], message: str) -> None:
+def test_row_that_is_no_message_is_an_error(columns: dict[str, Any], message: str) -> None:
     with pytest.raises(SinkError, match=message):
         rows(columns, of_kafka=True)

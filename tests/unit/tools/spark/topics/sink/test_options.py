@@ -1,7 +1,5 @@
 """Options of the sink."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
@@ -40,7 +38,7 @@ def test_case_does_not_matter() -> None:
     assert (settings.send_timeout, settings.retry_timeout) == (1.5, 0)
 
 
-def test_the_argument_of_save_is_a_topic() -> None:
+def test_argument_of_save_is_a_topic() -> None:
     assert read_sink_options({**SERVERS, "path": "orders"}).topic == "orders"
     assert read_sink_options({**SERVERS, "topic": "a", "path": "b"}).topic == "a"
 
@@ -60,7 +58,7 @@ def test_the_argument_of_save_is_a_topic() -> None:
         ("secretKey", "x", "option 'secretKey' would show a secret"),
     ],
 )
-def test_an_invalid_option_is_refused_by_name(option: str, text: str, reason: str) -> None:
+def test_invalid_option_is_refused_by_name(option: str, text: str, reason: str) -> None:
     with pytest.raises(OptionError) as refused:
         read_sink_options({**SERVERS, option.lower(): text})  # as Spark passes it
     assert str(refused.value).startswith(reason)

@@ -1,7 +1,5 @@
 """Messages that wait until a request is full."""
 
-from __future__ import annotations
-
 from rocketwire.client import Message
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.spark.topics.sink.outbox import Outbox, SendRequest
@@ -10,9 +8,9 @@ from rocketwire_tools.spark.topics.sink.rows import Row
 QUEUE = MessageQueue(topic="a", broker_name="b", queue_id=1)
 
 
-def row(topic: str, body: bytes, *, alone: bool = False) -> Row:
+def row(topic: str, body: bytes, *, is_single: bool = False) -> Row:
     """A row whose bytes in a batch are its body."""
-    return Row(Message(topic, body), None if alone else body)
+    return Row(Message(topic, body), None if is_single else body)
 
 
 def shape(request: list[SendRequest]) -> list[tuple[str, int | None, list[bytes] | bytes]]:
@@ -26,8 +24,8 @@ def shape(request: list[SendRequest]) -> list[tuple[str, int | None, list[bytes]
     ]
 
 
-def fill(outbox: Outbox, *rows: tuple[Row, MessageQueue | None]) -> list[SendRequest]:
-    return [request for one in rows for request in outbox.add(*one)]
+def fill(outbox: Outbox, *rows: tuple[Row, MessageQueue | None]) -> list[Parcel]:
+    return [parcel for row in rows for parcel in outbox.add(*row)]
 
 
 def test_topics_and_queues_have_batches_of_their_own() -> None:
@@ -42,16 +40,16 @@ def test_topics_and_queues_have_batches_of_their_own() -> None:
     ]
 
 
-def test_a_message_alone_follows_the_earlier_ones_of_its_queue() -> None:
+def test_single_message_follows_earlier_ones_of_its_queue() -> None:
     outbox = Outbox(100)
-    sent = fill(outbox, (row("a", b"1"), QUEUE), (row("a", b"2", alone=True), QUEUE))
+    sent = fill(outbox, (row("a", b"1"), QUEUE), (row("a", b"2", is_single=True), QUEUE))
     sent += fill(outbox, (row("a", b"3"), QUEUE))
 
     assert shape(sent) == [("a", 1, [b"1"]), ("a", 1, b"2")]
     assert shape(list(outbox.flush())) == [("a", 1, [b"3"])]
 
 
-def test_the_memory_of_all_queues_is_bounded() -> None:
+def test_memory_of_all_queues_is_bounded() -> None:
     outbox = Outbox(100, max_pending=3)
     rows = [
         (row("a", b"11"), MessageQueue(topic="a", broker_name="b", queue_id=number))

@@ -1,7 +1,5 @@
 """Messages of the rows of record batches."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -39,7 +37,7 @@ def entries(columns: dict[str, Any], **options: Any) -> list[BatchMessage]:
     return list(decode_batch(b"".join(row.entry or b"" for row in rows(columns, **options))))
 
 
-def test_a_row_with_all_columns_is_a_message() -> None:
+def test_row_with_all_columns_is_a_message() -> None:
     time = datetime(2026, 11, 26, 7, 30, 0, 123456, tzinfo=UTC)
     (message,) = messages(
         {
@@ -76,17 +74,17 @@ def test_properties_of_clients_and_brokers_are_left_out() -> None:
 def test_properties_that_have_no_room_in_a_message_are_refused(options: dict[str, Any]) -> None:
     texts = pa.map_(pa.string(), pa.string())
     fits = {"body": ["b"], "properties": pa.array([[("x", "ü" * 16_000)]], texts)}
-    large = {"body": ["b"], "properties": pa.array([[("x", "ü" * 17_000)]], texts)}
+    too_large = {"body": ["b"], "properties": pa.array([[("x", "ü" * 17_000)]], texts)}
 
     assert rows(fits, **options)
     with pytest.raises(
         SinkError,
         match=r"row 0 of the partition: properties, tags and keys have 340.. bytes, more than 32767",
     ):
-        rows(large, **options)
+        rows(too_large, **options)
 
 
-def test_a_batch_has_all_parts_of_a_message() -> None:
+def test_batch_has_all_parts_of_a_message() -> None:
     (entry,) = entries(
         {
             "body": ["b"],
@@ -112,7 +110,7 @@ def test_a_batch_has_all_parts_of_a_message() -> None:
     }
 
 
-def test_a_batch_has_the_bytes_of_the_producers_batch() -> None:
+def test_batch_has_the_bytes_of_the_producers_batch() -> None:
     columns = {"body": ["a", "b"], "tags": ["x", "y"], "keys": ["k", "l"], "id": ["1", "2"]}
     stable = StableKeys("s", 0)
     keys = [stable.of_id("orders", row_id) for row_id in columns["id"]]
@@ -135,7 +133,7 @@ def test_a_batch_has_the_bytes_of_the_producers_batch() -> None:
         ({}, {"single_above": 0}),
     ],
 )
-def test_what_no_batch_may_contain_is_sent_alone(
+def test_rows_that_no_batch_may_contain_are_single_messages(
     columns: dict[str, Any], options: dict[str, Any]
 ) -> None:
     stable = StableKeys("s", 0)
@@ -160,7 +158,7 @@ def test_what_no_batch_may_contain_is_sent_alone(
         ({"body": ["b", "b"], "id": ["a", None]}, "row 1 of the partition: column 'id' is null"),
     ],
 )
-def test_a_row_that_cannot_be_a_message_is_named(columns: dict[str, Any], reason: str) -> None:
+def test_row_that_cannot_be_a_message_is_named(columns: dict[str, Any], reason: str) -> None:
     columns = {name: pa.array(values, pa.string()) for name, values in columns.items()}
     with pytest.raises(SinkError) as refused:
         rows(columns, None if "topic" in columns else "orders", StableKeys("s", 0))
@@ -168,7 +166,7 @@ def test_a_row_that_cannot_be_a_message_is_named(columns: dict[str, Any], reason
 
 
 @pytest.mark.parametrize("options", [{}, {"single_above": 0}])
-def test_an_invalid_property_is_named_with_its_row(options: dict[str, Any]) -> None:
+def test_invalid_property_is_named_with_its_row(options: dict[str, Any]) -> None:
     pairs = pa.array([[("x", " ")]], pa.map_(pa.string(), pa.string()))
     with pytest.raises(SinkError, match="row 0 of the partition: property 'x': name and value"):
         rows({"body": ["b"], "properties": pairs}, **options)

@@ -1,13 +1,12 @@
 """Messages of a partition on their way to brokers."""
 
-from __future__ import annotations
-
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
 
+from rocketwire.client import ClientInstance
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire_tools.spark.topics.sink.attempts import Present, absence_of
@@ -15,22 +14,19 @@ from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.outbox import Destination, SendRequest
 from rocketwire_tools.spark.topics.sink.sending import Dispatcher
 from tests.support.topics import properties_of
-
-if TYPE_CHECKING:
-    from rocketwire.client import ClientInstance
-    from tests.unit.tools.spark.topics.sink.conftest import Rows
+from tests.unit.tools.spark.topics.sink.conftest import Rows
 
 QUEUE = MessageQueue(topic="a", broker_name="b", queue_id=1)
 
 
 async def test_requests_of_a_queue_are_sent_one_after_the_other(autojump_clock: Any) -> None:
-    under_way: dict[Destination, int] = defaultdict(int)
-    most: dict[Destination, int] = defaultdict(int)
+    under_way: dict[Lane, int] = defaultdict(int)
+    maximum: dict[Lane, int] = defaultdict(int)
     sent: list[bytes] = []
 
-    async def send(request: SendRequest) -> None:
-        under_way[request.destination] += 1
-        most[request.destination] = max(most[request.destination], under_way[request.destination])
+    async def send(parcel: Parcel) -> None:
+        under_way[parcel.lane] += 1
+        maximum[parcel.lane] = max(maximum[parcel.lane], under_way[parcel.lane])
         await trio.sleep(1)
         under_way[request.destination] -= 1
         if request.destination.queue:
@@ -44,12 +40,12 @@ async def test_requests_of_a_queue_are_sent_one_after_the_other(autojump_clock: 
                 await dispatcher.put(SendRequest(lane, [b"%d" % number]))
 
     assert sent == [b"%d" % number for number in range(6)]
-    assert most[ordered] == 1
-    assert 1 < most[free] <= 8
+    assert maximum[ordered] == 1
+    assert 1 < maximum[free] <= 8
 
 
 @pytest.mark.parametrize("columns", ["rocketmq", "kafka"])
-def test_a_sharding_key_selects_javas_queue(rows: Rows, columns: str) -> None:
+def test_sharding_key_selects_javas_queue(rows: Rows, columns: str) -> None:
     topic = rows.cluster.topic(queues=5)
     keys = [f"key-{number}" for number in range(20)]
     body, key = ("value", "key") if columns == "kafka" else ("body", "shardingKey")
@@ -61,7 +57,7 @@ def test_a_sharding_key_selects_javas_queue(rows: Rows, columns: str) -> None:
         assert message.queue_id == queue_by_hash(queues, key).queue_id
 
 
-def test_a_lost_answer_costs_a_duplicate_with_the_same_unique_key(rows: Rows) -> None:
+def test_lost_answer_costs_a_duplicate_with_the_same_unique_key(rows: Rows) -> None:
     topic = rows.cluster.topic()
     rows.cluster.broker.lose_next_answers()
     rows.write({"body": ["a", "b"]}, topic=topic, ids="stable", sendTimeout="1")
@@ -91,7 +87,7 @@ def test_delayed_rows_and_compressed_rows_are_requests_of_their_own(rows: Rows) 
         ),
     ],
 )
-def test_an_error_that_stays_says_what_to_do(rows: Rows, code: int, remark: str, line: str) -> None:
+def test_lasting_error_is_raised_with_advice(rows: Rows, code: int, remark: str, line: str) -> None:
     topic = rows.cluster.topic()
     rows.cluster.broker.refuse_next(code, times=9, remark=remark)
 
@@ -100,27 +96,27 @@ def test_an_error_that_stays_says_what_to_do(rows: Rows, code: int, remark: str,
 
 
 @pytest.mark.parametrize("columns", [{"body": ["a"]}, {"body": ["a"], "shardingKey": ["k"]}])
-def test_a_task_that_starts_while_the_broker_is_away_waits_for_it(
+def test_task_waits_for_a_broker_that_is_away_at_its_start(
     rows: Rows, monkeypatch: pytest.MonkeyPatch, columns: dict[str, list[str]]
 ) -> None:
     topic = rows.cluster.topic()
     present = rows.plan(topic=topic)
     rows.cluster.broker.stop()
-    away: list[str] = []
+    absences: list[str] = []
 
     async def absence(client: ClientInstance, topic: str, present: Present) -> str:
-        away.append(await absence_of(client, topic, present))
-        if len(away) == 1:
+        absences.append(await absence_of(client, topic, present))
+        if len(absences) == 1:
             await trio.to_thread.run_sync(rows.cluster.broker.start)
-        return away[-1]
+        return absences[-1]
 
     monkeypatch.setattr("rocketwire_tools.spark.topics.sink.sending.absence_of", absence)
 
     rows.write(columns, topic=topic, present=present)
 
     assert rows.bodies(topic) == ["a"]
-    assert away[0].startswith("a broker: none is registered at name servers 127.0.0.1:")
+    assert absences[0].startswith("a broker: none is registered at name servers 127.0.0.1:")
 
 
-def test_a_partition_without_rows_opens_no_connection(rows: Rows) -> None:
+def test_partition_without_rows_opens_no_connection(rows: Rows) -> None:
     assert rows.write(topic="a", nameServers="127.0.0.1:1") == 0

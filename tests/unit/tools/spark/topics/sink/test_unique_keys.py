@@ -1,7 +1,5 @@
 """Unique keys of ``ids=stable``."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.client import Message
@@ -23,17 +21,17 @@ def keys(rows: list[Message], scope: str = "query/7", partition: int = 0) -> lis
     return [stable.of_message(row) for row in rows]
 
 
-def test_a_repeated_partition_has_the_same_keys_in_any_order() -> None:
+def test_repeated_partition_has_the_same_keys_in_any_order() -> None:
     assert sorted(keys(ROWS)) == sorted(keys(ROWS[::-1]))
 
 
 def test_other_batches_and_partitions_have_other_keys() -> None:
-    others = keys(ROWS, "query/8") + keys(ROWS, partition=1)
+    other_keys = keys(ROWS, "query/8") + keys(ROWS, partition=1)
 
-    assert not set(keys(ROWS)) & set(others)
+    assert not set(keys(ROWS)) & set(other_keys)
 
 
-def test_an_id_alone_decides_whatever_the_batch_and_the_partition() -> None:
+def test_key_of_an_id_depends_on_topic_and_id_only() -> None:
     key = StableKeys("query/7", 0).of_id("a", "17")
 
     assert StableKeys("query/8", 3).of_id("a", "17") == key
@@ -46,7 +44,7 @@ def test_keys_never_change_between_releases() -> None:
     assert StableKeys("", 0).of_id("a", "17") == "302839C9E5F0EE7029D300000000E7E8"
 
 
-def test_the_memory_of_a_partition_is_bounded() -> None:
+def test_memory_of_a_partition_is_bounded() -> None:
     stable = StableKeys("run", 0, max_rows=2)
     for body in (b"1", b"2", b"1", b"2"):
         stable.of_message(Message("a", body))

@@ -1,12 +1,12 @@
 """The writers as Spark calls them, without Spark."""
 
-from __future__ import annotations
-
 import importlib
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+
+from tests.unit.tools.spark.topics.sink.conftest import Rows
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
 
@@ -14,9 +14,6 @@ from pyspark.sql.types import IntegerType, StringType, StructType
 
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.sink.failures import SinkError
-
-if TYPE_CHECKING:
-    from tests.unit.tools.spark.topics.sink.conftest import Rows
 
 BODY = StructType().add("body", StringType())
 
@@ -56,12 +53,12 @@ def keys_of(rows: Rows, topic: str) -> set[str]:
 @pytest.fixture
 def context(monkeypatch: pytest.MonkeyPatch) -> Context:
     """The context of the running task."""
-    given = Context()
-    monkeypatch.setattr("pyspark.TaskContext.get", lambda: given)
-    return given
+    context = Context()
+    monkeypatch.setattr("pyspark.TaskContext.get", lambda: context)
+    return context
 
 
-def test_a_repeated_task_of_a_job_has_the_same_unique_keys(rows: Rows, context: Context) -> None:
+def test_repeated_task_of_a_job_has_the_same_unique_keys(rows: Rows, context: Context) -> None:
     topic = rows.cluster.topic()
     writer = source(rows, topic=topic, ids="stable").writer(BODY, False)
     writer.write(batches("a"))
@@ -72,7 +69,7 @@ def test_a_repeated_task_of_a_job_has_the_same_unique_keys(rows: Rows, context: 
     assert len(keys_of(rows, topic)) == 2
 
 
-def test_a_stream_without_micro_batch_has_no_stable_keys(rows: Rows, context: Context) -> None:
+def test_stream_without_micro_batch_has_no_stable_keys(rows: Rows, context: Context) -> None:
     writer = source(rows, topic="a", ids="stable").streamWriter(BODY, False)
 
     with pytest.raises(SinkError, match="Spark gives this task no micro-batch: add a column 'id'"):
@@ -80,11 +77,11 @@ def test_a_stream_without_micro_batch_has_no_stable_keys(rows: Rows, context: Co
 
 
 @pytest.mark.parametrize("method", ["writer", "streamWriter"])
-def test_a_topic_is_never_overwritten(rows: Rows, method: str) -> None:
+def test_topic_is_never_overwritten(rows: Rows, method: str) -> None:
     with pytest.raises(OptionError, match="a topic cannot be overwritten"):
         getattr(source(rows, topic="a"), method)(BODY, True)
 
 
-def test_a_column_of_another_type_is_refused(rows: Rows) -> None:
+def test_column_of_another_type_is_refused(rows: Rows) -> None:
     with pytest.raises(OptionError, match="column 'body' has type int"):
         source(rows, topic="a").writer(StructType().add("body", IntegerType()), False)
