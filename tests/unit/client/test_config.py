@@ -217,7 +217,7 @@ def test_the_own_address_is_an_outer_one_if_there_is_any() -> None:
     assert local_address()
 
 
-def test_a_machine_whose_name_nobody_knows_is_known_as_loopback(
+def test_a_machine_without_a_known_name_has_the_loopback_address(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def unknown(*_: object, **__: object) -> None:
@@ -240,8 +240,8 @@ def test_variables_are_read_by_the_type_of_their_setting() -> None:
         }
     )
 
-    given: dict[str, Any] = {"namesrv_addr": "a:1;b:2", "unit_name": "u", "version": 401}
-    assert config == ClientConfig(**given, vip_channel_enabled=True, mq_client_api_timeout=1.5)
+    expected: dict[str, Any] = {"namesrv_addr": "a:1;b:2", "unit_name": "u", "version": 401}
+    assert config == ClientConfig(**expected, vip_channel_enabled=True, mq_client_api_timeout=1.5)
 
 
 def test_credentials_are_read() -> None:

@@ -48,7 +48,7 @@ def bad(messages: object, context: object) -> None:
     del messages, context
 
 
-def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*arguments: object) -> Any:
         return function(*arguments)
@@ -93,11 +93,11 @@ def old(messages: object, context: object) -> Generator[Any, Any, Any]:
 
 
 @functools.singledispatch
-async def dispatched(messages: object, context: object) -> str:
+async def dispatch(messages: object, context: object) -> str:
     return await good(messages, context)
 
 
-def annotated(messages: object, context: object) -> Awaitable[str]:
+def returns_awaitable(messages: object, context: object) -> Awaitable[str]:
     return good(messages, context)
 
 
@@ -119,16 +119,16 @@ def sync_generating(messages: object, context: object) -> Generator[object]:
         Handlers().method,
         staticmethod(good),
         PartialCall(),
-        decorated(good),
-        dispatched,
-        annotated,
+        decorate(good),
+        dispatch,
+        returns_awaitable,
         lambda messages, context: good(messages, context),
         Waiting,
         old,
         AsyncMock(return_value="ab"),
     ],
 )
-async def test_what_can_be_awaited_is_accepted(handler: Any) -> None:
+async def test_awaitable_handlers_are_accepted(handler: Any) -> None:
     names = "messages" if isinstance(handler, functools.partial) and handler.keywords else NAMES
     usable = async_handler("listener", handler, names)
     result = await usable(*"ab"[: names.count(",") + 1])
@@ -148,7 +148,7 @@ def test_a_coroutine_function_is_called_directly(handler: Any) -> None:
         (Handlers().sync_method, "not async"),
         (staticmethod(bad), "not async"),
         (SyncCall(), "not async"),
-        (decorated(bad), "not async"),
+        (decorate(bad), "not async"),
         (generating, "async generator function"),
         (sync_generating, "is a generator function"),
         (Handlers, "is called with (messages, context)"),
@@ -160,7 +160,7 @@ def test_a_coroutine_function_is_called_directly(handler: Any) -> None:
         (functools.partial(good, 1, 2), "too many positional arguments"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_awaited_is_refused_in_one_line(handler: Any, text: str) -> None:
+def test_handlers_that_cannot_be_awaited_are_refused_in_one_line(handler: Any, text: str) -> None:
     with pytest.raises(IllegalHandlerError) as caught:
         async_handler("listener", handler, NAMES)
     assert text in str(caught.value)
@@ -174,7 +174,7 @@ def test_a_coroutine_in_the_place_of_its_function_is_refused_and_closed() -> Non
         async_handler("listener", cast("Any", good(1, 2)), NAMES)
 
 
-def test_a_function_in_c_is_judged_by_what_it_returns() -> None:
+def test_a_function_in_c_is_checked_when_it_returns() -> None:
     check_callable("f", min, "a, b")
     assert isinstance(async_handler("f", cast("Any", min), "a, b"), CheckedHandler)
 
@@ -185,7 +185,7 @@ def test_a_function_that_is_not_awaited_must_not_be_async() -> None:
         sync_function("choose", good, NAMES)
 
 
-async def test_what_returns_something_else_after_all_is_a_typed_error() -> None:
+async def test_a_result_that_cannot_be_awaited_is_a_typed_error() -> None:
     handler = async_handler("listener", cast("Any", lambda messages, context: len(messages)), NAMES)
     with pytest.raises(
         IllegalHandlerError, match="returned 2, which cannot be awaited; write async"
@@ -196,7 +196,7 @@ async def test_what_returns_something_else_after_all_is_a_typed_error() -> None:
 # ---------------------------------------------------------------------- consumers
 
 
-@pytest.mark.parametrize("handler", [bad, 5, SyncCall(), generating, lambda one: one])
+@pytest.mark.parametrize("handler", [bad, 5, SyncCall(), generating, lambda message: message])
 @pytest.mark.parametrize("name", ["listener", "orderly_listener"])
 async def test_a_push_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
     name: str, handler: Any
@@ -208,18 +208,18 @@ async def test_a_push_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
         assert network.peer(BROKER).codes() == []
 
 
-async def test_a_handler_whose_order_is_not_clear_is_refused() -> None:
+async def test_two_handlers_or_an_ambiguous_order_are_refused() -> None:
     """With ``orderly`` a handler of any order would never be called."""
-    given = ("a:1", "g", {"orders": "*"})
+    arguments = ("a:1", "g", {"orders": "*"})
     trio_open: Any = open_push_consumer
-    others: Any = ((sync.open_push_consumer, bad), (aio.open_push_consumer, good))
-    for other in ({"orderly": True}, {"orderly_listener": good}):
+    openers: Any = ((sync.open_push_consumer, bad), (aio.open_push_consumer, good))
+    for extra in ({"orderly": True}, {"orderly_listener": good}):
         with pytest.raises(LocalProtocolError, match="give one handler: "):
-            async with trio_open(*given, good, **other):
+            async with trio_open(*arguments, good, **extra):
                 pass
-        for open_consumer, handler in others:
+        for open_consumer, handler in openers:
             with pytest.raises(LocalProtocolError, match="give one handler: "):
-                open_consumer(*given, handler, **other)
+                open_consumer(*arguments, handler, **extra)
 
 
 @pytest.mark.parametrize("handler", [lambda message: message, bad, None, dict])
@@ -237,7 +237,7 @@ async def test_a_pop_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
 
 @pytest.mark.parametrize("name", ["listener", "orderly_listener"])
 async def test_a_handler_that_turns_out_not_to_be_async_ends_the_push_consumer(
-    name: str, autojump_clock: object
+    autojump_clock: object, name: str
 ) -> None:
     calls: list[object] = []
     listener: Any = lambda messages, _: calls.append(messages)  # noqa: E731 - a lambda is the case

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 REFUSAL = refusal(ResponseCode.SYSTEM_ERROR)
 
 
-class Seen(ClientHook):
+class Recorder(ClientHook):
     """Keeps a line for each call."""
 
     def __init__(self, name: str = "", lines: list[str] | None = None) -> None:
@@ -149,7 +149,7 @@ def test_the_guide_has_each_method_of_a_hook() -> None:
 
 async def test_hooks_see_a_send_from_outside_to_inside_and_back() -> None:
     lines: list[str] = []
-    hooks = (Seen("a ", lines), Seen("b ", lines))
+    hooks = (Recorder("a ", lines), Recorder("b ", lines))
     async with producer_fakes.world(client={"hooks": hooks}) as opened:
         await opened.producer.send(Message("T", b"x"))
         assert lines == [
@@ -160,7 +160,7 @@ async def test_hooks_see_a_send_from_outside_to_inside_and_back() -> None:
 
 
 async def test_hooks_see_each_kind_of_send() -> None:
-    hook = Seen()
+    hook = Recorder()
     async with producer_fakes.world(client={"hooks": [hook]}) as opened:
         queue = (await opened.producer.queues("T"))[0]
         hook.lines.clear()
@@ -179,7 +179,7 @@ async def test_hooks_see_each_kind_of_send() -> None:
 
 
 async def test_hooks_see_that_another_broker_is_tried() -> None:
-    hook = Seen()
+    hook = Recorder()
     async with producer_fakes.world(client={"hooks": [hook]}) as opened:
         for peer in (opened.a, opened.b):
             peer.on(Code.SEND_MESSAGE_V2, reply(code=ResponseCode.TOPIC_NOT_EXIST))
@@ -197,14 +197,19 @@ async def test_a_hook_may_change_the_messages() -> None:
     async with producer_fakes.world(client={"hooks": [Marking()]}) as opened:
         await opened.producer.send(Message("T", b"x", properties={"own": "1"}))
         await opened.producer.send(Message("T", b"x"))
-        sent = [decode_properties((one.ext_fields or {})["i"]) for one in opened.sent()]
-    assert [(one.get("own"), one["mark"]) for one in sent] == [("1", "m"), (None, "m")]
+        sent = [
+            decode_properties((properties.ext_fields or {})["i"]) for properties in opened.sent()
+        ]
+    assert [(properties.get("own"), properties["mark"]) for properties in sent] == [
+        ("1", "m"),
+        (None, "m"),
+    ]
 
 
 async def test_the_error_of_a_hook_is_logged_once_and_changes_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    hook, broken = Seen(), Broken()
+    hook, broken = Recorder(), Broken()
     async with producer_fakes.world(client={"hooks": [broken, hook]}) as opened:
         for _ in range(3):
             await opened.producer.send(Message("T", b"x"))
@@ -214,13 +219,13 @@ async def test_the_error_of_a_hook_is_logged_once_and_changes_nothing(
 
 
 async def test_a_trace_and_a_hook_see_the_same_sends() -> None:
-    hook = Seen()
+    hook = Recorder()
     async with producer_fakes.world(
         client={"hooks": [hook]}, brokers=("a",), enable_trace=True
     ) as opened:
         await opened.producer.send(Message("T", b"x"))
     assert hook.lines == ["started", "send 1 of pg", "SEND_OK", "closed"]
-    topics = [(one.ext_fields or {})["b"] for one in opened.sent()]
+    topics = [(properties.ext_fields or {})["b"] for properties in opened.sent()]
     assert topics == ["T", "RMQ_SYS_TRACE_TOPIC"]
 
 
@@ -229,8 +234,8 @@ async def test_without_hooks_a_client_has_no_chain() -> None:
         assert opened.client.hooks is None
 
 
-@pytest.mark.parametrize("hooks", [Seen(), [5], "hook", None])
-def test_what_is_no_hook_is_refused(hooks: Any) -> None:
+@pytest.mark.parametrize("hooks", [Recorder(), [5], "hook", None])
+def test_other_types_than_hooks_are_refused(hooks: Any) -> None:
     with pytest.raises(IllegalTypeError, match=r"ClientConfig.hooks: expected a tuple of hooks"):
         ClientConfig(hooks=hooks)
 
@@ -254,10 +259,10 @@ COMMIT = "commit orders 0 at b by the background: 1"
         ("pop", False, ["0 succeeded", "change_invisible_time orders at b: 1"]),
     ],
 )
-async def test_hooks_see_what_a_consumer_does(
-    flavour: str, result: object, lines: list[str], autojump_clock: object
+async def test_hooks_see_the_calls_of_a_consumer(
+    autojump_clock: object, flavour: str, result: object, lines: list[str]
 ) -> None:
-    hook = Seen()
+    hook = Recorder()
 
     async def handle(*_: object) -> Any:
         await trio.lowlevel.checkpoint()
@@ -268,12 +273,12 @@ async def test_hooks_see_what_a_consumer_does(
         async with consumer(flavour, client, handler=handle):
             await trio.sleep(3)
     pull = "pop" if flavour == "pop" else "pull"
-    seen = [f"{pull} orders at b: 1", "consume ID0 of g", *lines]
-    assert hook.lines == ["started", *seen, "closed"]
+    expected = [f"{pull} orders at b: 1", "consume ID0 of g", *lines]
+    assert hook.lines == ["started", *expected, "closed"]
 
 
-async def test_hooks_see_what_a_lite_pull_consumer_does(autojump_clock: object) -> None:
-    hook = Seen()
+async def test_hooks_see_the_calls_of_a_lite_pull_consumer(autojump_clock: object) -> None:
+    hook = Recorder()
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
         async with open_lite_pull_consumer(client, "g") as consumer:
@@ -286,7 +291,7 @@ async def test_hooks_see_what_a_lite_pull_consumer_does(autojump_clock: object) 
 
 
 async def test_hooks_see_pulls_that_fail(autojump_clock: object) -> None:
-    hook = Seen()
+    hook = Recorder()
     async with world(hooks=[hook]) as (network, client):
         for code in (Code.PULL_MESSAGE, Code.POP_MESSAGE):
             network.peer(BROKER).on(code, REFUSAL)
@@ -294,12 +299,14 @@ async def test_hooks_see_pulls_that_fail(autojump_clock: object) -> None:
             await trio.sleep(1.5)
         async with consumer("pop", client):
             await trio.sleep(1.5)
-    assert {f"{kind} orders at b: BrokerError" for kind in ("pull", "pop")} <= set(hook.lines)
+    assert {f"{operation} orders at b: BrokerError" for operation in ("pull", "pop")} <= set(
+        hook.lines
+    )
 
 
 @pytest.mark.parametrize("refused", [False, True], ids=["stored", "refused"])
 async def test_hooks_see_commits_in_the_background(autojump_clock: object, refused: bool) -> None:
-    hook = Seen()
+    hook = Recorder()
 
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
@@ -312,7 +319,7 @@ async def test_hooks_see_commits_in_the_background(autojump_clock: object, refus
 
 
 async def test_a_settlement_that_is_refused_is_seen_with_its_error(autojump_clock: object) -> None:
-    hook = Seen()
+    hook = Recorder()
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
         network.peer(BROKER).on(Code.ACK_MESSAGE, REFUSAL)
@@ -324,7 +331,7 @@ async def test_a_settlement_that_is_refused_is_seen_with_its_error(autojump_cloc
 async def test_the_error_of_a_hook_fails_no_handler(
     autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    hook = Seen()
+    hook = Recorder()
     async with world(hooks=[Broken(), hook]) as (network, client):
         bring_messages(network, make_messages())
         async with open_push_consumer(client, "g", {"orders": "*"}, ignore):

@@ -25,7 +25,7 @@ def test_no_text_begins_a_line_or_moves_a_terminal(text: str, shown: str) -> Non
     assert log_text(text) == shown
 
 
-def test_a_long_text_is_cut_and_says_so() -> None:
+def test_a_long_text_is_cut_and_shows_its_length() -> None:
     assert log_text("x" * MAX_LENGTH) == "x" * MAX_LENGTH
     assert log_text("x" * 20_000) == "x" * MAX_LENGTH + "... (20000 characters)"
 

@@ -36,7 +36,7 @@ def test_warnings_are_due_at_once_and_then_at_doubling_intervals() -> None:
     due = [now for now in range(1200) if interval.is_due("refused", 100.0 + now)]
 
     assert due[:6] == [0, 10, 30, 70, 150, 310]
-    assert {after - before for before, after in pairwise(due[5:])} == {LONGEST_INTERVAL}
+    assert {later - earlier for earlier, later in pairwise(due[5:])} == {LONGEST_INTERVAL}
     assert len(due) < 10
 
 
@@ -159,7 +159,7 @@ async def test_a_server_is_warned_of_as_long_as_anything_fails_because_of_it(
     assert list_logged(caplog)[-1].startswith("queues: b:1: refused")
 
 
-async def test_what_was_over_before_a_warning_was_due_is_not_mentioned(
+async def test_an_outage_that_ends_before_its_warning_is_not_logged(
     autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "rocketwire.client")
@@ -170,7 +170,7 @@ async def test_what_was_over_before_a_warning_was_due_is_not_mentioned(
     assert caplog.messages == []
 
 
-async def test_name_servers_and_topics_are_told_apart_and_retry_topics_are_quiet(
+async def test_name_servers_and_topics_have_separate_outages(
     autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "rocketwire.client")
@@ -226,7 +226,7 @@ def test_advice_depends_on_the_error(error: Exception, advice: str) -> None:
         ),
     ],
 )
-async def test_a_warning_is_one_line_that_says_an_address_once(
+async def test_a_warning_is_one_line_with_the_address_once(
     subject: str, reason: Exception | str, line: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     Outages().report(subject, reason)
@@ -236,7 +236,7 @@ async def test_a_warning_is_one_line_that_says_an_address_once(
     assert logged.isprintable()
 
 
-async def test_a_topic_whose_broker_left_is_not_to_be_created(
+async def test_the_advice_for_a_lost_broker_is_to_start_it(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     Outages("group g").report_route("T", TopicRouteNotFoundError("T", ("broker-a",)))

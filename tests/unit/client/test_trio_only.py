@@ -71,16 +71,16 @@ def coroutine_methods(owner: object) -> list[str]:
 def call_of(owner: object, name: str) -> Callable[[], Awaitable[object]]:
     """A call with None for every argument that has to be given."""
     method = getattr(owner, name)
-    plain: list[None] = []
+    positional: list[None] = []
     named: dict[str, None] = {}
     for parameter in inspect.signature(method).parameters.values():
         if parameter.default is not parameter.empty:
             continue
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
-            plain.append(None)
+            positional.append(None)
         elif parameter.kind is parameter.KEYWORD_ONLY:
             named[parameter.name] = None
-    return lambda: method(*plain, **named)
+    return lambda: method(*positional, **named)
 
 
 async def _ignore(*_: object) -> None:
@@ -119,7 +119,7 @@ async def everything() -> AsyncGenerator[dict[str, object]]:
 
 @pytest.mark.parametrize("error_of", [error_in_asyncio, error_without_loop])
 async def test_every_coroutine_method_is_refused(
-    error_of: Callable[[Callable[[], Any]], BaseException | None], autojump_clock: object
+    autojump_clock: object, error_of: Callable[[Callable[[], Any]], BaseException | None]
 ) -> None:
     async with everything() as clients:
         calls = {
@@ -134,7 +134,7 @@ async def test_every_coroutine_method_is_refused(
     assert wrong == {}
 
 
-async def test_what_changes_a_consumer_without_being_awaited_is_refused() -> None:
+async def test_synchronous_changes_of_consumers_are_refused() -> None:
     async with everything() as clients:
         push, lite, pop, pool = (clients[name] for name in ("push", "lite", "pop", "pool"))
         calls: list[tuple[object, str, tuple[object, ...]]] = [
@@ -156,8 +156,8 @@ async def test_what_changes_a_consumer_without_being_awaited_is_refused() -> Non
         assert "T" not in (*push.topics(), *lite.topics(), *pop.topics())  # type: ignore[attr-defined]  # the same of all three
 
 
-def _open_producer(given: str) -> object:
-    return open_producer(given, "g")
+def _open_producer(client: str) -> object:
+    return open_producer(client, "g")
 
 
 @pytest.mark.parametrize("opener", [open_client, _open_producer])

@@ -490,9 +490,7 @@ async def test_bodies_of_requests_that_are_served_at_once_have_a_limit_together(
     assert [(one.code, one.opaque) for one in (served, later)] == [(0, 0), (0, 9)]
 
 
-async def test_requests_that_are_refused_are_two_warnings(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_requests_that_are_refused_are_two_warnings(caplog: pytest.LogCaptureFixture) -> None:
     goes_on = trio.Event()
 
     async def handler(_: RemotingCommand) -> RemotingCommand:

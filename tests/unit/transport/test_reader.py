@@ -83,9 +83,7 @@ async def test_what_is_missing_comes_in_one_piece_and_an_end_before_it_is_seen()
             assert await inlet.receive(7999) == b""
 
 
-async def test_nothing_is_read_once_the_connection_is_over(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_nothing_is_read_once_the_connection_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     async def over_meanwhile(descriptor: int) -> None:
         inlet.close()
 

@@ -107,7 +107,7 @@ def test_a_message_with_two_delays_is_refused(delays: dict[str, Any]) -> None:
         Message("orders", b"x", **delays)
 
 
-def test_what_is_unusual_and_clear_is_taken() -> None:
+def test_equivalent_types_are_accepted() -> None:
     class Text(str):
         __slots__ = ()
 
@@ -122,7 +122,7 @@ def test_what_is_unusual_and_clear_is_taken() -> None:
     assert untyped(Message)("o", b"x", keys=frozenset("a"), properties=None, flag=2).flag == 2
 
 
-async def test_what_is_no_message_is_refused_by_every_send() -> None:
+async def test_every_send_refuses_other_types_than_messages() -> None:
     async with producer_fakes.world() as it:
         wrong: Any = "text"
         for send in (
@@ -320,7 +320,7 @@ OPENERS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("opener", OPENERS)
 @pytest.mark.parametrize("client", [NOWHERE, ClientConfig(namesrv_addr=NOWHERE)])
 async def test_everything_is_opened_with_settings_or_addresses(
-    opener: str, client: object, autojump_clock: object
+    autojump_clock: object, opener: str, client: object
 ) -> None:
     async with OPENERS[opener](client) as opened:
         assert opened is not None
@@ -328,7 +328,7 @@ async def test_everything_is_opened_with_settings_or_addresses(
 
 @pytest.mark.parametrize("opener", [*OPENERS])
 @pytest.mark.parametrize("client", [None, 9876, b"a:1", ["a:1"]])
-async def test_what_is_no_client_is_refused(opener: str, client: object) -> None:
+async def test_other_types_than_clients_are_refused(opener: str, client: object) -> None:
     with pytest.raises(
         IllegalTypeError, match=r"(client|config): expected .*'host:port;host:port'"
     ):
@@ -349,7 +349,7 @@ TEXT = r"rocketwire\.client needs trio: call it from trio\.run\(\.\.\.\)"
 
 
 @pytest.mark.parametrize("opener", [*OPENERS, "pool"])
-def test_asyncio_and_plain_threads_are_told_that_the_clients_need_trio(opener: str) -> None:
+def test_opening_outside_of_trio_is_refused(opener: str) -> None:
     openers = dict(OPENERS)
     openers["pool"] = lambda address: open_pool(ClientConfig(namesrv_addr=address))
     opened = openers[opener]

@@ -62,7 +62,7 @@ async def world(**settings: Any) -> AsyncGenerator[World]:
             yield World(client, peers)
 
 
-async def test_a_route_is_asked_for_once_however_many_want_it() -> None:
+async def test_concurrent_callers_share_one_route_request() -> None:
     async with world() as opened:
         async with trio.open_nursery() as nursery:
             for _ in range(5):
@@ -73,7 +73,7 @@ async def test_a_route_is_asked_for_once_however_many_want_it() -> None:
         assert opened.client.client_id == "1.1.1.1@i"
 
 
-async def test_no_route_is_an_error_and_a_known_one_stays_when_the_topic_is_gone() -> None:
+async def test_a_missing_route_is_an_error_but_a_cached_one_stays() -> None:
     async with world() as opened:
         opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, GONE)
         with pytest.raises(TopicRouteNotFoundError):
@@ -88,14 +88,12 @@ async def test_no_route_is_an_error_and_a_known_one_stays_when_the_topic_is_gone
             await opened.client.refresh_route("T")
 
 
-async def test_routes_are_refreshed_every_thirty_seconds_and_changes_are_told(
-    autojump_clock: object,
-) -> None:
+async def test_routes_are_refreshed_every_thirty_seconds(autojump_clock: object) -> None:
     async with world() as opened:
-        producer, consumer, other = Producer(), Consumer(), Consumer("h", ("U",))
+        producer, consumer, second_consumer = Producer(), Consumer(), Consumer("h", ("U",))
         opened.client.add_producer(producer)
         opened.client.add_consumer(consumer)
-        opened.client.add_consumer(other)
+        opened.client.add_consumer(second_consumer)
         await trio.sleep(31)
         opened.name_server.on(
             Code.GET_ROUTEINFO_BY_TOPIC, reply(body=replace(ROUTE, broker_datas=()))
@@ -104,11 +102,11 @@ async def test_routes_are_refreshed_every_thirty_seconds_and_changes_are_told(
 
         assert producer.heard == [("T", 1), ("T", 0)]
         assert consumer.heard == [("T", 1), ("T", 0)]
-        assert other.heard == [("U", 1), ("U", 0)]
+        assert second_consumer.heard == [("U", 1), ("U", 0)]
         assert opened.client.routes.brokers == {}
 
 
-async def test_the_name_servers_may_be_away_while_routes_are_used(autojump_clock: object) -> None:
+async def test_cached_routes_are_used_while_name_servers_are_down(autojump_clock: object) -> None:
     async with world() as opened:
         opened.client.add_producer(Producer())
         await opened.client.route("T")
@@ -123,7 +121,7 @@ async def test_the_name_servers_may_be_away_while_routes_are_used(autojump_clock
         assert (await opened.client.route("T")).order_topic_conf == "b:1"
 
 
-async def test_a_broker_is_looked_up_once_more_before_it_is_unknown() -> None:
+async def test_an_unknown_broker_causes_one_more_lookup() -> None:
     async with world() as opened:
         with pytest.raises(BrokerNotFoundError) as caught:
             await opened.client.master("b")
@@ -153,7 +151,7 @@ async def test_heartbeats_begin_with_a_member_and_reach_slaves_for_consumers(
         assert beats[0] == beats[-1]
         assert beats[0] is not None
         assert beats[0].client_id == "1.1.1.1@i"
-        assert [one.group_name for one in beats[0].producer_data_set or ()] == ["p"]
+        assert [group.group_name for group in beats[0].producer_data_set or ()] == ["p"]
         assert opened.heartbeats(opened.slave) == []
         assert opened.client.broker_version(MASTER) == 479
         opened.client.add_consumer(Consumer())
@@ -169,18 +167,16 @@ async def test_a_new_connection_to_a_broker_starts_with_a_heartbeat(autojump_clo
         opened.client.add_producer(Producer())
         await opened.master.asked(Code.HEART_BEAT)
         await trio.sleep(1)
-        before = len(opened.heartbeats(opened.master))
+        count = len(opened.heartbeats(opened.master))
         await opened.master.disconnect()
         opened.master.on(Code.GET_MAX_OFFSET, reply(ext_fields={"offset": "1"}))
         await opened.client.brokers.call(MASTER, Code.GET_MAX_OFFSET)
         await trio.sleep(1)
 
-        assert len(opened.heartbeats(opened.master)) == before + 1
+        assert len(opened.heartbeats(opened.master)) == count + 1
 
 
-async def test_a_broker_that_does_not_answer_a_heartbeat_is_tried_again(
-    autojump_clock: object,
-) -> None:
+async def test_heartbeats_are_sent_again_after_a_failure(autojump_clock: object) -> None:
     async with world() as opened:
         await opened.client.route("T")
         opened.master.is_up = False
@@ -199,10 +195,10 @@ async def test_brokers_that_can_get_short_heartbeats(autojump_clock: object) -> 
         opened.client.add_consumer(Consumer())
         await trio.sleep(65)
 
-        forms = [one.is_without_sub for one in opened.heartbeats(opened.master) if one]
+        forms = [group.is_without_sub for group in opened.heartbeats(opened.master) if group]
         assert forms[0] is False
         assert forms[-1] is True
-        assert all(one and not one.is_without_sub for one in opened.heartbeats(opened.slave))
+        assert all(group and not group.is_without_sub for group in opened.heartbeats(opened.slave))
 
 
 async def test_a_group_has_one_member_of_each_kind_in_an_instance() -> None:
@@ -215,7 +211,7 @@ async def test_a_group_has_one_member_of_each_kind_in_an_instance() -> None:
             opened.client.add_consumer(Consumer())
 
 
-async def test_who_leaves_is_unregistered_at_the_brokers_that_were_talked_to(
+async def test_leaving_members_are_unregistered_at_contacted_brokers(
     autojump_clock: object,
 ) -> None:
     async with world() as opened:
@@ -228,17 +224,17 @@ async def test_who_leaves_is_unregistered_at_the_brokers_that_were_talked_to(
         opened.slave.on(Code.UNREGISTER_CLIENT, reply(code=1))
         await opened.client.remove_consumer(consumer)
         await opened.client.remove_consumer(consumer)
-        left = [dict(one.ext_fields or {}) for one in opened.master.requests if one.code == 35]
+        unregistrations = [
+            dict(group.ext_fields or {}) for group in opened.master.requests if group.code == 35
+        ]
 
-        assert left == [{"clientID": "1.1.1.1@i", "consumerGroup": "g"}]
-    assert [one.ext_fields for one in opened.master.requests if one.code == 35][1:] == [
+        assert unregistrations == [{"clientID": "1.1.1.1@i", "consumerGroup": "g"}]
+    assert [group.ext_fields for group in opened.master.requests if group.code == 35][1:] == [
         {"clientID": "1.1.1.1@i", "producerGroup": "p"}
     ]
 
 
-async def test_who_was_refused_does_not_take_the_member_of_its_group_along(
-    autojump_clock: object,
-) -> None:
+async def test_removing_a_refused_member_keeps_the_accepted_one(autojump_clock: object) -> None:
     async with world() as opened:
         await opened.client.route("T")
         producer, consumer = Producer(), Consumer()
@@ -250,10 +246,12 @@ async def test_who_was_refused_does_not_take_the_member_of_its_group_along(
 
         assert opened.client.producers == {"p": producer}
         assert opened.client.consumers == {"g": consumer}
-        assert [one for one in opened.master.requests if one.code == Code.UNREGISTER_CLIENT] == []
+        assert [
+            group for group in opened.master.requests if group.code == Code.UNREGISTER_CLIENT
+        ] == []
 
 
-async def test_a_heartbeat_that_is_on_its_way_does_not_bring_back_who_leaves(
+async def test_a_heartbeat_in_flight_does_not_restore_a_leaving_member(
     autojump_clock: object,
 ) -> None:
     handled: list[tuple[Code, list[str | None]]] = []
@@ -261,7 +259,7 @@ async def test_a_heartbeat_that_is_on_its_way_does_not_bring_back_who_leaves(
     async def heartbeat(request: RemotingCommand) -> RemotingCommand:
         await trio.sleep(0.5)  # in another thread of the broker, which is late
         data = decode_body(HeartbeatData, request.body) or HeartbeatData()
-        groups = [one.group_name for one in data.consumer_data_set or ()]
+        groups = [group.group_name for group in data.consumer_data_set or ()]
         handled.append((Code.HEART_BEAT, groups))
         return reply()
 
@@ -283,9 +281,9 @@ async def test_a_heartbeat_that_is_on_its_way_does_not_bring_back_who_leaves(
             await trio.sleep(0.1)
             await opened.client.remove_consumer(consumer)
 
-        left = handled.index((Code.UNREGISTER_CLIENT, ["g"]))
-        assert (Code.HEART_BEAT, ["h", "g"]) in handled[:left]
-        assert [groups for _, groups in handled[left:] if "g" in groups] == [["g"]]
+        departure = handled.index((Code.UNREGISTER_CLIENT, ["g"]))
+        assert (Code.HEART_BEAT, ["h", "g"]) in handled[:departure]
+        assert [groups for _, groups in handled[departure:] if "g" in groups] == [["g"]]
         assert (Code.HEART_BEAT, ["h"]) in handled
 
 
@@ -306,7 +304,7 @@ async def test_closing_takes_no_longer_than_its_limit_and_leaves_no_connection(
     assert opened.name_server.channels == []
 
 
-async def test_a_name_server_is_connected_to_before_it_is_asked() -> None:
+async def test_a_name_server_is_connected_before_the_first_request() -> None:
     async with world() as opened:
         await trio.testing.wait_all_tasks_blocked()
         assert opened.client.pool.addresses == (NS,)
@@ -330,13 +328,13 @@ async def test_a_name_server_absent_at_the_start_is_used_when_it_is_back() -> No
             assert await client.route("T") == ROUTE
 
 
-async def test_an_instance_of_its_own_has_a_name_of_its_own() -> None:
+async def test_own_instances_have_different_client_ids() -> None:
     config = ClientConfig(namesrv_addr=NS)
     async with (
         open_network() as network,
-        open_client(config, connect=network.connect) as one,
-        open_client(config, connect=network.connect) as other,
+        open_client(config, connect=network.connect) as first,
+        open_client(config, connect=network.connect) as second,
         open_client(config, own_instance=False, connect=network.connect) as shared,
     ):
-        assert one.client_id != other.client_id
+        assert first.client_id != second.client_id
         assert shared.client_id.endswith("@DEFAULT")

@@ -51,8 +51,8 @@ ROUTE = TopicRouteData(broker_datas=(BrokerData(broker_name="b", broker_addrs={0
 async def servers(
     *addresses: str, **settings: Any
 ) -> AsyncGenerator[tuple[NameServers, MemoryNetwork, ChannelPool]]:
-    given: dict[str, Any] = {"namesrv_addr": addresses, **settings}
-    config = ClientConfig(**given)
+    all_settings: dict[str, Any] = {"namesrv_addr": addresses, **settings}
+    config = ClientConfig(**all_settings)
     async with (
         open_network() as network,
         open_pool(config, environment={}, connect=network.connect) as pool,
@@ -62,7 +62,7 @@ async def servers(
         yield NameServers(pool, config, environment={}, chance=random.Random(1)), network, pool
 
 
-async def test_a_dead_server_costs_one_attempt_and_the_living_one_is_kept() -> None:
+async def test_a_dead_server_costs_one_attempt() -> None:
     for dead, alive in ((ONE, TWO), (TWO, ONE)):
         async with servers(ONE, TWO) as (names, network, _):
             network.peer(dead).is_up = False
@@ -73,7 +73,7 @@ async def test_a_dead_server_costs_one_attempt_and_the_living_one_is_kept() -> N
             assert len(network.peer(alive).requests) == 5
 
 
-async def test_a_server_that_dies_is_left_in_the_same_call() -> None:
+async def test_a_call_changes_the_server_when_it_dies() -> None:
     async with servers(ONE, TWO) as (names, network, _):
         await names.cluster_info()
         first = names.chosen or ""
@@ -93,7 +93,7 @@ async def test_a_silent_server_takes_half_of_the_time_at_most(autojump_clock: ob
         assert trio.current_time() - started == pytest.approx(2)
 
 
-async def test_where_nobody_answers_the_last_error_comes_out(autojump_clock: object) -> None:
+async def test_without_an_answering_server_the_last_error_is_raised(autojump_clock: object) -> None:
     async with servers(ONE, TWO) as (names, network, _):
         network.peer(ONE).on(Code.GET_BROKER_CLUSTER_INFO, None)
         network.peer(TWO).on(Code.GET_BROKER_CLUSTER_INFO, None)
@@ -106,7 +106,7 @@ async def test_where_nobody_answers_the_last_error_comes_out(autojump_clock: obj
             await names.cluster_info()
 
 
-async def test_an_answer_that_says_no_is_an_answer() -> None:
+async def test_an_error_code_of_a_name_server_is_raised() -> None:
     async with servers(ONE, TWO) as (names, network, _):
         for address in (ONE, TWO):
             network.peer(address).on(Code.PUT_KV_CONFIG, reply(code=1, remark="no"))
@@ -118,14 +118,14 @@ async def test_an_answer_that_says_no_is_an_answer() -> None:
     assert str(caught.value) == f"{names.chosen}: request PUT_KV_CONFIG (100): SYSTEM_ERROR (1) no"
 
 
-async def test_an_answer_that_cannot_be_read_is_an_error() -> None:
+async def test_an_unreadable_answer_is_an_error() -> None:
     async with servers(ONE) as (names, network, _):
         network.peer(ONE).on(Code.GET_BROKER_CLUSTER_INFO, reply(body=b"{"))
         with pytest.raises(DecodeError):
             await names.cluster_info()
 
 
-async def test_those_that_failed_are_probed_and_come_back() -> None:
+async def test_failed_servers_are_probed_and_return() -> None:
     async with servers(ONE, TWO) as (names, network, pool):
         await names.cluster_info()
         first = names.chosen or ""
@@ -138,7 +138,7 @@ async def test_those_that_failed_are_probed_and_come_back() -> None:
         assert first in pool.addresses
 
 
-async def test_a_new_list_gives_up_the_channels_of_those_that_are_gone() -> None:
+async def test_a_new_list_closes_the_channels_of_removed_servers() -> None:
     async with servers(ONE, TWO) as (names, _, pool):
         await names.cluster_info()
         gone = names.chosen or ""
@@ -154,10 +154,10 @@ async def test_a_name_with_several_records_is_several_servers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def records(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
-        found = {"many": ["127.0.0.1", "127.0.0.2", "127.0.0.1"], "one": ["127.0.0.3"]}
-        if host not in found:
+        by_host = {"many": ["127.0.0.1", "127.0.0.2", "127.0.0.1"], "one": ["127.0.0.3"]}
+        if host not in by_host:
             raise OSError("no such name")
-        return [(0, 0, 0, "", (address, port)) for address in found[host]]
+        return [(0, 0, 0, "", (address, port)) for address in by_host[host]]
 
     async with servers("many:9", "one:9", "none:9") as (names, _, _):
         monkeypatch.setattr(trio.socket, "getaddrinfo", records)
@@ -184,7 +184,7 @@ async def test_dns_name_with_ever_new_records(monkeypatch: pytest.MonkeyPatch) -
         assert pool.hostnames == dict.fromkeys(names.addresses, "many")
 
 
-async def test_a_name_that_cannot_be_one_is_kept_and_not_looked_up() -> None:
+async def test_an_impossible_dns_name_is_kept_without_a_lookup() -> None:
     address = f"{'x' * 64}:9"
     async with servers(address) as (names, _, _):
         await names.refresh()
@@ -192,15 +192,15 @@ async def test_a_name_that_cannot_be_one_is_kept_and_not_looked_up() -> None:
         assert names.addresses == (address,)
 
 
-async def test_without_a_configured_server_the_address_server_is_asked(
+async def test_without_configured_servers_the_address_server_is_queried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[str] = []
-    told: list[tuple[str, ...] | ClientError] = [ClientError("not now"), ("127.0.0.1:7",)]
+    urls: list[str] = []
+    responses: list[tuple[str, ...] | ClientError] = [ClientError("not now"), ("127.0.0.1:7",)]
 
     async def fetch(url: str) -> tuple[str, ...]:
-        asked.append(url)
-        answer = told.pop(0)
+        urls.append(url)
+        answer = responses.pop(0)
         if isinstance(answer, ClientError):
             raise answer
         return answer
@@ -208,12 +208,12 @@ async def test_without_a_configured_server_the_address_server_is_asked(
     monkeypatch.setattr("rocketwire.client.net.address_server.fetch_name_servers", fetch)
     settings = {"unit_name": "u", "address_server_domain": "addresses.example"}
     async with servers(namesrv_addr=None, **settings) as (names, _, _):
-        known: list[tuple[str, ...]] = []
+        addresses: list[tuple[str, ...]] = []
         for _ in range(2):
             await names.refresh()
-            known.append(names.addresses)
-    assert known == [(), ("127.0.0.1:7",)]
-    assert asked == ["http://addresses.example:8080/rocketmq/nsaddr-u?nofix=1"] * 2
+            addresses.append(names.addresses)
+    assert addresses == [(), ("127.0.0.1:7",)]
+    assert urls == ["http://addresses.example:8080/rocketmq/nsaddr-u?nofix=1"] * 2
 
 
 TOPICS, NOT_FOUND = TopicList(topic_list=("a",)), reply(code=ResponseCode.QUERY_NOT_FOUND)
@@ -278,7 +278,7 @@ OPERATIONS: dict[str, tuple[Code, RemotingCommand, object, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("call", OPERATIONS)
-async def test_every_operation_is_asked_and_read(call: str) -> None:
+async def test_every_operation_sends_its_fields_and_returns_its_value(call: str) -> None:
     code, answer, expected, fields = OPERATIONS[call]
     method, *arguments = call.split()
     async with servers(ONE) as (names, network, _):
@@ -297,8 +297,8 @@ async def test_operations_with_bodies_and_settings() -> None:
         await names.register_topic("T", ROUTE)
         await names.update_configuration({"a": "b"})
 
-    asked, registered, updated = peer.requests
-    assert asked.ext_fields == {"topic": "T", "acceptStandardJsonOnly": "true"}
+    urls, registered, updated = peer.requests
+    assert urls.ext_fields == {"topic": "T", "acceptStandardJsonOnly": "true"}
     assert (registered.ext_fields, registered.body) == ({"topic": "T"}, encode_body(ROUTE))
     assert updated.body == b"a=b\n"
 
@@ -324,30 +324,30 @@ async def test_no_route_is_an_error_of_its_own() -> None:
             assert caught.value.topic == "T"
 
 
-async def test_one_server_is_asked_alone() -> None:
+async def test_each_server_can_be_called_alone() -> None:
     async with servers(ONE, TWO) as (names, network, _):
         for server in names.each():
             await server.cluster_info()
-        assert [len(network.peer(one).requests) for one in (ONE, TWO)] == [1, 1]
+        assert [len(network.peer(address).requests) for address in (ONE, TWO)] == [1, 1]
         network.peer(ONE).is_up = False
         await network.peer(ONE).disconnect()
         with pytest.raises(ConnectFailedError):
-            await next(one for one in names.each() if one.address == ONE).cluster_info()
+            await next(address for address in names.each() if address.address == ONE).cluster_info()
 
 
-async def test_an_error_says_that_no_name_server_accepts_a_connection() -> None:
+async def test_connection_errors_name_all_name_servers() -> None:
     async with servers(ONE, TWO) as (names, network, _):
-        for one in (ONE, TWO):
-            await network.peer(one).go_down()
+        for address in (ONE, TWO):
+            await network.peer(address).go_down()
         with pytest.raises(ConnectFailedError) as caught:
             await names.cluster_info()
 
-    refused = sorted(f"{one}: connection refused" for one in (ONE, TWO))
+    refused = sorted(f"{address}: connection refused" for address in (ONE, TWO))
     text = str(caught.value)
     assert text.startswith("name servers ")
     assert sorted(text.removeprefix("name servers ").split("; ")) == refused
 
 
-async def test_the_calls_alone_ask_nobody() -> None:
+async def test_calls_without_servers_are_errors() -> None:
     with pytest.raises(NameServerError):
         await NameServerCalls().cluster_info()

@@ -31,7 +31,7 @@ KEYS = Credentials("a", "s")
 
 
 @asynccontextmanager
-async def pooled(
+async def open_pool_and_peer(
     config: ClientConfig | None = None,
 ) -> AsyncGenerator[tuple[pools.ChannelPool, ScriptedPeer]]:
     async with (
@@ -46,8 +46,8 @@ async def never(host: str, port: int) -> trio.abc.Stream:
     raise AssertionError(f"{host}:{port}")
 
 
-async def test_all_who_ask_share_one_channel() -> None:
-    async with pooled() as (pool, peer):
+async def test_concurrent_requests_share_one_channel() -> None:
+    async with open_pool_and_peer() as (pool, peer):
         peer.on(30, reply(code=0))
         async with trio.open_nursery() as nursery:
             for _ in range(20):
@@ -81,8 +81,8 @@ async def test_a_caller_cancelled_while_connecting_leaves_others_the_channel(
         assert network.peer(PEER).connections == 1
 
 
-async def test_nobody_there_is_an_error_for_each_and_the_next_call_tries_again() -> None:
-    async with pooled() as (pool, peer):
+async def test_each_caller_gets_a_connect_error_and_a_later_call_connects() -> None:
+    async with open_pool_and_peer() as (pool, peer):
         peer.on(30, reply())
         peer.is_up = False
         failures: list[ConnectFailedError] = []
@@ -103,7 +103,7 @@ async def test_nobody_there_is_an_error_for_each_and_the_next_call_tries_again()
 
 async def test_an_error_names_the_address_and_the_one_it_is_mapped_to() -> None:
     config = ClientConfig(address_remap={"10.0.0.1:10911": "nobody:1", "*": PEER})
-    async with pooled(config) as (pool, peer):
+    async with open_pool_and_peer(config) as (pool, peer):
         peer.on(30, reply(code=7))
 
         assert (await pool.request("10.0.0.2:10911", ASK)).code == 7
@@ -128,7 +128,7 @@ async def test_connecting_takes_no_longer_than_its_limit(autojump_clock: object)
 async def test_a_request_answered_go_away_is_sent_once_more_over_a_new_channel(
     reconnects: bool, codes: list[int], connections: int
 ) -> None:
-    async with pooled(ClientConfig(reconnect_for_go_away=reconnects)) as (pool, peer):
+    async with open_pool_and_peer(ClientConfig(reconnect_for_go_away=reconnects)) as (pool, peer):
         for code in codes:
             peer.expect(30, reply(code=code))
         assert (await pool.request(PEER, ASK)).code == codes[-1]
@@ -136,15 +136,13 @@ async def test_a_request_answered_go_away_is_sent_once_more_over_a_new_channel(
         assert peer.connections == connections
 
 
-async def test_what_is_on_its_way_ends_on_the_channel_that_is_given_up(
-    autojump_clock: object,
-) -> None:
+async def test_requests_in_flight_end_on_an_invalidated_channel(autojump_clock: object) -> None:
     async def late(_: RemotingCommand) -> RemotingCommand:
         await trio.sleep(1)
         return reply(code=9)
 
     codes: list[int] = []
-    async with pooled() as (pool, peer):
+    async with open_pool_and_peer() as (pool, peer):
         peer.on(11, late)
         peer.on(30, reply())
 
@@ -164,10 +162,10 @@ async def test_what_is_on_its_way_ends_on_the_channel_that_is_given_up(
         assert len(peer.channels) == 1
 
 
-async def test_a_silent_channel_is_given_up_and_a_slow_request_is_not_silence(
+async def test_a_silent_channel_is_dropped_but_not_for_a_slow_request(
     autojump_clock: object,
 ) -> None:
-    async with pooled() as (pool, peer):
+    async with open_pool_and_peer() as (pool, peer):
         peer.on(11, None)
         peer.on(30, reply())
         with pytest.raises(RequestTimeoutError) as caught:
@@ -192,7 +190,7 @@ async def test_a_silent_channel_is_given_up_and_a_slow_request_is_not_silence(
 async def test_a_broken_connection_fails_its_requests_and_is_replaced(
     autojump_clock: object,
 ) -> None:
-    async with pooled() as (pool, peer):
+    async with open_pool_and_peer() as (pool, peer):
         peer.on(11, None)
         peer.on(30, reply())
         async with trio.open_nursery() as nursery:
@@ -209,10 +207,8 @@ async def test_a_broken_connection_fails_its_requests_and_is_replaced(
         assert peer.connections == 2
 
 
-async def test_an_idle_channel_is_closed_and_made_anew_when_it_is_needed(
-    autojump_clock: object,
-) -> None:
-    async with pooled(ClientConfig(channel_idle_timeout=120)) as (pool, peer):
+async def test_an_idle_channel_is_closed_and_opened_again_on_demand(autojump_clock: object) -> None:
+    async with open_pool_and_peer(ClientConfig(channel_idle_timeout=120)) as (pool, peer):
         peer.on(30, reply())
         await pool.request(PEER, ASK)
         await trio.sleep(121)
@@ -223,7 +219,7 @@ async def test_an_idle_channel_is_closed_and_made_anew_when_it_is_needed(
 
 
 async def test_one_way_requests_go_out_and_fail_like_others(autojump_clock: object) -> None:
-    async with pooled() as (pool, peer):
+    async with open_pool_and_peer() as (pool, peer):
         peer.on(37, reply())
         await pool.send_oneway(PEER, RemotingCommand(code=37))
         assert (await peer.asked(37)).is_oneway
@@ -238,7 +234,7 @@ async def test_one_way_requests_go_out_and_fail_like_others(autojump_clock: obje
 
 async def test_requests_carry_namespace_zone_and_signature() -> None:
     config = ClientConfig(namespace_v2="space", zone_name="z", credentials=KEYS)
-    async with pooled(config) as (pool, peer):
+    async with open_pool_and_peer(config) as (pool, peer):
         peer.on(30, reply())
         await pool.request(PEER, replace(ASK, ext_fields={"topic": "T"}))
         fields = dict(peer.requests[0].ext_fields or {})
@@ -254,7 +250,7 @@ async def test_the_peers_requests_are_answered_by_code() -> None:
         return reply(remark=f"{address} {request.code}")
 
     heard: list[str] = []
-    async with pooled() as (pool, peer):
+    async with open_pool_and_peer() as (pool, peer):
         pool.handle(307, answer)
         pool.on_connected(heard.append)
         await pool.connect(PEER)
@@ -264,8 +260,8 @@ async def test_the_peers_requests_are_answered_by_code() -> None:
     assert heard == [PEER]
 
 
-async def test_who_will_be_asked_soon_is_connected_to_before() -> None:
-    async with pooled() as (pool, peer):
+async def test_connect_soon_opens_a_channel_before_the_first_request() -> None:
+    async with open_pool_and_peer() as (pool, peer):
         pool.connect_soon(PEER)
         await trio.testing.wait_all_tasks_blocked()
         pool.connect_soon(PEER)
@@ -281,11 +277,9 @@ async def test_who_will_be_asked_soon_is_connected_to_before() -> None:
     assert PEER not in pool.addresses
 
 
-async def test_too_many_addresses_and_no_addresses_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_invalid_and_too_many_addresses_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pools, "MAX_CHANNELS", 1)
-    async with pooled() as (pool, peer):
+    async with open_pool_and_peer() as (pool, peer):
         peer.on(30, reply())
         with pytest.raises(IllegalAddressError, match="not host:port: 'nowhere'"):
             await pool.request("nowhere", ASK)
@@ -294,7 +288,7 @@ async def test_too_many_addresses_and_no_addresses_are_refused(
             await pool.request("other:1", ASK)
 
 
-async def test_a_closed_pool_wakes_who_waits_and_takes_nothing_more(autojump_clock: object) -> None:
+async def test_closing_the_pool_fails_pending_and_new_requests(autojump_clock: object) -> None:
     async with open_network() as network, trio.open_nursery() as nursery:
         peer = network.peer(PEER)
         peer.on(11, None)
@@ -310,7 +304,7 @@ async def test_a_closed_pool_wakes_who_waits_and_takes_nothing_more(autojump_clo
             await pool.request(PEER, ASK)
 
 
-async def test_over_real_sockets_it_says_who_refused() -> None:
+async def test_connect_errors_of_real_sockets_name_the_address() -> None:
     listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
     port = listener.socket.getsockname()[1]
     await listener.aclose()

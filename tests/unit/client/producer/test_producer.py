@@ -41,12 +41,12 @@ HELLO = Message("T", b"hello")
 GONE = reply(code=17, remark="no route")
 
 
-def told(request: RemotingCommand) -> dict[str, str]:
+def read_fields(request: RemotingCommand) -> dict[str, str]:
     return dict(request.ext_fields or {})
 
 
 @pytest.mark.parametrize("seconds", [1.0, 10.0])
-async def test_a_broker_that_restarts_costs_time_as_long_as_the_timeout_allows(
+async def test_sends_wait_for_a_restarting_broker_until_the_timeout(
     autojump_clock: object, seconds: float
 ) -> None:
     async with world(brokers=("a",), send_msg_timeout=3) as opened, trio.open_nursery() as nursery:
@@ -87,9 +87,7 @@ async def test_a_send_can_fail_at_once_while_no_broker_accepts_a_connection(
         assert trio.current_time() == started
 
 
-async def test_a_broker_that_is_busy_has_a_pause_before_it_is_asked_again(
-    autojump_clock: object,
-) -> None:
+async def test_a_retry_at_a_busy_broker_waits(autojump_clock: object) -> None:
     async with world(brokers=("a",)) as opened:
         opened.a.on(Code.SEND_MESSAGE_V2, reply(code=2, remark="busy"))
         started = trio.current_time()
@@ -105,7 +103,7 @@ async def test_a_send_has_java_s_fields_and_its_result_the_position() -> None:
         result = await opened.producer.send(message)
 
         (request,) = opened.sent()
-        fields = told(request)
+        fields = read_fields(request)
         assert request.code == Code.SEND_MESSAGE_V2
         assert request.body == b"hello"
         expected = "pg T TBW102 4 0 9 0 false false a"
@@ -138,7 +136,7 @@ async def test_messages_take_turns_over_all_queues() -> None:
         for _ in range(8):
             await opened.producer.send(HELLO)
 
-        places = Counter((told(sent)["n"], told(sent)["e"]) for sent in opened.sent())
+        places = Counter((read_fields(sent)["n"], read_fields(sent)["e"]) for sent in opened.sent())
         assert places == {(name, number): 2 for name in "ab" for number in "01"}
 
 
@@ -154,40 +152,40 @@ async def test_a_final_refusal_is_raised_at_once() -> None:
 
 
 @pytest.mark.parametrize("code", [17, 14, 1, 2, 16, 204, 205])
-async def test_refusals_are_tried_at_another_broker_and_three_are_a_failure(code: int) -> None:
+async def test_retryable_refusals_are_tried_three_times(code: int) -> None:
     async with world() as opened:
         opened.a.on(Code.SEND_MESSAGE_V2, reply(code=code))
         for _ in range(2):
             assert (await opened.producer.send(HELLO)).message_queue.broker_name == "b"
-        before = len(opened.sent())
+        count = len(opened.sent())
         opened.b.on(Code.SEND_MESSAGE_V2, reply(code=code))
         with pytest.raises(SendFailedError, match="3 tries") as caught:
             await opened.producer.send(HELLO)
 
-        assert len(opened.sent()) - before == 3
+        assert len(opened.sent()) - count == 3
         assert set(caught.value.brokers) == {"a", "b"}
         assert caught.value.brokers[0] != caught.value.brokers[1]
         assert isinstance(caught.value.__cause__, BrokerError)
 
 
-async def test_a_broker_that_is_gone_is_stepped_over() -> None:
+async def test_an_unreachable_broker_is_skipped() -> None:
     async with world() as opened:
         await opened.a.go_down()
         for _ in range(4):
             assert (await opened.producer.send(HELLO)).message_queue.broker_name == "b"
 
 
-def advertise(opened: World, address: str, *others: str) -> None:
+def advertise(opened: World, address: str, *other_names: str) -> None:
     """Let the route have this address of broker ``a``."""
-    known = route("a", *others)
+    route_data = route("a", *other_names)
     bad = BrokerData(broker_name="a", cluster="c", broker_addrs={0: address})
-    known = replace(known, broker_datas=(bad, *(known.broker_datas or ())[1:]))
-    opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=known))
+    route_data = replace(route_data, broker_datas=(bad, *(route_data.broker_datas or ())[1:]))
+    opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route_data))
 
 
 @pytest.mark.parametrize("second_port", [False, True])
 @pytest.mark.parametrize("address", ["nonsense", "host:99999", ""])
-async def test_a_broker_that_advertises_no_address_is_stepped_over(
+async def test_a_broker_with_an_invalid_address_is_skipped(
     address: str, *, second_port: bool
 ) -> None:
     async with world(client={"vip_channel_enabled": second_port}) as opened:
@@ -198,7 +196,7 @@ async def test_a_broker_that_advertises_no_address_is_stepped_over(
             assert (await opened.producer.send(HELLO)).message_queue.broker_name == "b"
 
 
-async def test_who_can_only_be_sent_to_where_no_address_is_told_is_told_that_one() -> None:
+async def test_an_invalid_address_of_the_only_broker_is_the_cause() -> None:
     async with world(brokers=("a",)) as opened:
         advertise(opened, "nonsense")
         with pytest.raises(SendFailedError) as caught:
@@ -221,9 +219,7 @@ async def test_all_tries_share_the_time_limit(autojump_clock: object) -> None:
         assert opened.client.pool.in_flight == 0
 
 
-async def test_a_hanging_broker_takes_all_the_time_unless_told_otherwise(
-    autojump_clock: object,
-) -> None:
+async def test_a_hanging_broker_uses_up_the_time_limit_by_default(autojump_clock: object) -> None:
     async with world() as opened:
         for peer in (opened.a, opened.b):
             peer.on(Code.SEND_MESSAGE_V2, None)
@@ -245,8 +241,8 @@ async def test_p34_a_message_stored_less_safely_is_a_result(code: int, status: S
     def answer(request: RemotingCommand) -> RemotingCommand:
         return reply(code=code, ext_fields=send_response(request).ext_fields)
 
-    for again, times in ((False, 1), (True, 3)):
-        async with world(retry_another_broker_when_not_store_ok=again) as opened:
+    for retries, times in ((False, 1), (True, 3)):
+        async with world(retry_another_broker_when_not_store_ok=retries) as opened:
             for peer in (opened.a, opened.b):
                 peer.on(Code.SEND_MESSAGE_V2, answer)
             result = await opened.producer.send(HELLO)
@@ -274,7 +270,7 @@ async def brokers_of_six_sends(opened: World) -> set[str | None]:
     return {(await opened.producer.send(HELLO)).message_queue.broker_name for _ in range(6)}
 
 
-async def test_an_unreachable_broker_comes_back_when_it_answers_a_look(
+async def test_an_unreachable_broker_returns_when_it_answers_the_detector(
     autojump_clock: object,
 ) -> None:
     async with world(send_latency_enable=True, start_detector_enable=True) as opened:
@@ -290,16 +286,20 @@ async def test_an_unreachable_broker_comes_back_when_it_answers_a_look(
         assert await brokers_of_six_sends(opened) == {"a", "b"}
 
 
-async def test_a_topic_that_does_not_exist_is_sent_to_where_it_would_be_created() -> None:
+async def test_a_missing_topic_uses_the_route_of_the_default_topic() -> None:
     def answer(request: RemotingCommand) -> RemotingCommand:
         return (
-            reply(body=route("b", perm=7, queues=8)) if told(request)["topic"] == "TBW102" else GONE
+            reply(body=route("b", perm=7, queues=8))
+            if read_fields(request)["topic"] == "TBW102"
+            else GONE
         )
 
     async with world() as opened:
         opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, answer)
         queues = await opened.producer.queues("T")
-        assert [(one.broker_name, one.queue_id) for one in queues] == [("b", n) for n in range(4)]
+        assert [(request.broker_name, request.queue_id) for request in queues] == [
+            ("b", n) for n in range(4)
+        ]
         assert (await opened.producer.send(HELLO)).message_queue.broker_name == "b"
 
 
@@ -313,15 +313,15 @@ async def test_a_topic_without_queues_to_write_to_is_an_error_until_it_has_some(
         assert (await opened.producer.send(HELLO)).is_ok
 
 
-async def test_a_oneway_send_asks_nothing_and_tries_once() -> None:
+async def test_a_oneway_send_is_tried_once() -> None:
     async with world(brokers=("a",)) as opened:
         queue = (await opened.producer.queues("T"))[1]
         await opened.producer.send_oneway(HELLO)
         await opened.producer.send_oneway(HELLO, queue)
         await opened.a.asked(Code.SEND_MESSAGE_V2, 2)
 
-        assert [one.is_oneway for one in opened.sent()] == [True, True]
-        assert told(opened.sent()[1])["e"] == "1"
+        assert [request.is_oneway for request in opened.sent()] == [True, True]
+        assert read_fields(opened.sent()[1])["e"] == "1"
 
 
 async def test_a_message_to_one_queue_is_tried_once() -> None:
@@ -355,11 +355,12 @@ async def test_a_batch_is_one_request_with_a_key_for_each_message() -> None:
 
         first, second = opened.sent()
         assert first.code == second.code == Code.SEND_BATCH_MESSAGE
-        assert told(first)["m"] == "true"
-        bodies = [decode_batch(one.body or b"") for one in opened.sent()]
+        assert read_fields(first)["m"] == "true"
+        bodies = [decode_batch(request.body or b"") for request in opened.sent()]
         assert [part.body for part in bodies[0]] == [b"0", b"1", b"2"]
         keys = {
-            ",".join((part.properties or {})["UNIQ_KEY"] or "" for part in one) for one in bodies
+            ",".join((part.properties or {})["UNIQ_KEY"] or "" for part in request)
+            for request in bodies
         }
         assert result.msg_id in keys
 
@@ -367,7 +368,7 @@ async def test_a_batch_is_one_request_with_a_key_for_each_message() -> None:
 @pytest.mark.parametrize(
     ("version", "named"), [(MQVersion.V4_9_4, False), (MQVersion.V5_0_0, True), (None, True)]
 )
-async def test_a_batch_has_no_key_that_an_old_broker_would_give_to_its_messages(
+async def test_a_batch_for_an_old_broker_has_no_key_of_its_own(
     version: MQVersion | None, named: bool
 ) -> None:
     async with world(brokers=("a",)) as opened:
@@ -378,17 +379,21 @@ async def test_a_batch_has_no_key_that_an_old_broker_would_give_to_its_messages(
         await opened.producer.send_batch([HELLO, HELLO])
         (sent,) = opened.sent()
 
-    assert ("UNIQ_KEY" in told(sent)["i"]) is named
+    assert ("UNIQ_KEY" in read_fields(sent)["i"]) is named
 
 
-async def test_many_messages_go_in_as_many_batches_as_it_takes() -> None:
+async def test_messages_are_split_into_batches_of_the_maximum_size() -> None:
     messages = [Message("T", bytes([number + 1]) * 1000) for number in range(10)]
     async with world(brokers=("a",)) as opened:
         results = await opened.producer.send_batches(messages, max_size=4000)
 
-        bodies = [[part.body for part in decode_batch(one.body or b"")] for one in opened.sent()]
-        assert [len(one) for one in bodies] == [3, 3, 3, 1]
-        assert [one for some in bodies for one in some] == [message.body for message in messages]
+        bodies = [
+            [part.body for part in decode_batch(request.body or b"")] for request in opened.sent()
+        ]
+        assert [len(request) for request in bodies] == [3, 3, 3, 1]
+        assert [request for batch in bodies for request in batch] == [
+            message.body for message in messages
+        ]
         assert len(results) == 4
 
 
@@ -405,7 +410,7 @@ async def test_many_messages_go_in_as_many_batches_as_it_takes() -> None:
         [Message("T", bytes(600)), Message("T", bytes(600))],
     ],
 )
-async def test_what_cannot_be_one_batch_is_refused(messages: list[Message]) -> None:
+async def test_messages_that_cannot_be_one_batch_are_refused(messages: list[Message]) -> None:
     async with world(max_message_size=1000) as opened:
         with pytest.raises(IllegalMessageError):
             await opened.producer.send_batch(messages)
@@ -415,7 +420,7 @@ async def test_what_cannot_be_one_batch_is_refused(messages: list[Message]) -> N
 async def test_a_namespace_is_on_the_wire_and_not_in_results() -> None:
     async with world(client={"namespace": "ns"}) as opened:
         result = await opened.producer.send(HELLO)
-        fields = told(opened.sent()[0])
+        fields = read_fields(opened.sent()[0])
 
         assert opened.producer.group == fields["a"] == "ns%pg"
         assert fields["b"] == "ns%T"
@@ -424,14 +429,14 @@ async def test_a_namespace_is_on_the_wire_and_not_in_results() -> None:
         assert {queue.topic for queue in await opened.producer.queues("T")} == {"T"}
         await opened.producer.send_batch([HELLO, HELLO])
         batch = opened.sent()[-1]
-        assert decode_properties(told(batch)["i"])["INSTANCE_ID"] == "ns"
+        assert decode_properties(read_fields(batch)["i"])["INSTANCE_ID"] == "ns"
         assert b"INSTANCE_ID" not in (batch.body or b"")
 
 
 async def test_unit_mode_and_the_second_port_are_the_client_s_settings() -> None:
     async with world(client={"unit_mode": True}) as opened:
         await opened.producer.send(HELLO)
-        assert told(opened.sent()[0])["k"] == "true"
+        assert read_fields(opened.sent()[0])["k"] == "true"
     async with world(client={"vip_channel_enabled": True}) as opened:
         with pytest.raises(SendFailedError) as caught:
             await opened.producer.send(HELLO)
@@ -453,7 +458,7 @@ async def test_groups_and_topics_are_checked() -> None:
         assert opened.sent() == []
 
 
-async def test_a_cancelled_send_leaves_nothing_behind(autojump_clock: object) -> None:
+async def test_a_cancelled_send_leaves_no_request_pending(autojump_clock: object) -> None:
     async with world() as opened:
         for peer in (opened.a, opened.b):
             peer.on(Code.SEND_MESSAGE_V2, None)

@@ -48,25 +48,27 @@ ASKED = RemotingCommand(
 
 
 @pytest.mark.parametrize("state", [COMMIT, ROLLBACK, UNKNOW, None])
-async def test_the_broker_is_told_how_it_ended(state: LocalTransactionState | None) -> None:
-    seen: list[tuple[Message, SendResult]] = []
+async def test_the_outcome_of_a_transaction_is_sent_to_the_broker(
+    state: LocalTransactionState | None,
+) -> None:
+    calls: list[tuple[Message, SendResult]] = []
 
     def execute(message: Message, result: SendResult) -> LocalTransactionState | None:
-        seen.append((message, result))
+        calls.append((message, result))
         return state
 
     async with world(brokers=("a",)) as it:
         ended = await it.producer.send_in_transaction(Message("T", b"x", delay_level=3), execute)
-        told = await it.a.asked(Code.END_TRANSACTION)
+        ended = await it.a.asked(Code.END_TRANSACTION)
 
         properties = decode_properties((it.sent()[0].ext_fields or {})["i"])
-        fields = told.ext_fields or {}
+        fields = ended.ext_fields or {}
         assert (properties["TRAN_MSG"], properties["PGROUP"]) == ("true", "pg")
         assert "DELAY" not in properties
         assert (it.sent()[0].ext_fields or {})["f"] == "4"
         assert ended.state is (state or UNKNOW)
-        assert seen[0][1] == ended.send_result
-        assert told.is_oneway
+        assert calls[0][1] == ended.send_result
+        assert ended.is_oneway
         assert fields == {
             "topic": "T",
             "producerGroup": "pg",
@@ -80,7 +82,7 @@ async def test_the_broker_is_told_how_it_ended(state: LocalTransactionState | No
         }
 
 
-async def test_a_half_message_that_is_not_safe_is_rolled_back_without_asking() -> None:
+async def test_a_half_message_that_is_not_replicated_is_rolled_back() -> None:
     def execute(_: Message, __: SendResult) -> LocalTransactionState:
         raise AssertionError
 
@@ -90,26 +92,26 @@ async def test_a_half_message_that_is_not_safe_is_rolled_back_without_asking() -
     async with world(brokers=("a",)) as it:
         it.a.on(Code.SEND_MESSAGE_V2, unsafe)
         ended = await it.producer.send_in_transaction(Message("T", b"x"), execute)
-        told = await it.a.asked(Code.END_TRANSACTION)
+        ended = await it.a.asked(Code.END_TRANSACTION)
 
         assert ended.state is ROLLBACK
-        assert (told.ext_fields or {})["commitOrRollback"] == "12"
+        assert (ended.ext_fields or {})["commitOrRollback"] == "12"
 
 
-async def test_a_local_transaction_that_fails_leaves_it_unknown_and_raises() -> None:
+async def test_a_failing_local_transaction_raises_and_is_unknown() -> None:
     async def execute(_: Message, __: SendResult) -> LocalTransactionState:
         raise ValueError("no")
 
     async with world(brokers=("a",)) as it:
         with pytest.raises(ValueError, match="no"):
             await it.producer.send_in_transaction(Message("T", b"x"), execute)
-        told = await it.a.asked(Code.END_TRANSACTION)
+        ended = await it.a.asked(Code.END_TRANSACTION)
 
-        assert (told.ext_fields or {})["commitOrRollback"] == "0"
-        assert "ValueError" in (told.remark or "")
+        assert (ended.ext_fields or {})["commitOrRollback"] == "0"
+        assert "ValueError" in (ended.remark or "")
 
 
-async def test_a_broker_that_cannot_be_told_will_ask() -> None:
+async def test_an_outcome_that_cannot_be_sent_is_no_error() -> None:
     async with world(brokers=("a",)) as it:
 
         async def execute(_: Message, __: SendResult) -> LocalTransactionState:
@@ -121,13 +123,13 @@ async def test_a_broker_that_cannot_be_told_will_ask() -> None:
 
 
 @pytest.mark.parametrize("state", [COMMIT, ROLLBACK, None, ValueError("no")])
-async def test_a_broker_that_asks_is_answered_where_it_asked(
+async def test_a_check_is_answered_at_its_broker(
     state: LocalTransactionState | ValueError | None,
 ) -> None:
-    asked: list[StoredMessage] = []
+    checked: list[StoredMessage] = []
 
     async def check(message: StoredMessage) -> LocalTransactionState | None:
-        asked.append(message)
+        checked.append(message)
         if isinstance(state, ValueError):
             raise state
         return state
@@ -137,40 +139,40 @@ async def test_a_broker_that_asks_is_answered_where_it_asked(
     async with world(brokers=("a",), check=check) as it:
         await it.producer.send(Message("T", b"x"))
         await it.a.send_oneway(ASKED)
-        told = await it.a.asked(Code.END_TRANSACTION)
+        ended = await it.a.asked(Code.END_TRANSACTION)
 
-        fields = told.ext_fields or {}
-        assert (asked[0].topic, asked[0].body) == ("T", b"x")
+        fields = ended.ext_fields or {}
+        assert (checked[0].topic, checked[0].body) == ("T", b"x")
         assert fields["commitOrRollback"] == str(code)
-        assert ("ValueError" in (told.remark or "")) == has_failed
+        assert ("ValueError" in (ended.remark or "")) == has_failed
         assert fields["fromTransactionCheck"] == "true"
         assert (fields["msgId"], fields["transactionId"]) == ("K", "X")
         assert (fields["tranStateTableOffset"], fields["commitLogOffset"]) == ("3", "99")
 
 
-async def test_a_transaction_that_is_being_checked_is_not_checked_again() -> None:
-    asked: list[str] = []
-    known = trio.Event()
+async def test_a_running_check_is_not_started_again() -> None:
+    checked: list[str] = []
+    decision = trio.Event()
 
     async def check(message: StoredMessage) -> LocalTransactionState:
-        asked.append(message.msg_id)
-        await known.wait()
+        checked.append(message.msg_id)
+        await decision.wait()
         return COMMIT
 
-    other = replace(ASKED, ext_fields={**(ASKED.ext_fields or {}), "transactionId": "Y"})
+    second = replace(ASKED, ext_fields={**(ASKED.ext_fields or {}), "transactionId": "Y"})
     async with world(brokers=("a",), check=check) as it:
         await it.producer.send(Message("T", b"x"))
-        for question in (ASKED, ASKED, other, ASKED):
+        for question in (ASKED, ASKED, second, ASKED):
             await it.a.send_oneway(question)
         await trio.testing.wait_all_tasks_blocked()
-        assert len(asked) == 2
-        known.set()
+        assert len(checked) == 2
+        decision.set()
         await it.a.asked(Code.END_TRANSACTION)
         await trio.testing.wait_all_tasks_blocked()
         await it.a.send_oneway(ASKED)
         await trio.testing.wait_all_tasks_blocked()
 
-    assert len(asked) == 3
+    assert len(checked) == 3
 
 
 async def test_without_a_check_nothing_is_answered(caplog: pytest.LogCaptureFixture) -> None:

@@ -52,14 +52,14 @@ def attributes_of(span: ReadableSpan) -> dict[str, Any]:
     return dict(span.attributes or {})
 
 
-def describe(operation: str, kind: str, topic: str, **others: object) -> dict[str, object]:
+def describe(operation: str, operation_type: str, topic: str, **extra: object) -> dict[str, object]:
     """The attributes that spans and series of an operation have."""
     return {
         "messaging.system": "rocketmq",
         "messaging.operation.name": operation,
-        "messaging.operation.type": kind,
+        "messaging.operation.type": operation_type,
         "messaging.destination.name": topic,
-        **others,
+        **extra,
         **SERVER,
     }
 
@@ -120,11 +120,11 @@ async def test_a_send_continues_the_span_of_the_application() -> None:
     "delay", ["delay_level", "delay_seconds", "delay_millis", "deliver_millis"]
 )
 def test_the_context_changes_nothing_else_of_a_message(delay: str) -> None:
-    others: dict[str, Any] = {"sharding_key": "s", "system": {"UNIQ_KEY": "u"}, delay: 4}
-    message = Message("T", b"x", "t", ("k",), 3, {"own": "1"}, False, **others)
-    given = [getattr(message, field.name) for field in fields(message)]
+    extra: dict[str, Any] = {"sharding_key": "s", "system": {"UNIQ_KEY": "u"}, delay: 4}
+    message = Message("T", b"x", "t", ("k",), 3, {"own": "1"}, False, **extra)
+    values = [getattr(message, field.name) for field in fields(message)]
     defaults = [field.default for field in fields(message)]
-    assert sum(value == default for value, default in zip(given, defaults, strict=True)) == 3
+    assert sum(value == default for value, default in zip(values, defaults, strict=True)) == 3
     sent = SendMessageContext(Client(), "g", [message])
     Telemetry().hook.send_message_before(sent)
     (changed,) = sent.messages
@@ -145,8 +145,8 @@ class Client:
 async def test_baggage_and_state_of_a_trace_go_with_the_message() -> None:
     state = trace.TraceState([("vendor", "1")])
     parent = trace.SpanContext(int(TRACE, 16), int(SPAN, 16), True, trace.TraceFlags(1), state)
-    around = trace.set_span_in_context(trace.NonRecordingSpan(parent))
-    token = context.attach(baggage.set_baggage("shop", "7", around))
+    parent_context = trace.set_span_in_context(trace.NonRecordingSpan(parent))
+    token = context.attach(baggage.set_baggage("shop", "7", parent_context))
     try:
         properties = await send(Telemetry().hook, Message("T", b"x"))
     finally:
@@ -163,24 +163,26 @@ async def test_baggage_and_state_of_a_trace_go_with_the_message() -> None:
         (Message("T", b"x", sharding_key="s"), {"type": "fifo", "group": "s"}),
     ],
 )
-async def test_a_span_tells_the_kind_of_its_message(
+async def test_a_span_has_the_type_of_its_message(
     message: Message, expected: dict[str, object]
 ) -> None:
     telemetry = Telemetry()
     await send(telemetry.hook, message)
-    found = attributes_of(telemetry.spans()[0]).items()
+    attributes = attributes_of(telemetry.spans()[0]).items()
     prefix = "messaging.rocketmq.message."
-    assert {n.removeprefix(prefix): v for n, v in found if n.startswith(prefix)} == expected
+    assert {n.removeprefix(prefix): v for n, v in attributes if n.startswith(prefix)} == expected
 
 
-async def test_a_span_tells_of_a_transaction_and_of_a_batch() -> None:
+async def test_spans_of_transactions_and_batches() -> None:
     telemetry = Telemetry()
     async with producer_fakes.world(client={"hooks": [telemetry.hook]}) as opened:
         await opened.producer.send_in_transaction(
             Message("T", b"x"), lambda _message, _result: LocalTransactionState.COMMIT_MESSAGE
         )
         await opened.producer.send_batch([Message("T", b"x"), Message("T", b"y")])
-        (request,) = (one for one in opened.sent() if one.code == Code.SEND_BATCH_MESSAGE)
+        (request,) = (
+            request for request in opened.sent() if request.code == Code.SEND_BATCH_MESSAGE
+        )
     half, batch = telemetry.spans()
     assert attributes_of(half)["messaging.rocketmq.message.type"] == "transaction"
     assert (request.body or b"").count(traceparent_of(batch).encode()) == 2
@@ -311,11 +313,11 @@ async def consume(
 
 async def test_a_handler_continues_the_trace_of_the_producer(autojump_clock: object) -> None:
     telemetry = Telemetry()
-    seen: list[trace.SpanContext] = []
+    contexts: list[trace.SpanContext] = []
 
     async def handle(*_: object) -> None:
         await trio.lowlevel.checkpoint()
-        seen.append(trace.get_current_span().get_span_context())
+        contexts.append(trace.get_current_span().get_span_context())
 
     messages = make_messages(traceparent=PARENT, TAGS="red", KEYS="k1 k2")
     (span,) = await consume(telemetry, messages, handle)
@@ -324,7 +326,7 @@ async def test_a_handler_continues_the_trace_of_the_producer(autojump_clock: obj
     assert ids_of_parent(span) == (TRACE, SPAN)
     assert span.parent is not None
     assert span.parent.is_remote
-    assert seen == [span.get_span_context()]
+    assert contexts == [span.get_span_context()]
     assert trace.get_current_span() is trace.INVALID_SPAN
     details = {
         "messaging.destination.partition.id": "0",
@@ -348,8 +350,8 @@ async def test_the_names_of_a_consumer_have_no_namespace_either(autojump_clock: 
     (series, _), *_ = telemetry.points("messaging.process.duration")
     assert span.name == "process orders"
     names = ("messaging.destination.name", "messaging.consumer.group.name")
-    for found in (series, attributes_of(span)):
-        assert [found[name] for name in names] == ["orders", "g"]
+    for names_and_values in (series, attributes_of(span)):
+        assert [names_and_values[name] for name in names] == ["orders", "g"]
 
 
 async def test_a_message_without_context_begins_a_trace(autojump_clock: object) -> None:
@@ -367,7 +369,9 @@ async def test_a_call_with_several_messages_is_linked_to_them(autojump_clock: ob
 
 
 @pytest.mark.parametrize("outcome", [ConsumeConcurrentlyStatus.RECONSUME_LATER, ValueError("x")])
-async def test_a_failed_call_says_why(outcome: Any, autojump_clock: object) -> None:
+async def test_a_failed_call_has_an_error_type_and_a_settlement(
+    autojump_clock: object, outcome: Any
+) -> None:
     async def handle(*_: object) -> Any:
         await trio.lowlevel.checkpoint()
         if isinstance(outcome, Exception):
@@ -375,8 +379,8 @@ async def test_a_failed_call_says_why(outcome: Any, autojump_clock: object) -> N
         return outcome
 
     process, settle = await consume(Telemetry(), make_messages(traceparent=PARENT), handle)
-    kind = "ValueError" if isinstance(outcome, Exception) else "RECONSUME_LATER"
-    assert attributes_of(process)["error.type"] == kind
+    error_type_name = "ValueError" if isinstance(outcome, Exception) else "RECONSUME_LATER"
+    assert attributes_of(process)["error.type"] == error_type_name
     assert process.status.status_code is StatusCode.ERROR
     assert (settle.name, settle.kind) == ("send_back orders", SpanKind.CLIENT)
     assert attributes_of(settle)["messaging.operation.type"] == "settle"
@@ -426,8 +430,8 @@ async def test_commits_of_an_application_are_settlements_in_its_trace(
 
 
 @pytest.mark.parametrize("background_spans", [True, False])
-async def test_commits_in_the_background_have_spans_if_they_shall(
-    background_spans: bool, autojump_clock: object
+async def test_commits_in_the_background_have_spans_if_configured(
+    autojump_clock: object, background_spans: bool
 ) -> None:
     telemetry = Telemetry(background_spans=background_spans)
     await consume(telemetry, make_messages(traceparent=PARENT))
@@ -446,5 +450,5 @@ async def test_a_poll_has_a_span_and_counts_its_messages(autojump_clock: object)
     (span,) = telemetry.spans()
     assert (span.name, len(span.links)) == ("poll orders", 2)
     assert telemetry.count("messaging.client.consumed.messages") == 2
-    found = trace.get_current_span(telemetry.hook.context_of(polled.messages[0]))
-    assert f"{found.get_span_context().trace_id:032x}" == TRACE
+    span_of_message = trace.get_current_span(telemetry.hook.context_of(polled.messages[0]))
+    assert f"{span_of_message.get_span_context().trace_id:032x}" == TRACE

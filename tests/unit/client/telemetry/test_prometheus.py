@@ -115,7 +115,10 @@ async def test_the_guide_has_each_metric_with_its_labels(autojump_clock: object)
     }
     page = GUIDE.read_text("utf-8").partition("## Prometheus")[2]
     rows = re.findall(r"^\| `(rocketmq_\w+)` \| (\w+) \| ([^|]+) \|", page, re.MULTILINE)
-    documented = {name: (kind, set(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
+    documented = {
+        name: (metric_type, set(re.findall(r"`(\w+)`", labels)))
+        for name, metric_type, labels in rows
+    }
     assert documented == actual
 
 
@@ -172,8 +175,8 @@ LAG = "rocketmq_client_consumer_lag_messages"
 
 
 @pytest.mark.parametrize("flavour", ["concurrent", "pop"])
-async def test_what_a_consumer_holds_and_lacks_is_shown(
-    flavour: str, autojump_clock: object
+async def test_cached_messages_and_lag_of_a_consumer_are_shown(
+    autojump_clock: object, flavour: str
 ) -> None:
     metrics, release = Metrics(), trio.Event()
 
@@ -198,7 +201,9 @@ async def test_what_a_consumer_holds_and_lacks_is_shown(
         assert metrics.value("rocketmq_client_settled_messages_total", **settled) == 3
 
 
-async def test_what_a_lite_pull_consumer_holds_is_shown(autojump_clock: object) -> None:
+async def test_cached_messages_and_lag_of_a_lite_pull_consumer_are_shown(
+    autojump_clock: object,
+) -> None:
     metrics = Metrics()
     async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
         bring_messages(network, make_messages(3), end=3)

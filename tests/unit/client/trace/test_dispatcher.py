@@ -72,7 +72,7 @@ async def test_a_last_flush_waits_for_the_records_that_are_being_sent(
     assert len(sent) == 1
 
 
-async def test_what_finds_no_room_is_dropped_and_what_fails_is_logged(
+async def test_records_without_room_are_dropped_and_failed_sends_are_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def send(_: Message) -> None:

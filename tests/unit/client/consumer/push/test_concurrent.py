@@ -46,7 +46,7 @@ class Consumption:
         self.all.start()
 
     def bring(self, *offsets: int) -> None:
-        messages = [StoredMessage(topic="T", queue_offset=at, body=b"x") for at in offsets]
+        messages = [StoredMessage(topic="T", queue_offset=offset, body=b"x") for offset in offsets]
         self.window.put(messages)
         self.all.submit(QUEUE, self.window, messages)
 
@@ -54,32 +54,32 @@ class Consumption:
 async def test_messages_of_handlers_that_never_wait_leave_the_window_together(
     autojump_clock: object,
 ) -> None:
-    seen: list[int] = []
+    handled: list[int] = []
 
     async def listener(messages: Sequence[StoredMessage], _: object) -> None:
-        seen.extend(message.queue_offset for message in messages)
+        handled.extend(message.queue_offset for message in messages)
 
     async with background() as nursery:
         consumption = Consumption(nursery, listener)
         consumption.bring(*range(32))
         consumption.bring(*range(32, 100))
         await trio.testing.wait_all_tasks_blocked()
-        assert seen == list(range(100))
+        assert handled == list(range(100))
         assert consumption.window.count == consumption.window.size == 0
         assert consumption.offsets.told[-1] == 100
         assert len(consumption.offsets.told) < 10
         assert consumption.stats.status("T", trio.current_time()).consume_oktps == 100 / 60
 
 
-@pytest.mark.parametrize(("each", "most"), [(0.0, 9), (2 * SHORT_TURN / TURN, 2)])
-async def test_others_have_a_turn_between_handlers_that_take_their_time(
-    mock_clock: trio.testing.MockClock, each: float, most: int
+@pytest.mark.parametrize(("duration", "limit"), [(0.0, 9), (2 * SHORT_TURN / TURN, 2)])
+async def test_other_tasks_run_between_slow_handlers(
+    mock_clock: trio.testing.MockClock, duration: float, limit: int
 ) -> None:
-    seen: list[str] = []
+    handled: list[str] = []
 
     async def listener(messages: Sequence[StoredMessage], _: object) -> None:
-        mock_clock.jump(each)
-        seen.append("handler")
+        mock_clock.jump(duration)
+        handled.append("handler")
 
     async with background() as nursery:
         consumption = Consumption(nursery, listener, consume_thread_max=1)
@@ -87,16 +87,16 @@ async def test_others_have_a_turn_between_handlers_that_take_their_time(
         consumption.bring(*range(9 * TURN))
         while consumption.window.count:
             await trio.lowlevel.checkpoint()
-            seen.append("other")
-        handled = "".join("." if who == "handler" else " " for who in seen).split()
+            handled.append("other")
+        handled = "".join("." if name == "handler" else " " for name in handled).split()
         assert sum(map(len, handled)) == 9 * TURN
-        assert max(map(len, handled)) <= most * TURN  # of two that may run, either may be the first
-        assert (len(handled) == 1) is (each == 0)
+        assert (
+            max(map(len, handled)) <= limit * TURN
+        )  # of two that may run, either may be the first
+        assert (len(handled) == 1) is (duration == 0)
 
 
-async def test_whoever_looks_while_a_handler_waits_sees_what_was_handled_before(
-    autojump_clock: object,
-) -> None:
+async def test_offsets_are_committed_while_a_handler_waits(autojump_clock: object) -> None:
     async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         if messages[0].queue_offset == 3:
             await trio.sleep_forever()
@@ -128,16 +128,16 @@ async def test_the_handler_of_a_queue_that_moved_away_commits_nothing(
     assert consumption.offsets.told == []
 
 
-async def test_a_handler_that_waits_lets_the_others_have_the_rest(autojump_clock: object) -> None:
-    seen: list[int] = []
-    most, running = 0, 0
+async def test_handlers_wait_concurrently_up_to_the_limit(autojump_clock: object) -> None:
+    handled: list[int] = []
+    highest, running = 0, 0
 
     async def listener(messages: Sequence[StoredMessage], _: object) -> None:
-        nonlocal most, running
+        nonlocal highest, running
         running += 1
-        most = max(most, running)
+        highest = max(highest, running)
         await trio.sleep(1)
-        seen.append(messages[0].queue_offset)
+        handled.append(messages[0].queue_offset)
         running -= 1
 
     async with background() as nursery:
@@ -145,21 +145,19 @@ async def test_a_handler_that_waits_lets_the_others_have_the_rest(autojump_clock
         started = trio.current_time()
         consumption.bring(*range(12))
         await trio.sleep(3.5)
-        assert most == 4
-        assert sorted(seen) == list(range(12))
+        assert highest == 4
+        assert sorted(handled) == list(range(12))
         assert consumption.offsets.told[-1] == 12
         assert trio.current_time() - started < 4
 
 
-async def test_batches_are_as_large_as_was_said_and_may_be_handled_in_part(
-    autojump_clock: object,
-) -> None:
-    seen: list[list[int]] = []
+async def test_batches_have_the_configured_size_and_partial_results(autojump_clock: object) -> None:
+    handled: list[list[int]] = []
 
     async def listener(
         messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
     ) -> None:
-        seen.append([message.queue_offset for message in messages])
+        handled.append([message.queue_offset for message in messages])
         context.ack_index = 0
 
     async with background() as nursery:
@@ -171,13 +169,13 @@ async def test_batches_are_as_large_as_was_said_and_may_be_handled_in_part(
         )
         consumption.bring(0, 1, 2, 3, 4)
         await trio.testing.wait_all_tasks_blocked()
-        assert seen == [[0, 1], [2, 3], [4]]
+        assert handled == [[0, 1], [2, 3], [4]]
         assert consumption.offsets.told[-1] == 5
         status = consumption.stats.status("T", trio.current_time())
         assert (status.consume_oktps, status.consume_failed_msgs) == (3 / 60, 2)
 
 
-async def test_what_nobody_takes_back_stays_in_the_window_and_is_handled_again(
+async def test_a_message_that_cannot_be_sent_back_is_retried_locally(
     autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries: list[tuple[int, int]] = []
@@ -188,11 +186,11 @@ async def test_what_nobody_takes_back_stays_in_the_window_and_is_handled_again(
         if message.queue_offset == 1 and not message.reconsume_times:
             raise ValueError("not today")
 
-    async def nobody(*_: object, **__: object) -> bool:
+    async def refuse(*_: object, **__: object) -> bool:
         await trio.lowlevel.checkpoint()
         return False
 
-    monkeypatch.setattr(ConcurrentConsumption, "send_back", nobody)
+    monkeypatch.setattr(ConcurrentConsumption, "send_back", refuse)
     async with background() as nursery:
         consumption = Consumption(nursery, listener)
         consumption.bring(0, 1, 2)
@@ -210,10 +208,10 @@ async def test_what_nobody_takes_back_stays_in_the_window_and_is_handled_again(
 async def test_running_handlers_finish_and_no_other_starts(
     autojump_clock: object, *, is_queue: bool
 ) -> None:
-    seen: list[int] = []
+    handled: list[int] = []
 
     async def listener(messages: Sequence[StoredMessage], _: object) -> None:
-        seen.append(messages[0].queue_offset)
+        handled.append(messages[0].queue_offset)
         await trio.sleep(2)
 
     async with background() as nursery:
@@ -226,7 +224,7 @@ async def test_running_handlers_finish_and_no_other_starts(
             assert await consumption.all.settle_queue(QUEUE, consumption.window, 9)
         else:
             await consumption.all.settle(5)
-        assert seen == [0, 1]
+        assert handled == [0, 1]
         assert consumption.offsets.told[-1] == 2
 
 
@@ -245,10 +243,10 @@ async def test_messages_of_a_handler_that_is_cancelled_stay_in_the_window(
     assert consumption.window.first_offset == 2
 
 
-async def test_waiting_is_told_each_time_and_errors_and_results_come_through(
+async def test_each_wait_notifies_and_results_and_errors_are_passed_on(
     autojump_clock: object,
 ) -> None:
-    told: list[float] = []
+    waits: list[float] = []
 
     async def work() -> str:
         await trio.sleep(1)
@@ -256,8 +254,8 @@ async def test_waiting_is_told_each_time_and_errors_and_results_come_through(
             await trio.sleep_forever()
         return "done"
 
-    assert await notify_before_wait(work(), lambda: told.append(trio.current_time())) == "done"
-    assert len(told) == 2
+    assert await notify_before_wait(work(), lambda: waits.append(trio.current_time())) == "done"
+    assert len(waits) == 2
 
     async def fails() -> None:
         raise KeyError("x")

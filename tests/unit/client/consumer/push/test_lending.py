@@ -57,7 +57,7 @@ class Library:
         return settled
 
     def bring(self, *offsets: int) -> None:
-        messages = [StoredMessage(topic="T", queue_offset=at, body=b"x") for at in offsets]
+        messages = [StoredMessage(topic="T", queue_offset=offset, body=b"x") for offset in offsets]
         self.window.put(messages)
         self.all.submit(QUEUE, self.window, messages)
 
@@ -139,7 +139,7 @@ async def test_nothing_more_is_lent(autojump_clock: object, *, is_end: bool) -> 
         assert library.sizes() == []
 
 
-async def test_the_end_takes_what_is_settled_but_not_yet_told(autojump_clock: object) -> None:
+async def test_the_end_takes_settled_parts_that_were_not_delivered(autojump_clock: object) -> None:
     async with background() as nursery:
         library = Library(nursery, handles=False, consume_thread_max=1)
         library.bring(0, 1)
@@ -149,7 +149,7 @@ async def test_the_end_takes_what_is_settled_but_not_yet_told(autojump_clock: ob
         assert trio.current_time() < 1
 
 
-async def test_what_is_settled_after_the_end_has_no_effect(autojump_clock: object) -> None:
+async def test_parts_settled_after_the_end_have_no_effect(autojump_clock: object) -> None:
     async with background() as nursery:
         library = Library(nursery, handles=False, consume_thread_max=1)
         library.bring(0, 1)

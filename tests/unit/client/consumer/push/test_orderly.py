@@ -22,11 +22,11 @@ class Locks:
     """Gives every lock."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
 
     async def lock(self, queues: list[MessageQueue]) -> list[MessageQueue]:
         await trio.lowlevel.checkpoint()
-        self.asked += 1
+        self.calls += 1
         return queues
 
 
@@ -43,7 +43,8 @@ class Consumption:
         queue = MessageQueue(topic="T", broker_name="b", queue_id=number)
         window = self.windows[queue] = ProcessQueue[StoredMessage](now=trio.current_time())
         messages = [
-            StoredMessage(topic="T", queue_id=number, queue_offset=at) for at in range(count)
+            StoredMessage(topic="T", queue_id=number, queue_offset=offset)
+            for offset in range(count)
         ]
         assert window.put(messages)
         self.all.submit(queue, window, messages)
@@ -53,21 +54,23 @@ class Consumption:
 async def test_queues_whose_handlers_never_wait_take_turns_and_keep_their_order(
     autojump_clock: object,
 ) -> None:
-    seen: list[tuple[int, int]] = []
+    handled: list[tuple[int, int]] = []
 
     async def listener(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
-        seen.extend((message.queue_id, message.queue_offset) for message in messages)
+        handled.extend((message.queue_id, message.queue_offset) for message in messages)
 
     async with background() as nursery:
         consumption = Consumption(nursery, listener)
         queues = [consumption.bring(number, 200) for number in range(2)]
         await trio.testing.wait_all_tasks_blocked()
         for number, queue in enumerate(queues):
-            assert [at for of, at in seen if of == number] == list(range(200))
+            assert [offset for queue_id, offset in handled if queue_id == number] == list(
+                range(200)
+            )
             assert consumption.offsets.by_queue[queue] == 200
             assert consumption.windows[queue].count == 0
-        assert {of for of, _ in seen[:200]} == {0, 1}
-        assert consumption.locks.asked == 2
+        assert {queue_id for queue_id, _ in handled[:200]} == {0, 1}
+        assert consumption.locks.calls == 2
 
 
 async def test_a_failed_orderly_message_is_retried_first_after_a_pause(
