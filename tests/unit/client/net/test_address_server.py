@@ -15,6 +15,7 @@ from rocketwire.client.net.address_server import (
     parse_response,
 )
 from rocketwire.errors import ClientError
+from tests.support.tcp_pair import closed_port, serve_tcp
 
 
 @pytest.mark.parametrize(
@@ -42,12 +43,8 @@ async def serve_answer(answer: bytes, requests: list[bytes]) -> AsyncGenerator[s
         await stream.send_all(answer)
         await stream.aclose()
 
-    async with trio.open_nursery() as nursery:
-        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-        nursery.start_soon(trio.serve_listeners, handle, listeners)
-        port = listeners[0].socket.getsockname()[1]
+    async with serve_tcp(handle) as port:
         yield f"http://127.0.0.1:{port}/rocketmq/nsaddr-u?nofix=1"
-        nursery.cancel_scope.cancel()
 
 
 async def test_name_servers_are_fetched() -> None:
@@ -77,9 +74,7 @@ async def test_anything_else_is_an_error(answer: bytes, text: str) -> None:
 
 
 async def test_a_closed_port_and_a_missing_h11_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
-    port = listener.socket.getsockname()[1]
-    await listener.aclose()
+    port = await closed_port()
     with pytest.raises(ClientError, match=r"127\.0\.0\.1"):
         await fetch_name_servers(f"http://127.0.0.1:{port}/x")
     monkeypatch.setitem(sys.modules, "h11", None)

@@ -23,6 +23,7 @@ from rocketwire.errors import (
 )
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.wire.command import RemotingCommand
+from tests.support.tcp_pair import closed_port
 
 PEER = "peer:1"
 ASK = RemotingCommand(code=30)
@@ -305,9 +306,7 @@ async def test_closing_the_pool_fails_pending_and_new_requests(autojump_clock: o
 
 
 async def test_connect_errors_of_real_sockets_name_the_address() -> None:
-    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
-    port = listener.socket.getsockname()[1]
-    await listener.aclose()
+    port = await closed_port()
     async with open_pool(ClientConfig(), environment={}) as pool:
         reasons = {"127.0.0.1": "Connection refused", "localhost": "", "1.1.1.256": ""}
         for host, why in reasons.items():

@@ -34,7 +34,7 @@ from rocketwire.messages.topic_config import TopicConfigAndMappingSerializeWrapp
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import RemotingCommand
-from tests.support.tcp_pair import open_channel
+from tests.support.tcp_pair import closed_port, open_channel
 
 FIRST, SECOND = "10.0.0.1:9876", "10.0.0.2:9876"
 IDENTITY = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr="b:10911")
@@ -230,9 +230,7 @@ async def test_a_silent_name_server_delays_the_end_by_three_seconds(autojump_clo
 
 
 async def test_it_listens_for_broker_changes_and_handled_codes() -> None:
-    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
-    port = listener.socket.getsockname()[1]
-    await listener.aclose()
+    port = await closed_port()
     identity = BrokerIdentity(
         cluster_name="c", broker_name="b", broker_addr=f"127.0.0.1:{port}", ha_server_addr="h:1"
     )

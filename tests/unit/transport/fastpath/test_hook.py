@@ -9,12 +9,7 @@ import trio.testing
 from rocketwire.errors import IllegalValueError
 from rocketwire.transport.channel import open_channel_over
 from rocketwire.transport.fastpath import hook
-from rocketwire.wire.command import RemotingCommand, encode
-from tests.support.tcp_pair import pair
-
-
-def answer_to(opaque: int) -> bytes:
-    return encode(RemotingCommand(code=opaque + 100, opaque=opaque, flag=1))
+from tests.support.tcp_pair import open_sequential_channel
 
 
 @pytest.mark.parametrize(("value", "is_on"), [("", True), ("on", True), ("off", False)])
@@ -41,15 +36,11 @@ async def test_a_channel_without_it_sends_and_receives_with_the_reader_task(
 ) -> None:
     monkeypatch.setattr(hook, "is_on", False)
 
-    with pair() as (stream, there):
-        async with open_channel_over(stream, idle_timeout=None) as channel:
-            for code in range(10):
-                there.sendall(answer_to(code))
-                assert (await channel.request(RemotingCommand(code=code))).code == code + 100
-            await trio.testing.wait_all_tasks_blocked()
-            assert channel.direct is None
-            assert channel.reader.bypass is None
-            assert not channel.reader.allows_bypass
+    async with open_sequential_channel() as (channel, _):
+        await trio.testing.wait_all_tasks_blocked()
+        assert channel.direct is None
+        assert channel.reader.bypass is None
+        assert not channel.reader.allows_bypass
 
 
 async def test_a_stream_that_is_not_tcp_has_none() -> None:
