@@ -58,13 +58,13 @@ def test_every_error_travels_to_another_process(cls: Any, duplicate: Any) -> Non
     error = cls(*arguments, **named)
     error.__cause__ = error.__cause__ or errors.TopicRouteNotFoundError("T")
 
-    other = duplicate(error)
+    duplicated = duplicate(error)
 
-    assert type(other) is type(error)
-    assert (str(other), other.args) == (str(error), error.args)
-    assert {**vars(other), "results": None} == {**vars(error), "results": None}
+    assert type(duplicated) is type(error)
+    assert (str(duplicated), duplicated.args) == (str(error), error.args)
+    assert {**vars(duplicated), "results": None} == {**vars(error), "results": None}
     if isinstance(error, errors.RocketWireError):
-        assert str(other.__cause__) == str(error.__cause__)
+        assert str(duplicated.__cause__) == str(error.__cause__)
 
 
 def test_a_codec_error_names_field_place_and_bytes() -> None:

@@ -84,12 +84,12 @@ def form_after_packing(body: RegisterBrokerBody, *, mappings: bool = True) -> Re
         name: dataclasses.replace(topic, order=False, topic_sys_flag=0)
         for name, topic in wrapper.topic_config_table.items()
     }
-    left = dataclasses.replace(
+    readable = dataclasses.replace(
         wrapper, mapping_data_version=DataVersion(), topic_config_table=topics
     )
     if not mappings:
-        left = dataclasses.replace(left, topic_queue_mapping_info_map={})
-    return dataclasses.replace(body, topic_config_serialize_wrapper=left)
+        readable = dataclasses.replace(readable, topic_queue_mapping_info_map={})
+    return dataclasses.replace(body, topic_config_serialize_wrapper=readable)
 
 
 def item(data: bytes) -> bytes:
@@ -139,13 +139,13 @@ def test_mappings_are_read_from_version_413_on(version: int, mappings: bool) -> 
 
 
 def test_mappings_are_written_from_version_413_on() -> None:
-    before = encode_register_broker_body(BODY, compressed=True, version=412)
+    old = encode_register_broker_body(BODY, compressed=True, version=412)
     first = encode_register_broker_body(BODY, compressed=True, version=413)
 
     assert read(first, version=413) == form_after_packing(BODY)
-    assert read(before, version=412) == form_after_packing(BODY, mappings=False)
+    assert read(old, version=412) == form_after_packing(BODY, mappings=False)
     with pytest.raises(TruncatedError):
-        read(before, version=413)
+        read(old, version=413)
 
 
 def test_bytes_after_the_stream_and_after_the_last_part_are_ignored() -> None:
@@ -290,9 +290,9 @@ def test_none_prints_as_java_prints_it() -> None:
             data_version=None, topic_config_table=None, topic_queue_mapping_info_map=None
         ),
     )
-    plain = zlib.decompress(encode_register_broker_body(body, compressed=True))
+    text = zlib.decompress(encode_register_broker_body(body, compressed=True))
 
-    assert plain == item(b"null") + bytes(4) + item(b"null") + bytes(4)
+    assert text == item(b"null") + bytes(4) + item(b"null") + bytes(4)
 
 
 @pytest.mark.parametrize(("compressed", "version"), [(True, 513), (False, 36)])

@@ -50,14 +50,14 @@ def test_odd_texts_in_a_header_are_read_as_java_reads_them(vector: JavaVector) -
 
 
 def test_every_class_of_header_has_a_vector_in_both_forms() -> None:
-    known = {
+    classes = {
         name
         for name, cls in header_classes().items()
         if ext_fields_of(cls) and name not in ABSTRACT
     }
 
     for sheet in ("headers/json", "headers/binary"):
-        assert known == {vector["class"] for vector in vectors(sheet)}
+        assert classes == {vector["class"] for vector in vectors(sheet)}
 
 
 def _dialect(vector: JavaVector) -> Dialect:

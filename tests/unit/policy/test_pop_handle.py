@@ -70,9 +70,9 @@ def test_a_message_that_was_not_popped_has_no_handle() -> None:
 
 
 def test_a_message_hidden_again_has_a_handle_that_starts_at_itself() -> None:
-    again = HANDLE.renew(1700000009999, 30000, 4)
+    renewed = HANDLE.renew(1700000009999, 30000, 4)
 
-    assert str(again) == "105 1700000009999 30000 4 0 broker-a 2 105"
+    assert str(renewed) == "105 1700000009999 30000 4 0 broker-a 2 105"
 
 
 @pytest.mark.parametrize(
@@ -109,9 +109,9 @@ def test_the_kind_of_topic_is_told_by_its_name(topic: str, expected: str) -> Non
 
 
 def test_a_pop_says_where_each_message_is() -> None:
-    told = header(start="0 2 100", offsets="0 2 100,105")
+    response = header(start="0 2 100", offsets="0 2 100,105")
 
-    first, second = with_handles([message(100), message(105)], told, "broker-a")
+    first, second = with_handles([message(100), message(105)], response, "broker-a")
 
     assert str(handle_of(first)) == "100 1700000000000 60000 3 0 broker-a 2 100"
     assert str(handle_of(second)) == TEXT
@@ -119,41 +119,40 @@ def test_a_pop_says_where_each_message_is() -> None:
 
 
 def test_a_pop_that_says_nothing_starts_at_its_first_message() -> None:
-    found = with_handles([message(107), message(105)], header(), "broker-a")
+    messages = with_handles([message(107), message(105)], header(), "broker-a")
 
-    assert [handle_of(one).start_offset for one in found] == [105, 105]
-    assert [handle_of(one).queue_offset for one in found] == [107, 105]
+    assert [handle_of(message).start_offset for message in messages] == [105, 105]
+    assert [handle_of(message).queue_offset for message in messages] == [107, 105]
 
 
 def test_offsets_that_name_no_message_stand_for_the_messages_in_order() -> None:
-    told = header(start="0 2 5", offsets="0 2 7,9")
+    response = header(start="0 2 5", offsets="0 2 7,9")
 
-    found = with_handles([message(105), message(100)], told, "broker-a")
+    messages = with_handles([message(105), message(100)], response, "broker-a")
 
-    assert [handle_of(one).queue_offset for one in found] == [9, 7]
+    assert [handle_of(message).queue_offset for message in messages] == [9, 7]
 
 
 def test_a_message_that_has_a_handle_keeps_it() -> None:
     properties = {POP_CK: TEXT, FIRST_POP_TIME: "1"}
     popped = StoredMessage(topic="T", queue_id=0, queue_offset=9, properties=properties)
 
-    (found,) = with_handles([popped], header(start="0 2 100"), "broker-a")
+    (renewed,) = with_handles([popped], header(start="0 2 100"), "broker-a")
 
-    assert found.properties == properties
+    assert renewed.properties == properties
 
 
 def test_the_tries_of_ordered_messages_are_told_by_offset_or_by_queue() -> None:
-    told = header(start="0 2 100", offsets="0 2 100,101,102", tries="0 2 1;0 qo2%101 3")
+    response = header(start="0 2 100", offsets="0 2 100,101,102", tries="0 2 1;0 qo2%101 3")
     messages = [message(100), message(101), message(102)]
 
-    found = with_handles(messages, told, "broker-a", orderly=True)
-
-    assert [one.reconsume_times for one in found] == [1, 3, 1]
-    assert [one.reconsume_times for one in with_handles(messages, told, "b")] == [0, 0, 0]
+    for orderly, attempts in ((True, [1, 3, 1]), (False, [0, 0, 0])):
+        popped = with_handles(messages, response, "broker-a", orderly=orderly)
+        assert [message.reconsume_times for message in popped] == attempts
 
 
 @pytest.mark.parametrize(
-    "told",
+    "response",
     [
         header(start="0 1 100"),
         header(start="0 2 100", offsets="0 2 x"),
@@ -162,9 +161,11 @@ def test_the_tries_of_ordered_messages_are_told_by_offset_or_by_queue() -> None:
         header(start="0 2 100", offsets="0 2 100"),
     ],
 )
-def test_a_header_that_does_not_fit_its_messages_is_refused(told: PopMessageResponseHeader) -> None:
+def test_a_header_that_does_not_fit_its_messages_is_refused(
+    response: PopMessageResponseHeader,
+) -> None:
     with pytest.raises(DecodeError):
-        with_handles([message(100), message(101)], told, "broker-a")
+        with_handles([message(100), message(101)], response, "broker-a")
 
 
 def test_acknowledgements_of_one_pop_are_bits_of_one_entry() -> None:
@@ -172,24 +173,24 @@ def test_acknowledgements_of_one_pop_are_bits_of_one_entry() -> None:
         parse_pop_handle(f"100 1700000000000 60000 3 0 broker-a 2 {offset}")
         for offset in (100, 103, 109)
     ]
-    other = parse_pop_handle("7 1700000000000 60000 3 1 broker-b 0 7")
+    other_broker = parse_pop_handle("7 1700000000000 60000 3 1 broker-b 0 7")
 
-    found = batch_acks([*handles, other], topic="T", group="G")
+    acks = batch_acks([*handles, other_broker], topic="T", group="G")
 
-    assert {name: len(entries) for name, entries in found.items()} == {"broker-a": 1, "broker-b": 1}
-    body = encode_body(BatchAckMessageRequestBody(broker_name="broker-a", acks=found["broker-a"]))
+    assert {name: len(entries) for name, entries in acks.items()} == {"broker-a": 1, "broker-b": 1}
+    body = encode_body(BatchAckMessageRequestBody(broker_name="broker-a", acks=acks["broker-a"]))
     assert b'"b":"CQI="' in body  # {0, 3, 9}
 
 
 def test_of_a_message_that_kept_the_name_of_its_retry_topic_no_retry_topic_is_made_again() -> None:
     handle = parse_pop_handle(TEXT.replace(" 3 0 ", " 3 1 "))
 
-    found = {
+    messages = {
         topic: [
-            (one.topic, one.retry)
-            for one in batch_acks([handle], topic=topic, group="G")["broker-a"]
+            (message.topic, message.retry)
+            for message in batch_acks([handle], topic=topic, group="G")["broker-a"]
         ]
         for topic in ("T", "%RETRY%G_T")
     }
 
-    assert found == {"T": [("T", "1")], "%RETRY%G_T": [("%RETRY%G_T", "0")]}
+    assert messages == {"T": [("T", "1")], "%RETRY%G_T": [("%RETRY%G_T", "0")]}

@@ -43,30 +43,30 @@ def test_a_new_topic_is_shared_evenly_and_everybody_agrees_on_it() -> None:
     configs = create(5, "a", "b")
 
     assert Counter(owners(configs).values()) == {"a": 3, "b": 2}
-    assert {one.write_queue_nums for one in configs.values()} == {3, 2}
+    assert {config.write_queue_nums for config in configs.values()} == {3, 2}
     assert epoch_of("t", configs) == NOW
-    assert {one.mapping_detail.total_queues for one in configs.values() if one.mapping_detail} == {
-        5
-    }
+    assert {
+        config.mapping_detail.total_queues for config in configs.values() if config.mapping_detail
+    } == {5}
 
 
 def test_more_queues_go_where_there_are_fewest_and_the_old_ones_stay() -> None:
-    before = create(4, "a", "b")
-    plan = plan_creation("t", 6, ["a", "b", "c"], before, now_ms=NOW)
-    after = dict(plan.broker_config_map or {})
+    previous = create(4, "a", "b")
+    plan = plan_creation("t", 6, ["a", "b", "c"], previous, now_ms=NOW)
+    changed = dict(plan.broker_config_map or {})
 
-    assert {number: owners(after)[number] for number in range(4)} == owners(before)
-    assert [owners(after)[number] for number in (4, 5)] == ["c", "c"]
-    assert epoch_of("t", after) == NOW + 1000
+    assert {number: owners(changed)[number] for number in range(4)} == owners(previous)
+    assert [owners(changed)[number] for number in (4, 5)] == ["c", "c"]
+    assert epoch_of("t", changed) == NOW + 1000
 
 
 def test_a_broker_without_queues_is_told_of_the_topic() -> None:
     plan = add_other_brokers(plan_creation("t", 1, ["a"], {}, now_ms=NOW), ["a", "b"])
-    told = (plan.broker_config_map or {})["b"]
+    config = (plan.broker_config_map or {})["b"]
 
-    assert (told.read_queue_nums, told.write_queue_nums) == (0, 0)
-    assert told.mapping_detail is not None
-    assert (told.mapping_detail.bname, told.mapping_detail.total_queues) == ("b", 1)
+    assert (config.read_queue_nums, config.write_queue_nums) == (0, 0)
+    assert config.mapping_detail is not None
+    assert (config.mapping_detail.bname, config.mapping_detail.total_queues) == ("b", 1)
 
 
 def test_a_topic_cannot_shrink_nor_become_static() -> None:
@@ -96,22 +96,22 @@ def test_brokers_that_disagree_are_not_told_anything() -> None:
     st.lists(st.sampled_from("abcd"), min_size=1, unique=True),
 )
 def test_remapping_shares_evenly_and_moves_no_more_than_it_has_to(
-    number: int, before: list[str], after: list[str]
+    number: int, old_brokers: list[str], new_brokers: list[str]
 ) -> None:
-    configs = create(number, *before)
+    configs = create(number, *old_brokers)
     old = owners(configs)
-    plan = plan_remapping("t", after, configs, now_ms=NOW)
+    plan = plan_remapping("t", new_brokers, configs, now_ms=NOW)
     ends = {
         MessageQueue(topic="t", broker_name=broker, queue_id=queue): 7
-        for broker in before
+        for broker in old_brokers
         for queue in range(number)
     }
     moved = dict(with_logic_offsets(plan, ends).broker_config_map or {})
     new = owners(moved)
 
     counts = Counter(new.values())
-    assert set(counts) <= set(after)
-    assert max(counts.values()) - min(counts[name] for name in after) <= 1
+    assert set(counts) <= set(new_brokers)
+    assert max(counts.values()) - min(counts[name] for name in new_brokers) <= 1
     kept = sum((Counter(old.values()) & counts).values())
     assert sum(old[queue] == new[queue] for queue in old) == kept
     assert not set(plan.broker_to_map_in or ()) & set(plan.broker_to_map_out or ())

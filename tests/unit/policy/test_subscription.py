@@ -46,7 +46,12 @@ def test_a_tag_of_the_same_hash_code_is_dropped_here() -> None:
     messages = [message("AaAa"), message("BBBB"), message(None), message("AaAa")]
 
     assert subscription.filter_tags(data, messages) == [messages[0], messages[3]]
-    assert [subscription.matches_tags(data, one) for one in messages] == [True, False, False, True]
+    assert [subscription.matches_tags(data, message) for message in messages] == [
+        True,
+        False,
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +67,7 @@ def test_what_is_no_tag_expression_is_not_filtered_again(data: SubscriptionData)
     messages = [message("x"), message(None)]
 
     assert subscription.filter_tags(data, messages) == messages
-    assert all(subscription.matches_tags(data, one) for one in messages)
+    assert all(subscription.matches_tags(data, message) for message in messages)
 
 
 def test_a_subscription_is_said_anew_with_a_newer_version() -> None:

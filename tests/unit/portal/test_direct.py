@@ -108,10 +108,10 @@ def write_nothing(connection: socket.socket, data: bytes) -> None:
 
 
 def test_results_are_those_of_the_broker(cluster: TcpCluster, sender: Sender) -> None:
-    before = cluster.connections
+    connections = cluster.connections
     results = [sender.send(b"%d" % number) for number in range(20)]
 
-    assert cluster.connections == before
+    assert cluster.connections == connections
     assert [result.queue_offset - WARM_SENDS - 1 for result in results] == list(range(20))
     assert [result.msg_id for result in results] == cluster.keys("t", 0)[WARM_SENDS + 1 :]
     assert all(result.is_ok and result.region == "R" for result in results)
@@ -174,10 +174,10 @@ def test_signed_sends_have_no_connections_of_their_own(cluster: TcpCluster, dial
     credentials = Credentials("a", "b")
     with open_sender(dialect, cluster.address, credentials=credentials) as sender:
         sender.send(b"first")
-        before = cluster.connections
+        connections = cluster.connections
         for _ in range(2 * WARM_SENDS):
             sender.send(b"x")
-    assert cluster.connections == before
+    assert cluster.connections == connections
 
 
 # ---------------------------------------------------------------------- loops
@@ -192,10 +192,10 @@ def use_loop(dialect: str, scenario: Callable[[TcpCluster, aio.Producer], Awaita
 @pytest.mark.parametrize("dialect", LOOPS)
 def test_many_sends_share_a_connection_and_keep_their_order(dialect: str) -> None:
     async def scenario(cluster: TcpCluster, producer: aio.Producer) -> None:
-        before = cluster.connections
+        connections = cluster.connections
         sends = [producer.send(Message("t", b"%d" % number)) for number in range(300)]
         results = await asyncio.gather(*sends)
-        assert cluster.connections == before
+        assert cluster.connections == connections
         assert bodies(cluster) == [b"%d" % number for number in range(300)]
         assert [result.msg_id for result in results] == cluster.keys("t", 0)[WARM_SENDS + 1 :]
 
@@ -250,20 +250,20 @@ def blocking(cluster: TcpCluster) -> Generator[Sender]:
 
 
 def test_threads_have_connections_of_their_own(cluster: TcpCluster, blocking: Sender) -> None:
-    together = threading.Barrier(4)
+    barrier = threading.Barrier(4)
 
     def meet(key: str) -> None:
-        together.wait(60)
+        barrier.wait(60)
 
     cluster.before_store = meet  # pyright: ignore[reportAttributeAccessIssue] - a fake has it
-    before = cluster.connections
+    connections = cluster.connections
     senders = [threading.Thread(target=blocking.send, args=(b"x",)) for _ in range(4)]
     for sender in senders:
         sender.start()
     for sender in senders:
         sender.join()
 
-    assert cluster.connections == before + 3
+    assert cluster.connections == connections + 3
     assert bodies(cluster) == [b"x"] * 4
 
 
@@ -271,28 +271,28 @@ def test_threads_have_connections_of_their_own(cluster: TcpCluster, blocking: Se
 def test_a_broker_that_has_closed_connections_is_connected_again(
     cluster: TcpCluster, blocking: Sender, lost: int
 ) -> None:
-    before = cluster.connections
-    cluster.hang_up(before - lost)
+    connections = cluster.connections
+    cluster.hang_up(connections - lost)
 
     for number in range(4):
         assert blocking.send(b"%d" % number).is_ok
 
     assert bodies(cluster)[-1] == b"3"
-    assert cluster.connections == before + lost
+    assert cluster.connections == connections + lost
 
 
 def test_an_idle_connection_may_have_any_descriptor(
     cluster: TcpCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(most[0], 2048), most[1]))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 2048), limits[1]))
     monkeypatch.setattr(direct, "IDLE_SECONDS", -1.0)
     with ExitStack() as files, open_sender("threads", cluster.address) as sender:
         for _ in range(1024):  # more than select.select takes
             files.enter_context(open(os.devnull))
         for _ in range(WARM_SENDS + 2):
             assert sender.send(b"x").is_ok
-    resource.setrlimit(resource.RLIMIT_NOFILE, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_an_interrupt_closes_the_connection_of_the_send(

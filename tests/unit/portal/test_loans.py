@@ -150,11 +150,11 @@ def test_trio_is_woken_for_many_loans(
     assert len(consumption.settled) == MAX_UNPOSTED
 
 
-@pytest.mark.parametrize(("is_awaited", "soon"), [(True, True), (False, False)])
+@pytest.mark.parametrize(("is_awaited", "can_wait"), [(True, True), (False, False)])
 def test_trio_is_woken_if_nothing_else_wakes_it(
-    portal: Portal, consumption: Consumption, loans: Loans, is_awaited: bool, soon: bool
+    portal: Portal, consumption: Consumption, loans: Loans, is_awaited: bool, can_wait: bool
 ) -> None:
-    loans.settle(new_loan(is_awaited=is_awaited), soon=soon)
+    loans.settle(new_loan(is_awaited=is_awaited), soon=can_wait)
     portal.run()
 
     assert len(consumption.settled) == 1
@@ -174,19 +174,19 @@ def test_after_an_interrupt_the_next_loan_plans_for_both(
     assert len(consumption.settled) == 2
 
 
-@pytest.mark.parametrize("soon", [True, False])
-def test_loans_of_a_closed_client_are_dropped(portal: Portal, loans: Loans, soon: bool) -> None:
+@pytest.mark.parametrize("can_wait", [True, False])
+def test_loans_of_a_closed_client_are_dropped(portal: Portal, loans: Loans, can_wait: bool) -> None:
     portal.error = ChannelClosedError("closed")
 
-    loans.settle(new_loan(), soon=soon)
+    loans.settle(new_loan(), soon=can_wait)
 
     assert portal.posted == []
 
 
-@pytest.mark.parametrize("soon", [True, False])
-def test_loans_settled_while_the_consumer_opens_reach_it(portal: Portal, soon: bool) -> None:
+@pytest.mark.parametrize("can_wait", [True, False])
+def test_loans_settled_while_the_consumer_opens_reach_it(portal: Portal, can_wait: bool) -> None:
     loans, consumer = Loans(lambda _: None, handles=False), Consumer()
-    loans.settle(new_loan(), soon=soon)
+    loans.settle(new_loan(), soon=can_wait)
     loans.attach(portal.post, cast("Any", consumer))
     loans.settle(new_loan(), soon=True)
     portal.run()
@@ -195,13 +195,13 @@ def test_loans_settled_while_the_consumer_opens_reach_it(portal: Portal, soon: b
     assert len(consumer.consumption.settled) == 2
 
 
-@pytest.mark.parametrize("soon", [True, False])
-def test_an_orderly_consumer_has_no_parts_to_settle(portal: Portal, soon: bool) -> None:
+@pytest.mark.parametrize("can_wait", [True, False])
+def test_an_orderly_consumer_has_no_parts_to_settle(portal: Portal, can_wait: bool) -> None:
     loans, consumer = Loans(lambda _: None, handles=False), Consumer()
     consumer.consumption = cast("Any", object())
     loans.attach(portal.post, cast("Any", consumer))
 
-    loans.settle(new_loan(), soon=soon)
+    loans.settle(new_loan(), soon=can_wait)
     portal.run()
 
     assert len(loans.take_settled()) == 1

@@ -66,12 +66,12 @@ def test_send_many_returns_the_results_in_the_order_of_the_messages(
 ) -> None:
     results = producer.send_many([Message("t", b"%d" % n) for n in range(100)])
 
-    found = {
+    bodies = {
         (queue, message.queue_offset): message.body
         for (_, queue), stored in cluster.queues.items()
         for message in stored
     }
-    assert [found[r.message_queue.queue_id, r.queue_offset] for r in results] == [
+    assert [bodies[r.message_queue.queue_id, r.queue_offset] for r in results] == [
         b"%d" % n for n in range(100)
     ]
 

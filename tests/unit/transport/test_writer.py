@@ -33,12 +33,12 @@ async def test_what_the_system_does_not_take_at_once_waits_for_the_writer() -> N
 async def test_a_socket_that_takes_nothing_now_leaves_all_to_the_writer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def full(descriptor: int, data: bytes) -> int:
+    def refuse(descriptor: int, data: bytes) -> int:
         raise BlockingIOError(descriptor, len(data))
 
     with pair() as (stream, _):
         async with stream:
-            monkeypatch.setattr("rocketwire.transport.writer.os.write", full)
+            monkeypatch.setattr("rocketwire.transport.writer.os.write", refuse)
             outbox = StreamWriter(stream)
             assert not outbox.put(b"late", immediately=True)
 
@@ -50,13 +50,13 @@ async def test_the_writer_reports_a_broken_connection_and_stops(
 ) -> None:
     written = list[bytes]()
 
-    def broken(descriptor: int, data: bytes) -> int:
+    def fail(descriptor: int, data: bytes) -> int:
         written.append(bytes(data))
         raise ConnectionResetError(descriptor)
 
     with pair() as (stream, _):
         async with stream:
-            monkeypatch.setattr("rocketwire.transport.writer.os.write", broken)
+            monkeypatch.setattr("rocketwire.transport.writer.os.write", fail)
             outbox = StreamWriter(stream)
             outbox.put(b"lost", immediately=False)
             with pytest.raises(trio.BrokenResourceError):

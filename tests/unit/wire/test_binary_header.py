@@ -79,13 +79,13 @@ def write_header(fields: HeaderFields, **changes: Any) -> bytes:
     return encode_binary_header(**{**fields._asdict(), **changes})
 
 
-@pytest.mark.parametrize(("raw", "remark", "ext_fields", "left"), READ_BY_JAVA)
+@pytest.mark.parametrize(("raw", "remark", "ext_fields", "surplus"), READ_BY_JAVA)
 def test_what_java_reads_is_read_alike(
-    raw: str, remark: str | None, ext_fields: dict[str, str] | None, left: int
+    raw: str, remark: str | None, ext_fields: dict[str, str] | None, surplus: int
 ) -> None:
     header = bytes.fromhex(raw)
     fields, used = decode_binary_header(header)
-    assert (fields.remark, fields.ext_fields, len(header) - used) == (remark, ext_fields, left)
+    assert (fields.remark, fields.ext_fields, len(header) - used) == (remark, ext_fields, surplus)
 
 
 @pytest.mark.parametrize(("raw", "path"), REFUSED_BY_JAVA)

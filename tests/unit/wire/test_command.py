@@ -124,7 +124,7 @@ def test_a_header_of_the_limit_is_refused_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("frame", "kind"),
+    ("frame", "error"),
     [
         (JAVA_JSON[:-1], TruncatedError),
         (JAVA_JSON + b"x", DecodeError),
@@ -135,8 +135,8 @@ def test_a_header_of_the_limit_is_refused_too() -> None:
         (bytes.fromhex("000000060000000278") + b"x", DecodeError),
     ],
 )
-def test_what_is_no_command_is_refused(frame: bytes, kind: type[DecodeError]) -> None:
-    with pytest.raises(kind):
+def test_what_is_no_command_is_refused(frame: bytes, error: type[DecodeError]) -> None:
+    with pytest.raises(error):
         decode(frame)
 
 

@@ -73,13 +73,13 @@ def test_the_older_release_escapes_more() -> None:
 
 
 def test_what_is_none_is_left_out_and_what_is_empty_is_not() -> None:
-    short = b'{"code":0,"flag":0,"opaque":0,"serializeTypeCurrentRPC":"JSON","version":0}'
-    assert short == encode_fields(NOTHING._replace(language=None))
-    long = (
+    without_members = b'{"code":0,"flag":0,"opaque":0,"serializeTypeCurrentRPC":"JSON","version":0}'
+    assert without_members == encode_fields(NOTHING._replace(language=None))
+    with_empty_members = (
         b'{"code":0,"extFields":{},"flag":0,"language":"JAVA","opaque":0,"remark":"",'
         b'"serializeTypeCurrentRPC":"JSON","version":0}'
     )
-    assert long == encode_fields(NOTHING._replace(ext_fields={}, remark=""))
+    assert with_empty_members == encode_fields(NOTHING._replace(ext_fields={}, remark=""))
 
 
 def test_half_a_surrogate_pair_is_written_as_a_question_mark() -> None:
@@ -157,8 +157,8 @@ INTEGERS = {
 def test_integers_are_read_from_what_java_takes_for_them(name: str, text: str) -> None:
     fields = decode_json_header(f'{{"{name}":{text}}}'.encode())
     assert INTEGERS[text] == fields._asdict()[name]
-    rest: dict[str, Any] = {**fields._asdict(), name: 0}
-    assert HeaderFields(**rest) == NOTHING
+    other_fields: dict[str, Any] = {**fields._asdict(), name: 0}
+    assert HeaderFields(**other_fields) == NOTHING
 
 
 @pytest.mark.parametrize(

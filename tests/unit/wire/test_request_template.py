@@ -26,8 +26,8 @@ def test_a_filled_form_is_what_the_command_is(
     assert form is not None
     request = form.request(numbers, text, body)
     assert request is not None
-    own = {"g": str(numbers[0]), "f": str(numbers[1]), "i": text}
-    command = replace(SEND, ext_fields={**(SEND.ext_fields or {}), **own}, body=body)
+    fields = {"g": str(numbers[0]), "f": str(numbers[1]), "i": text}
+    command = replace(SEND, ext_fields={**(SEND.ext_fields or {}), **fields}, body=body)
 
     assert request.code == 310
     assert request.frame(opaque) == encode_as(command, opaque, 0)
@@ -35,17 +35,17 @@ def test_a_filled_form_is_what_the_command_is(
 
 @given(TEXTS, TEXTS, st.from_regex(r"[0-9A-F]{0,40}", fullmatch=True), INTS)
 def test_a_form_around_a_word_is_what_the_whole_text_is(
-    before: str, after: str, word: str, opaque: int
+    prefix: str, suffix: str, word: str, opaque: int
 ) -> None:
     command = replace(SEND, remark='":%b %d')
     form = build_template(command, ("g",), "i")
     assert form is not None
-    whole = form.request((1,), before + word + after, b"body")
-    assert whole is not None
-    around = form.around(before, after)
+    direct = form.request((1,), prefix + word + suffix, b"body")
+    assert direct is not None
+    wrapped = form.around(prefix, suffix)
 
-    assert around.code == 310
-    assert around.frame((1, word.encode()), b"body", opaque) == whole.frame(opaque)
+    assert wrapped.code == 310
+    assert wrapped.frame((1, word.encode()), b"body", opaque) == direct.frame(opaque)
 
 
 def test_a_form_may_begin_with_its_only_field() -> None:

@@ -39,15 +39,17 @@ def encode_answer(key: str, text: str, number: str, opaque: int = 70) -> bytes:
 def test_what_a_form_reads_was_written(text: str, number: str, opaque: int) -> None:
     read = template().values(encode_answer("K1", text, number, opaque), b"K1", opaque)
 
-    plain = text.isalnum() and number.isdigit() and (text + number).isascii()
-    alike = plain and len(text) == len(number) == len(str(opaque)) == 2
-    assert read == ((text.encode(), number.encode()) if alike else None)
+    is_ascii = text.isalnum() and number.isdigit() and (text + number).isascii()
+    is_equal = is_ascii and len(text) == len(number) == len(str(opaque)) == 2
+    assert read == ((text.encode(), number.encode()) if is_equal else None)
 
 
 @given(st.binary(max_size=4), st.integers(min_value=0, max_value=300))
-def test_what_is_changed_anywhere_is_read_as_by_the_reader_of_headers(put: bytes, at: int) -> None:
+def test_what_is_changed_anywhere_is_read_as_by_the_reader_of_headers(
+    put: bytes, offset: int
+) -> None:
     frame = encode_answer("K1", "AB", "34")
-    changed = frame[:at] + put + frame[at + len(put) :]
+    changed = frame[:offset] + put + frame[offset + len(put) :]
 
     read = template().values(changed, b"K1", 70)
 
@@ -57,7 +59,7 @@ def test_what_is_changed_anywhere_is_read_as_by_the_reader_of_headers(put: bytes
 
 
 @pytest.mark.parametrize(
-    "other",
+    "response",
     [
         replace(STORED, code=1),
         replace(STORED, flag=0),
@@ -70,11 +72,11 @@ def test_what_is_changed_anywhere_is_read_as_by_the_reader_of_headers(put: bytes
         replace(STORED, serialize_type=SerializeType.ROCKETMQ),
     ],
 )
-def test_other_answers_are_not_read(other: RemotingCommand) -> None:
+def test_other_answers_are_not_read(response: RemotingCommand) -> None:
     form = template()
 
     assert form.values(encode(STORED), b"K0", 70) == (b"7F", b"12")
-    assert form.values(encode(other), b"K0", 70) is None
+    assert form.values(encode(response), b"K0", 70) is None
 
 
 def test_an_answer_that_tells_nothing_that_is_known_is_read_without_it() -> None:
@@ -83,8 +85,8 @@ def test_an_answer_that_tells_nothing_that_is_known_is_read_without_it() -> None
     form = learn_template(encode(answer), answer, None, "msg.Id", "offset")
     assert form is not None
 
-    for known in (b"", b"K", b"any"):
-        assert form.values(encode(replace(answer, opaque=71)), known, 71) == (b"7F", b"12")
+    for previous in (b"", b"K", b"any"):
+        assert form.values(encode(replace(answer, opaque=71)), previous, 71) == (b"7F", b"12")
     assert form.values(encode(STORED), b"K0", 70) is None
 
 

@@ -59,13 +59,13 @@ def test_a_ratio_is_judged_while_the_stream_is_read() -> None:
 
 
 def test_a_high_ratio_of_little_output_is_nobodys_harm() -> None:
-    plain = bytes(RATIO_COUNTS_FROM)
-    assert inflate(deflate(plain), max_size=len(plain), max_ratio=2) == plain
+    content = bytes(RATIO_COUNTS_FROM)
+    assert inflate(deflate(content), max_size=len(content), max_ratio=2) == content
 
 
 def test_a_long_stream_is_put_together_from_its_pieces() -> None:
-    plain = b"".join(b"%d" % number for number in range(500_000))
-    assert inflate(deflate(plain), max_size=len(plain), max_ratio=100) == plain
+    content = b"".join(b"%d" % number for number in range(500_000))
+    assert inflate(deflate(content), max_size=len(content), max_ratio=100) == content
 
 
 def test_a_stream_without_end_is_truncated() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import pytest
-import trio
 
 from rocketwire.client.net.address_server import (
     address_server_url,
@@ -16,6 +16,9 @@ from rocketwire.client.net.address_server import (
 )
 from rocketwire.errors import ClientError
 from tests.support.tcp_pair import closed_port, serve_tcp
+
+if TYPE_CHECKING:
+    import trio
 
 
 @pytest.mark.parametrize(

@@ -87,14 +87,13 @@ async def test_a_send_can_fail_at_once_while_no_broker_accepts_a_connection(
         assert trio.current_time() == started
 
 
-async def test_a_retry_at_a_busy_broker_waits(autojump_clock: object) -> None:
-    async with world(brokers=("a",)) as opened:
-        opened.a.on(Code.SEND_MESSAGE_V2, reply(code=2, remark="busy"))
-        started = trio.current_time()
-        with pytest.raises(SendFailedError, match="by 3 tries: a; "):
-            await opened.producer.send(HELLO)
+async def test_a_retry_at_a_busy_broker_waits(single: World, autojump_clock: object) -> None:
+    single.a.on(Code.SEND_MESSAGE_V2, reply(code=2, remark="busy"))
+    started = trio.current_time()
+    with pytest.raises(SendFailedError, match="by 3 tries: a; "):
+        await single.producer.send(HELLO)
 
-        assert trio.current_time() - started == pytest.approx(0.4)
+    assert trio.current_time() - started == pytest.approx(0.4)
 
 
 async def test_a_send_has_java_s_fields_and_its_result_the_position() -> None:
@@ -122,57 +121,53 @@ async def test_a_send_has_java_s_fields_and_its_result_the_position() -> None:
 
 
 async def test_a_first_message_goes_before_the_heartbeat_of_its_producer(
+    single: World,
     autojump_clock: object,
 ) -> None:
-    async with world(brokers=("a",)) as opened:
-        await opened.producer.send(HELLO)
-        await trio.sleep(1)
+    await single.producer.send(HELLO)
+    await trio.sleep(1)
 
-        assert opened.a.codes() == [Code.SEND_MESSAGE_V2, Code.HEART_BEAT]
-
-
-async def test_messages_take_turns_over_all_queues() -> None:
-    async with world() as opened:
-        for _ in range(8):
-            await opened.producer.send(HELLO)
-
-        places = Counter((read_fields(sent)["n"], read_fields(sent)["e"]) for sent in opened.sent())
-        assert places == {(name, number): 2 for name in "ab" for number in "01"}
+    assert single.a.codes() == [Code.SEND_MESSAGE_V2, Code.HEART_BEAT]
 
 
-async def test_a_final_refusal_is_raised_at_once() -> None:
-    async with world() as opened:
-        for peer in (opened.a, opened.b):
-            peer.on(Code.SEND_MESSAGE_V2, reply(code=13, remark="too large"))
-        with pytest.raises(BrokerError) as caught:
-            await opened.producer.send(HELLO)
+async def test_messages_take_turns_over_all_queues(cluster: World) -> None:
+    for _ in range(8):
+        await cluster.producer.send(HELLO)
 
-        assert caught.value.code == 13
-        assert len(opened.sent()) == 1
+    places = Counter((read_fields(sent)["n"], read_fields(sent)["e"]) for sent in cluster.sent())
+    assert places == {(name, number): 2 for name in "ab" for number in "01"}
+
+
+async def test_a_final_refusal_is_raised_at_once(cluster: World) -> None:
+    for peer in (cluster.a, cluster.b):
+        peer.on(Code.SEND_MESSAGE_V2, reply(code=13, remark="too large"))
+    with pytest.raises(BrokerError) as caught:
+        await cluster.producer.send(HELLO)
+
+    assert caught.value.code == 13
+    assert len(cluster.sent()) == 1
 
 
 @pytest.mark.parametrize("code", [17, 14, 1, 2, 16, 204, 205])
-async def test_retryable_refusals_are_tried_three_times(code: int) -> None:
-    async with world() as opened:
-        opened.a.on(Code.SEND_MESSAGE_V2, reply(code=code))
-        for _ in range(2):
-            assert (await opened.producer.send(HELLO)).message_queue.broker_name == "b"
-        count = len(opened.sent())
-        opened.b.on(Code.SEND_MESSAGE_V2, reply(code=code))
-        with pytest.raises(SendFailedError, match="3 tries") as caught:
-            await opened.producer.send(HELLO)
+async def test_retryable_refusals_are_tried_three_times(cluster: World, code: int) -> None:
+    cluster.a.on(Code.SEND_MESSAGE_V2, reply(code=code))
+    for _ in range(2):
+        assert (await cluster.producer.send(HELLO)).message_queue.broker_name == "b"
+    count = len(cluster.sent())
+    cluster.b.on(Code.SEND_MESSAGE_V2, reply(code=code))
+    with pytest.raises(SendFailedError, match="3 tries") as caught:
+        await cluster.producer.send(HELLO)
 
-        assert len(opened.sent()) - count == 3
-        assert set(caught.value.brokers) == {"a", "b"}
-        assert caught.value.brokers[0] != caught.value.brokers[1]
-        assert isinstance(caught.value.__cause__, BrokerError)
+    assert len(cluster.sent()) - count == 3
+    assert set(caught.value.brokers) == {"a", "b"}
+    assert caught.value.brokers[0] != caught.value.brokers[1]
+    assert isinstance(caught.value.__cause__, BrokerError)
 
 
-async def test_an_unreachable_broker_is_skipped() -> None:
-    async with world() as opened:
-        await opened.a.go_down()
-        for _ in range(4):
-            assert (await opened.producer.send(HELLO)).message_queue.broker_name == "b"
+async def test_an_unreachable_broker_is_skipped(cluster: World) -> None:
+    await cluster.a.go_down()
+    for _ in range(4):
+        assert (await cluster.producer.send(HELLO)).message_queue.broker_name == "b"
 
 
 def advertise(opened: World, address: str, *other_names: str) -> None:
@@ -196,11 +191,10 @@ async def test_a_broker_with_an_invalid_address_is_skipped(
             assert (await opened.producer.send(HELLO)).message_queue.broker_name == "b"
 
 
-async def test_an_invalid_address_of_the_only_broker_is_the_cause() -> None:
-    async with world(brokers=("a",)) as opened:
-        advertise(opened, "nonsense")
-        with pytest.raises(SendFailedError) as caught:
-            await opened.producer.send(HELLO)
+async def test_an_invalid_address_of_the_only_broker_is_the_cause(single: World) -> None:
+    advertise(single, "nonsense")
+    with pytest.raises(SendFailedError) as caught:
+        await single.producer.send(HELLO)
 
     assert isinstance(caught.value.__cause__, IllegalAddressError)
     assert "'nonsense'" in str(caught.value.__cause__)
@@ -219,14 +213,15 @@ async def test_all_tries_share_the_time_limit(autojump_clock: object) -> None:
         assert opened.client.pool.in_flight == 0
 
 
-async def test_a_hanging_broker_uses_up_the_time_limit_by_default(autojump_clock: object) -> None:
-    async with world() as opened:
-        for peer in (opened.a, opened.b):
-            peer.on(Code.SEND_MESSAGE_V2, None)
-        with pytest.raises(RequestTimeoutError):
-            await opened.producer.send(HELLO, within=2)
+async def test_a_hanging_broker_uses_up_the_time_limit_by_default(
+    cluster: World, autojump_clock: object
+) -> None:
+    for peer in (cluster.a, cluster.b):
+        peer.on(Code.SEND_MESSAGE_V2, None)
+    with pytest.raises(RequestTimeoutError):
+        await cluster.producer.send(HELLO, within=2)
 
-        assert len(opened.sent()) == 1
+    assert len(cluster.sent()) == 1
 
 
 @pytest.mark.parametrize(
@@ -303,47 +298,45 @@ async def test_a_missing_topic_uses_the_route_of_the_default_topic() -> None:
         assert (await opened.producer.send(HELLO)).message_queue.broker_name == "b"
 
 
-async def test_a_topic_without_queues_to_write_to_is_an_error_until_it_has_some() -> None:
-    async with world() as opened:
-        for answer in (GONE, reply(body=route("a", perm=4))):
-            opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, answer)
-            with pytest.raises(TopicRouteNotFoundError):
-                await opened.producer.send(HELLO)
-        opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
-        assert (await opened.producer.send(HELLO)).is_ok
+async def test_a_topic_without_queues_to_write_to_is_an_error_until_it_has_some(
+    cluster: World,
+) -> None:
+    for answer in (GONE, reply(body=route("a", perm=4))):
+        cluster.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, answer)
+        with pytest.raises(TopicRouteNotFoundError):
+            await cluster.producer.send(HELLO)
+    cluster.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
+    assert (await cluster.producer.send(HELLO)).is_ok
 
 
-async def test_a_oneway_send_is_tried_once() -> None:
-    async with world(brokers=("a",)) as opened:
-        queue = (await opened.producer.queues("T"))[1]
-        await opened.producer.send_oneway(HELLO)
-        await opened.producer.send_oneway(HELLO, queue)
-        await opened.a.asked(Code.SEND_MESSAGE_V2, 2)
+async def test_a_oneway_send_is_tried_once(single: World) -> None:
+    queue = (await single.producer.queues("T"))[1]
+    await single.producer.send_oneway(HELLO)
+    await single.producer.send_oneway(HELLO, queue)
+    await single.a.asked(Code.SEND_MESSAGE_V2, 2)
 
-        assert [request.is_oneway for request in opened.sent()] == [True, True]
-        assert read_fields(opened.sent()[1])["e"] == "1"
-
-
-async def test_a_message_to_one_queue_is_tried_once() -> None:
-    async with world() as opened:
-        queue = (await opened.producer.queues("T"))[2]
-        assert (await opened.producer.send_to(HELLO, queue)).message_queue == queue
-        opened.b.on(Code.SEND_MESSAGE_V2, reply(code=2))
-        with pytest.raises(BrokerError):
-            await opened.producer.send_to(HELLO, queue)
-        await opened.b.go_down()
-        with pytest.raises(ConnectFailedError):
-            await opened.producer.send_to(HELLO, queue)
-        with pytest.raises(IllegalMessageError):
-            await opened.producer.send_to(Message("U", b"x"), queue)
+    assert [request.is_oneway for request in single.sent()] == [True, True]
+    assert read_fields(single.sent()[1])["e"] == "1"
 
 
-async def test_a_key_goes_to_java_s_queue_and_a_function_may_choose() -> None:
-    async with world() as opened:
-        result = await opened.producer.send_ordered(HELLO, "order-1")
-        assert result.message_queue == (await opened.producer.queues("T"))[2]
-        result = await opened.producer.send_by(HELLO, lambda queues: queues[-1])
-        assert result.message_queue == (await opened.producer.queues("T"))[-1]
+async def test_a_message_to_one_queue_is_tried_once(cluster: World) -> None:
+    queue = (await cluster.producer.queues("T"))[2]
+    assert (await cluster.producer.send_to(HELLO, queue)).message_queue == queue
+    cluster.b.on(Code.SEND_MESSAGE_V2, reply(code=2))
+    with pytest.raises(BrokerError):
+        await cluster.producer.send_to(HELLO, queue)
+    await cluster.b.go_down()
+    with pytest.raises(ConnectFailedError):
+        await cluster.producer.send_to(HELLO, queue)
+    with pytest.raises(IllegalMessageError):
+        await cluster.producer.send_to(Message("U", b"x"), queue)
+
+
+async def test_a_key_goes_to_java_s_queue_and_a_function_may_choose(cluster: World) -> None:
+    result = await cluster.producer.send_ordered(HELLO, "order-1")
+    assert result.message_queue == (await cluster.producer.queues("T"))[2]
+    result = await cluster.producer.send_by(HELLO, lambda queues: queues[-1])
+    assert result.message_queue == (await cluster.producer.queues("T"))[-1]
 
 
 async def test_a_batch_is_one_request_with_a_key_for_each_message() -> None:
@@ -369,15 +362,14 @@ async def test_a_batch_is_one_request_with_a_key_for_each_message() -> None:
     ("version", "named"), [(MQVersion.V4_9_4, False), (MQVersion.V5_0_0, True), (None, True)]
 )
 async def test_a_batch_for_an_old_broker_has_no_key_of_its_own(
-    version: MQVersion | None, named: bool
+    single: World, version: MQVersion | None, named: bool
 ) -> None:
-    async with world(brokers=("a",)) as opened:
-        if version is not None:
-            opened.a.on(Code.HEART_BEAT, replace(reply(), version=version))
-        else:
-            opened.a.on(Code.HEART_BEAT, reply(code=ResponseCode.SYSTEM_ERROR))
-        await opened.producer.send_batch([HELLO, HELLO])
-        (sent,) = opened.sent()
+    if version is not None:
+        single.a.on(Code.HEART_BEAT, replace(reply(), version=version))
+    else:
+        single.a.on(Code.HEART_BEAT, reply(code=ResponseCode.SYSTEM_ERROR))
+    await single.producer.send_batch([HELLO, HELLO])
+    (sent,) = single.sent()
 
     assert ("UNIQ_KEY" in read_fields(sent)["i"]) is named
 
@@ -443,29 +435,29 @@ async def test_unit_mode_and_the_second_port_are_the_client_s_settings() -> None
         assert ":10909" in str(caught.value.__cause__)
 
 
-async def test_groups_and_topics_are_checked() -> None:
-    async with world() as opened:
-        for topic in ("a b", "x" * 128, "SCHEDULE_TOPIC_XXXX"):
-            with pytest.raises(IllegalNameError):
-                await opened.producer.send(Message(topic, b"x"))
-        for message in (Message("T", b""), Message("T", b"x", properties={"TAGS": "x"})):
-            with pytest.raises(IllegalMessageError):
-                await opened.producer.send(message)
-        with pytest.raises(LocalProtocolError):
-            opened.client.add_producer(
-                type(opened.producer)(opened.client, "pg", opened.producer.config)
-            )
-        assert opened.sent() == []
+async def test_groups_and_topics_are_checked(cluster: World) -> None:
+    for topic in ("a b", "x" * 128, "SCHEDULE_TOPIC_XXXX"):
+        with pytest.raises(IllegalNameError):
+            await cluster.producer.send(Message(topic, b"x"))
+    for message in (Message("T", b""), Message("T", b"x", properties={"TAGS": "x"})):
+        with pytest.raises(IllegalMessageError):
+            await cluster.producer.send(message)
+    with pytest.raises(LocalProtocolError):
+        cluster.client.add_producer(
+            type(cluster.producer)(cluster.client, "pg", cluster.producer.config)
+        )
+    assert cluster.sent() == []
 
 
-async def test_a_cancelled_send_leaves_no_request_pending(autojump_clock: object) -> None:
-    async with world() as opened:
-        for peer in (opened.a, opened.b):
-            peer.on(Code.SEND_MESSAGE_V2, None)
-        with trio.move_on_after(0.5):
-            await opened.producer.send(HELLO)
+async def test_a_cancelled_send_leaves_no_request_pending(
+    cluster: World, autojump_clock: object
+) -> None:
+    for peer in (cluster.a, cluster.b):
+        peer.on(Code.SEND_MESSAGE_V2, None)
+    with trio.move_on_after(0.5):
+        await cluster.producer.send(HELLO)
 
-        assert opened.client.pool.in_flight == 0
-        for peer in (opened.a, opened.b):
-            peer.on(Code.SEND_MESSAGE_V2, send_response)
-        assert (await opened.producer.send(HELLO)).is_ok
+    assert cluster.client.pool.in_flight == 0
+    for peer in (cluster.a, cluster.b):
+        peer.on(Code.SEND_MESSAGE_V2, send_response)
+    assert (await cluster.producer.send(HELLO)).is_ok

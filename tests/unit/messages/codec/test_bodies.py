@@ -233,9 +233,9 @@ def test_parsed_json_is_read_as_well() -> None:
 def test_the_first_of_subscriptions_that_differ_in_version_only_stays() -> None:
     """As in Java's set: the version is no part of what it compares."""
     first = '{"expression":"a","topic":"T","version":1}'
-    again = '{"expression":"a","topic":"T","version":2}'
-    other = '{"expression":"b","topic":"T","version":2}'
-    text = f'{{"subscriptionDataSet":[{first},{again},{other}]}}'
+    newer = '{"expression":"a","topic":"T","version":2}'
+    different = '{"expression":"b","topic":"T","version":2}'
+    text = f'{{"subscriptionDataSet":[{first},{newer},{different}]}}'
     config = decode_body(SubscriptionGroupConfig, text.encode())
     empty = decode_body(SubscriptionGroupConfig, b'{"subscriptionDataSet":[]}')
 
@@ -248,8 +248,8 @@ def test_the_first_of_subscriptions_that_differ_in_version_only_stays() -> None:
 
 def test_an_assignment_that_comes_again_is_dropped_as_from_javas_set() -> None:
     queue = '"messageQueue":{"brokerName":"a","queueId":1,"topic":"t"}'
-    others = ("", ',"mode":"POP"', ',"attachments":{"k":"v"}', ',"attachments":{}')
-    items = ",".join(f"{{{queue}{other}}}" for other in (*others, *others))
+    members = ("", ',"mode":"POP"', ',"attachments":{"k":"v"}', ',"attachments":{}')
+    items = ",".join(f"{{{queue}{member}}}" for member in (*members, *members))
 
     body = decode_body(
         QueryAssignmentResponseBody, f'{{"messageQueueAssignments":[{items}]}}'.encode()

@@ -121,16 +121,16 @@ def test_exact_numbers_are_read_wherever_a_body_holds_them() -> None:
 
 
 def test_a_double_of_json_that_others_parsed_is_the_number_that_it_is() -> None:
-    given: JsonValue = {"perm": 5.0, "readQueueNums": 8, "x": [{"y": 1.0}]}
+    parsed: JsonValue = {"perm": 5.0, "readQueueNums": 8, "x": [{"y": 1.0}]}
 
-    assert from_json(QueueData, given) == QueueData(perm=5, read_queue_nums=8)
+    assert from_json(QueueData, parsed) == QueueData(perm=5, read_queue_nums=8)
     assert from_json(DataVersion, {"stateVersion": 1e18}) == DataVersion(
         counter=0, state_version=10**18
     )
     assert from_json(DataVersion, {"stateVersion": math.inf}) == DataVersion(
         state_version=2**63 - 1
     )
-    assert given == {"perm": 5.0, "readQueueNums": 8, "x": [{"y": 1.0}]}
+    assert parsed == {"perm": 5.0, "readQueueNums": 8, "x": [{"y": 1.0}]}
 
 
 def test_a_long_has_64_bits_and_a_byte_8() -> None:

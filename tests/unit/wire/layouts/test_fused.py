@@ -134,13 +134,13 @@ def test_good_bytes_give_what_construct_gives(name: str, data: st.DataObject) ->
 @given(data=st.data())
 def test_damaged_bytes_give_what_construct_gives(name: str, data: st.DataObject) -> None:
     bad = damage(data, build(name, data.draw(ARGUMENTS[name])))
-    before, after = data.draw(small), data.draw(small)
-    whole, start, end = before + bad + after, len(before), len(before) + len(bad)
+    prefix, suffix = data.draw(small), data.draw(small)
+    message, start, end = prefix + bad + suffix, len(prefix), len(prefix) + len(bad)
     parse, interpreted = parsers(name)
     expected = outcome(interpreted, bad)
     assert outcome(parse, bad) == expected
     assert outcome(parse, memoryview(bad)) == expected
-    assert outcome(parse, whole, start, end) == expected
+    assert outcome(parse, message, start, end) == expected
 
 
 @pytest.mark.parametrize(

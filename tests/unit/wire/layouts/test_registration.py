@@ -50,5 +50,5 @@ def test_announced_topics_are_held_against_the_bytes_that_are_there() -> None:
 
 
 def test_a_negative_count_is_none_as_in_java() -> None:
-    plain = b"\x00\x00\x00\x00" + b"\xff\xff\xff\xff" + b"\x00\x00\x00\x02[]"
-    assert parse_register_body(plain)[0][1] == []
+    data = b"\x00\x00\x00\x00" + b"\xff\xff\xff\xff" + b"\x00\x00\x00\x02[]"
+    assert parse_register_body(data)[0][1] == []

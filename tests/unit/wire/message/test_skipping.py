@@ -48,7 +48,7 @@ def pack_message(offset: int, size: int) -> bytes:
 
 
 def offsets(messages: tuple[StoredMessage, ...]) -> list[int]:
-    return [one.queue_offset for one in messages]
+    return [message.queue_offset for message in messages]
 
 
 POISONED = {
@@ -61,14 +61,14 @@ POISONED = {
 
 
 @pytest.mark.parametrize("poisoned", POISONED.values(), ids=POISONED)
-@pytest.mark.parametrize("before", [0, 1, 5])
-@pytest.mark.parametrize("behind", [0, 1, 5])
+@pytest.mark.parametrize("head_count", [0, 1, 5])
+@pytest.mark.parametrize("tail_count", [0, 1, 5])
 def test_a_message_that_cannot_be_read_is_skipped_and_named(
-    poisoned: bytes, before: int, behind: int
+    poisoned: bytes, head_count: int, tail_count: int
 ) -> None:
-    numbers = [*range(before), *range(8, 8 + behind)]
+    numbers = [*range(head_count), *range(8, 8 + tail_count)]
     parts = [store_message(number) for number in numbers]
-    data = b"".join((*parts[:before], poisoned, *parts[before:]))
+    data = b"".join((*parts[:head_count], poisoned, *parts[head_count:]))
 
     read = StoredMessageReader(StoredLimits(max_body=5000)).read(data)
 
@@ -86,10 +86,10 @@ def test_what_was_seen_in_earlier_answers_changes_nothing() -> None:
     good = b"".join(map(store_message, range(4)))
     assert offsets(reader.read(good).messages) == [0, 1, 2, 3]
 
-    again = reader.read(good)
+    repeated = reader.read(good)
     mixed = reader.read(good + POISONED["no zlib stream"] + good)
 
-    assert again.messages == decode_stored_messages(good)
+    assert repeated.messages == decode_stored_messages(good)
     assert offsets(mixed.messages) == [0, 1, 2, 3, 0, 1, 2, 3]
     assert len(mixed.unreadable) == 1
 
@@ -148,9 +148,9 @@ def test_a_body_between_the_two_limits_is_read_alone() -> None:
     limits = StoredLimits(max_body=4000, max_inflated=3000)
 
     read = StoredMessageReader(limits).read(pack_message(1, 3500) + pack_message(2, 100))
-    rest = StoredMessageReader(limits).read(read.rest)
+    remaining = StoredMessageReader(limits).read(read.rest)
 
-    assert (offsets(read.messages), offsets(rest.messages)) == ([1], [2])
+    assert (offsets(read.messages), offsets(remaining.messages)) == ([1], [2])
 
 
 @pytest.mark.parametrize("limits", [StoredLimits(max_messages=2), StoredLimits(max_properties=2)])

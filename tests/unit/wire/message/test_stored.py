@@ -133,15 +133,17 @@ def test_a_property_with_an_empty_value_is_written_but_not_read() -> None:
     assert decode_one(bytes.fromhex(NASTY_HEX)) == NASTY
 
 
-@pytest.mark.parametrize("kind", CompressionType)
-def test_a_body_is_compressed_as_its_flags_say(kind: CompressionType) -> None:
-    plain = replace(HELLO, body=b"a" * 64, sys_flag=int(MessageSysFlag.COMPRESSED | kind.sys_flag))
-
-    (packed,) = decode_stored_messages(
-        encode_stored_message(plain, compress=True), decompress=False
+@pytest.mark.parametrize("compression", CompressionType)
+def test_a_body_is_compressed_as_its_flags_say(compression: CompressionType) -> None:
+    message = replace(
+        HELLO, body=b"a" * 64, sys_flag=int(MessageSysFlag.COMPRESSED | compression.sys_flag)
     )
 
-    assert packed.body == compress_body(b"a" * 64, kind)
+    (packed,) = decode_stored_messages(
+        encode_stored_message(message, compress=True), decompress=False
+    )
+
+    assert packed.body == compress_body(b"a" * 64, compression)
 
 
 def test_zlib_is_compressed_to_the_bytes_of_java() -> None:
@@ -231,10 +233,10 @@ def test_an_ipv4_address_in_the_form_of_ipv6_is_ipv4_with_a_padded_id() -> None:
     assert encode_stored_message(message) == data
 
 
-@pytest.mark.parametrize(("at", "path"), [(52, "born_host"), (68, "store_host")])
+@pytest.mark.parametrize(("offset", "path"), [(52, "born_host"), (68, "store_host")])
 @pytest.mark.parametrize("port", ["00010000", "ffffffff"])
-def test_a_port_that_cannot_be_is_refused(at: int, path: str, port: str) -> None:
-    data = RAW[:at] + bytes.fromhex(port) + RAW[at + 4 :]
+def test_a_port_that_cannot_be_is_refused(offset: int, path: str, port: str) -> None:
+    data = RAW[:offset] + bytes.fromhex(port) + RAW[offset + 4 :]
 
     with pytest.raises(DecodeError, match="is not between 0 and 65535") as caught:
         decode_stored_messages(data)
@@ -308,7 +310,7 @@ def test_the_filler_at_the_end_of_a_commit_log_file_is_no_message() -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "wrong"),
+    ("offset", "wrong"),
     [
         (0, "0000007a"),  # size of the message
         (0, "0000007c"),
@@ -323,8 +325,8 @@ def test_the_filler_at_the_end_of_a_commit_log_file_is_no_message() -> None:
         (103, "0011"),
     ],
 )
-def test_lengths_that_contradict_each_other_are_refused(at: int, wrong: str) -> None:
-    data = RAW[:at] + bytes.fromhex(wrong) + RAW[at + len(wrong) // 2 :]
+def test_lengths_that_contradict_each_other_are_refused(offset: int, wrong: str) -> None:
+    data = RAW[:offset] + bytes.fromhex(wrong) + RAW[offset + len(wrong) // 2 :]
 
     with pytest.raises(DecodeError, match=r"^messages\[0\]"):
         decode_stored_messages(data)
@@ -431,7 +433,10 @@ def test_the_places_of_an_inner_batch_go_on_below_zero_as_javas_long_does() -> N
     batch = encode_batch([BatchMessage(body=b"x"), BatchMessage(body=b"y")])
     message = replace(HELLO, body=batch, sys_flag=0xC0, queue_offset=2**63 - 1)
 
-    assert [one.queue_offset for one in unwrap_inner_batch(message)] == [2**63 - 1, -(2**63)]
+    assert [message.queue_offset for message in unwrap_inner_batch(message)] == [
+        2**63 - 1,
+        -(2**63),
+    ]
 
 
 @pytest.mark.parametrize(

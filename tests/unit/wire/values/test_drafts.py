@@ -19,9 +19,9 @@ from rocketwire.wire.values.drafts import build_constructor
 
 
 def test_a_drafted_value_is_an_equal_and_frozen_one_of_its_class() -> None:
-    made = build_constructor(RemotingCommand)(7, "GO", 1, 2, 3, "r", {"a": "b"}, b"x", 0)
-    assert type(made) is RemotingCommand
-    assert made == RemotingCommand(
+    drafted = build_constructor(RemotingCommand)(7, "GO", 1, 2, 3, "r", {"a": "b"}, b"x", 0)
+    assert type(drafted) is RemotingCommand
+    assert drafted == RemotingCommand(
         code=7,
         language="GO",
         version=1,
@@ -30,10 +30,10 @@ def test_a_drafted_value_is_an_equal_and_frozen_one_of_its_class() -> None:
         remark="r",
         ext_fields={"a": "b"},
         body=b"x",
-        serialize_type=made.serialize_type,
+        serialize_type=drafted.serialize_type,
     )
     with pytest.raises(FrozenInstanceError):
-        made.code = 8  # type: ignore[misc]  # it is frozen
+        drafted.code = 8  # type: ignore[misc]  # it is frozen
 
 
 def test_a_missing_value_raises() -> None:
@@ -45,12 +45,12 @@ def test_a_message_with_undecoded_properties_equals_any_other() -> None:
     message = StoredMessage(topic="T", body=b"x", properties={"a": "b"}, store_size=97)
     read = partial(decode_stored_messages, encode_stored_message(message))
     pickled = pickle.loads(pickle.dumps(read()))
-    for (other,) in (read(), pickled, copy(read()), deepcopy(read())):
-        assert other == message
+    for (copied,) in (read(), pickled, copy(read()), deepcopy(read())):
+        assert copied == message
     assert repr(read()[0]) == repr(message)
     assert replace(read()[0], flag=7) == replace(message, flag=7)
     assert encode_stored_message(read()[0]) == encode_stored_message(message)
-    (one,) = read()
-    assert one.properties is one.properties
+    (message,) = read()
+    assert message.properties is message.properties
     with pytest.raises(FrozenInstanceError):
-        one.properties = None  # type: ignore[misc]  # it is frozen
+        message.properties = None  # type: ignore[misc]  # it is frozen
