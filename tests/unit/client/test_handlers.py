@@ -1,6 +1,6 @@
 """Unusable functions are rejected when they are passed, or end the consumer at their call."""
 
-# What is given here is wrong on purpose.
+# Arguments are invalid on purpose.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownMemberType=false
 # pyright: reportUnknownLambdaType=false, reportArgumentType=false

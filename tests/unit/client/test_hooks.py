@@ -1,4 +1,4 @@
-"""What hooks see of sends, receives and settlements."""
+"""Calls of hooks for sends, receives and settlements."""
 
 from __future__ import annotations
 

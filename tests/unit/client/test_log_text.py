@@ -1,4 +1,4 @@
-"""What a log shows of texts that anybody can send."""
+"""Texts from the network in logs."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ GROWING = range(2, 7)
 
 
 Fault: TypeAlias = "tuple[str, Code | None, RemotingCommand | None]"
-"""Address, code and answer; without a code nobody is there."""
+"""Address, code and response; without a code the server is down."""
 
 ROUTE, MEMBERS = Code.GET_ROUTEINFO_BY_TOPIC, Code.GET_CONSUMER_LIST_BY_GROUP
 
@@ -258,7 +258,7 @@ async def test_an_absent_name_server_is_a_warning_while_another_responds(
             with pytest.raises(RocketWireError):
                 await client.name_servers.route("orders")
             await trio.sleep(10)
-            assert not list_logged(caplog)  # whoever asks says so
+            assert not list_logged(caplog)  # the caller gets the error
 
 
 async def test_a_broker_that_no_name_server_registers_warns(

@@ -31,7 +31,7 @@ from tests.support.fakes.consumer_fakes import NS, world
 
 
 def error_in_asyncio(call: Callable[[], Any]) -> BaseException | None:
-    """What a call raises in an asyncio loop of another thread."""
+    """The error of a call in an asyncio loop of another thread."""
 
     async def await_it() -> None:
         await call()
@@ -40,7 +40,7 @@ def error_in_asyncio(call: Callable[[], Any]) -> BaseException | None:
 
 
 def error_without_loop(call: Callable[[], Any]) -> BaseException | None:
-    """What the first step of a call raises in another thread that has no loop."""
+    """The error of the first step of a call in another thread without a loop."""
     return _error_in_thread(lambda: call().send(None))
 
 

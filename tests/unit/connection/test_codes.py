@@ -1,4 +1,4 @@
-"""Numbers are open: what nobody has named is a value too."""
+"""Codes without a name are values too."""
 
 from __future__ import annotations
 

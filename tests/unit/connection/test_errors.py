@@ -1,4 +1,4 @@
-"""Errors say what is wrong, where, and on whose side."""
+"""Errors name the fault, its place and its side."""
 
 from __future__ import annotations
 

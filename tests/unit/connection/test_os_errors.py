@@ -1,4 +1,4 @@
-"""Errors of the operating system are told without their numbers."""
+"""Texts of the errors of the operating system, without their numbers."""
 
 from __future__ import annotations
 

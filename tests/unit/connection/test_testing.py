@@ -1,4 +1,4 @@
-"""``rocketwire.testing``: what a script says happens, and what it does not say fails the test."""
+"""``rocketwire.testing``: a script is executed, and other requests fail the test."""
 
 from __future__ import annotations
 

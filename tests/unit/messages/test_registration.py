@@ -76,7 +76,7 @@ BODY = RegisterBrokerBody(
 
 
 def form_after_packing(body: RegisterBrokerBody, *, mappings: bool = True) -> RegisterBrokerBody:
-    """What of a registration survives being packed."""
+    """The part of a registration that its packed form keeps."""
     wrapper = body.topic_config_serialize_wrapper
     assert wrapper is not None
     assert wrapper.topic_config_table is not None

@@ -109,7 +109,7 @@ def test_every_class_of_body_has_a_vector() -> None:
 
 
 def _plain(data: bytes, *, packed: bool) -> bytes:
-    """What a registration holds; the compressed bytes are those of the compressor."""
+    """The content of a registration; compressed bytes depend on the compressor."""
     return zlib.decompress(data) if packed else data
 
 

@@ -1,4 +1,4 @@
-"""Sends of threads and tasks over connections of their own, at a cluster behind TCP."""
+"""Sends of threads and tasks over their own connections to a cluster over TCP."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def sender(request: pytest.FixtureRequest, cluster: TcpCluster) -> Generator[Sen
 
 
 def warm_up(sender: Sender, cluster: TcpCluster, connections: int = 2) -> None:
-    """Send until the sender has a connection of its own beside those of trio."""
+    """Send until the sender has its own connection in addition to those of trio."""
     for _ in range(WARM_SENDS + 1):
         sender.send(b"warm")
 

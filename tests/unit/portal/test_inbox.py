@@ -30,7 +30,7 @@ class Settled:
 
 
 def fill_inbox(*sizes: int) -> tuple[Inbox, Settled, list[Loan]]:
-    """An inbox with loans of so many messages."""
+    """An inbox with loans of these sizes."""
     inbox, settled = Inbox(lambda: None), Settled()
     inbox.loans = settled  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue] - the test knows its kind
     numbers = iter(range(1000))

@@ -17,13 +17,13 @@ FOR_THE_INSTANCE = {
     "reset_offsets", "route_changed", "run", "running_info", "start", "subscriptions_changed",
     "topics",
 }  # fmt: skip
-"""What the client instance and its hooks call, and not an application."""
+"""Methods for the client instance and its hooks, not for applications."""
 
 FOR_FACADES = {"allows_direct_sends", "consumption", "send_unhooked", "sender", "use_hooks"}
 MISSING = {
     "NameServers": {"connect_soon", "probe", "refresh", "update"},
 }
-"""What a facade does not offer: background work."""
+"""Methods for background work, which a facade does not have."""
 
 CLASSES = ["Producer", "PushConsumer", "PopConsumer", "LitePullConsumer", "NameServers"]
 FUNCTIONS = [

@@ -40,7 +40,7 @@ class Portal:
 
 
 class Consumption(LentConsumption):
-    """Notes what is settled, and what is to be settled later."""
+    """Records settled parts, and functions for a later settlement."""
 
     def __init__(self) -> None:
         self.settled: list[LentMessages] = []

@@ -1,4 +1,4 @@
-"""The binary header is read as Java reads it; what it cannot say is refused."""
+"""The binary header is read as by Java; values without a binary form are refused."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ REFUSED_BY_JAVA = [
     (PREFIX + "0000000000000008000161ffffffff62", "ext_fields.value"),
     (PREFIX + "00000000000000080001610000000262", "ext_fields.value"),
     (PREFIX + "0000000000000003000161000000", "ext_fields.value"),
-    # within the header, but longer than the whole map says to be
+    # within the header, but longer than the map
     (PREFIX + "0000000000000001000261620000000162", "ext_fields.key"),
     (PREFIX + "0000000000000001000161000000026263", "ext_fields.value"),
 ]

@@ -30,7 +30,7 @@ def template() -> ResponseTemplate:
 
 
 def encode_answer(key: str, text: str, number: str, opaque: int = 70) -> bytes:
-    """The answer that tells these."""
+    """The response with these fields."""
     fields = {**FIELDS, "key": key, "msg.Id": text, "offset": number}
     return encode(replace(STORED, ext_fields=fields, opaque=opaque))
 

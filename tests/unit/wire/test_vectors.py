@@ -1,4 +1,4 @@
-"""What Java's own classes wrote, read and written again below the typed layer: frames, stored messages, small texts."""
+"""Frames, stored messages and texts of Java's classes, read and written below the typed layer."""
 
 from __future__ import annotations
 
@@ -114,7 +114,10 @@ def test_what_java_compressed_is_inflated_and_what_we_compress_inflates(vector: 
     compression, body = CompressionType[vector["type"]], bytes.fromhex(vector["value"])
 
     assert decompress_body(vector.data, compression, max_size=MOST_INFLATED) == body
-    assert decompress_body(compress_body(body, compression), compression, max_size=MOST_INFLATED) == body
+    assert (
+        decompress_body(compress_body(body, compression), compression, max_size=MOST_INFLATED)
+        == body
+    )
 
 
 @pytest.mark.parametrize("vector", vectors("texts/properties"), ids=str)

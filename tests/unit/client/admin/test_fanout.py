@@ -1,4 +1,4 @@
-"""What goes to several brokers, of whom one does not answer."""
+"""Calls of several brokers, one of which is silent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What brokers are asked for messages."""
+"""Requests for messages."""
 
 from __future__ import annotations
 

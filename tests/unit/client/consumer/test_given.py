@@ -1,9 +1,6 @@
-"""Wrong types and settings are refused where they are given, in one line.
+"""Invalid arguments are refused by the called function, in one line; clients need trio."""
 
-Clients are given in three ways, and need trio.
-"""
-
-# What is given here is wrong on purpose.
+# Arguments are invalid on purpose.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownMemberType=false
 # pyright: reportUnknownLambdaType=false, reportArgumentType=false

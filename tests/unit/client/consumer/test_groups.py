@@ -1,4 +1,4 @@
-"""What brokers are told of a group, and its retry topic gets, as Java's consumers do it."""
+"""Heartbeats of a group and messages to its retry topic, as those of Java's consumers."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ZERO, ONE, TWO = (MessageQueue(topic="T", broker_name="a", queue_id=number) for number in range(3))
 ALL = (ZERO, ONE, TWO)
 
-Told = list[tuple[int | None, int | None, bool]]
+Commits = list[tuple[int | None, int | None, bool]]
 """Queue and offset of each request in order, and whether it was one-way."""
 
 
@@ -54,9 +54,9 @@ async def open_store() -> AsyncGenerator[tuple[RemoteBrokerOffsetStore, Scripted
         yield store, broker
 
 
-def read_commits(broker: ScriptedPeer) -> Told:
-    """What the broker was told since it was asked last."""
-    found: Told = []
+def read_commits(broker: ScriptedPeer) -> Commits:
+    """The offsets that the broker got since the last call."""
+    found: Commits = []
     for request in broker.requests:
         header = decode_header(UpdateConsumerOffsetRequestHeader, request.ext_fields)
         found.append((header.queue_id, header.commit_offset, request.is_oneway))

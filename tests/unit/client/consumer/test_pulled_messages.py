@@ -1,4 +1,4 @@
-"""The messages of an answer: which are meant, which are skipped, and where the next pull begins."""
+"""The messages of a response: selected and skipped ones, and the offset of the next pull."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_an_inner_batch_that_cannot_be_taken_apart_is_skipped_alone() -> None:
 
 
 def batch(offset: int, count: int, claimed: str | None) -> bytes:
-    """An inner batch; ``claimed`` is what its property says of its number."""
+    """An inner batch; ``claimed`` is the number of messages in its property."""
     body = encode_batch([BatchMessage(body=b"%d" % number) for number in range(count)])
     properties = None if claimed is None else {"INNER_NUM": claimed}
     return encode_stored_message(

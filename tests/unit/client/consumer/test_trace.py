@@ -1,4 +1,4 @@
-"""What a consumer records of the calls of its handler."""
+"""Trace records of the calls of handlers."""
 
 from __future__ import annotations
 

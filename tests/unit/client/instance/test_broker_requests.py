@@ -1,4 +1,4 @@
-"""What brokers ask of a client reaches the member that it concerns."""
+"""Requests of brokers reach the member of their group."""
 
 from __future__ import annotations
 

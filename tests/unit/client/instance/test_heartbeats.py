@@ -1,4 +1,4 @@
-"""Heartbeats: what is told, and when the short form will do."""
+"""Heartbeats in their full and their short form."""
 
 from __future__ import annotations
 

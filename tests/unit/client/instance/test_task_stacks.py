@@ -1,4 +1,4 @@
-"""Where tasks are, told to operators."""
+"""The stacks of tasks and threads, for operators."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def build_java_response_fields(request: RemotingCommand) -> dict[str, str]:
-    """What Java's brokers tell of a message that is stored at offset 7, in their order."""
+    """The response fields of Java's brokers for a message at offset 7, in their order."""
     fields = request.ext_fields or {}
     key = fields["i"].removeprefix("UNIQ_KEY\x01")[:32]
     fields = send_response(request).ext_fields or {}
@@ -40,14 +40,14 @@ def build_java_response_fields(request: RemotingCommand) -> dict[str, str]:
 
 
 class Broker:
-    """Answers in threads of its own: it stores what it gets, but refuses and ignores what says so.
+    """Answers in threads of its own; it refuses the body ``refuse`` and ignores ``ignore``.
 
     Attributes:
-        sends: what it got.
-        over: through which of its connections.
-        asked: to which addresses these were made.
-        changed: ext fields that its answers have beside or in the place of what is true.
-        untold: ext fields that they do not have.
+        sends: requests with messages.
+        connections: the number of the connection of each of these.
+        dialed: the addresses of the connections.
+        replaced: additional or different ext fields of the responses.
+        left_out: ext fields that responses do not have.
     """
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ async def test_every_message_is_sent_in_order_and_acknowledged() -> None:
         assert (result.region, result.offset_msg_id[:8]) == ("R", "0A000002")
 
 
-@pytest.mark.parametrize("left_out", ["", "transactionId"])  # brokers before 5.0 do not tell it
+@pytest.mark.parametrize("left_out", ["", "transactionId"])  # brokers before 5.0 omit it
 async def test_a_response_like_the_previous_one_is_read_at_once(
     left_out: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,7 +170,7 @@ async def test_a_response_like_the_previous_one_is_read_at_once(
     assert [result.transaction_id for result in results] == [
         None if left_out else result.msg_id for result in results
     ]
-    # once for each of the two queues, and again when a task is due meanwhile, as on a slow machine
+    # once for each of the two queues, and more often if a task is due, as on a slow machine
     assert set(codes) == {Code.SEND_MESSAGE_V2}
     assert 2 <= len(codes) <= 4
 

@@ -1,4 +1,4 @@
-"""Transactions in memory: how they end, and what a broker is told when it asks."""
+"""Transactions in memory: their outcomes, and checks by a broker."""
 
 from __future__ import annotations
 

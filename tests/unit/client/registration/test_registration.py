@@ -1,4 +1,4 @@
-"""Being a broker, in memory: what name servers are told, and when."""
+"""Registration of a broker at name servers in memory."""
 
 from __future__ import annotations
 

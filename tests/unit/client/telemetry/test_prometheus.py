@@ -1,4 +1,4 @@
-"""What ``PrometheusHook`` counts, and the state of clients that it shows."""
+"""The counters of ``PrometheusHook``, and the state of clients that it shows."""
 
 from __future__ import annotations
 

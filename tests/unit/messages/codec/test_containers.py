@@ -1,4 +1,4 @@
-"""What lists, sets and maps of Java make of each kind of JSON; measured on fastjson2 2.0.59 (5.5.0).
+"""Lists, sets and maps of Java, read from each kind of JSON; measured on fastjson2 2.0.59 (5.5.0).
 
 Origin: the oracle's ``body_decode`` on DataVersion, QueueData, GroupForbidden, BrokerStatsItem,
 BatchAck, TopicConfig, Connection, TopicList, KVTable and others, one member at a time.

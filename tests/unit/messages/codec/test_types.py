@@ -1,4 +1,4 @@
-"""What each Java type makes of each kind of JSON; measured on fastjson2 2.0.59 (5.5.0).
+"""Each Java type, read from each kind of JSON; measured on fastjson2 2.0.59 (5.5.0).
 
 Origin: the oracle's ``body_decode`` on DataVersion, QueueData, GroupForbidden, BrokerStatsItem,
 BatchAck, TopicConfig, Connection, TopicList, KVTable and others, one member at a time.

@@ -54,7 +54,7 @@ WRITTEN = {
     "1.8839427211585413E14": 188394272115854.125,
     "-1.6903297510728583E15": -1690329751072858.25,
 }
-"""What fastjson2 2.0.59 wrote."""
+"""The output of fastjson2 2.0.59."""
 
 
 @pytest.mark.parametrize(("text", "value"), (PRINTED | NOT_THE_FEWEST).items())

@@ -1,4 +1,4 @@
-"""What fastjson takes beyond JSON; every text was given to releases 5.5.0 and 5.3.3."""
+"""Texts beyond JSON that fastjson reads; releases 5.5.0 and 5.3.3 read every text."""
 
 from __future__ import annotations
 

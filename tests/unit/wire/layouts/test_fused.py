@@ -35,7 +35,7 @@ entries = st.none() | st.dictionaries(st.text("abc", max_size=3), st.text("xyz\u
 
 
 def draw_message(draw: st.DrawFn) -> tuple[tuple[Any, ...]]:
-    """A stored message whose addresses have the sizes that its flags say."""
+    """A stored message whose addresses have the sizes of its flags."""
     sys_flag = draw(int32)
     return (
         (

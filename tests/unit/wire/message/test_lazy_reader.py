@@ -77,7 +77,7 @@ def decode_strictly(data: bytes) -> tuple[StoredMessage, ...]:
 
 
 def outcome(read: object, data: bytes) -> object:
-    """What comes of it; of an error only that it is one, as the position is another."""
+    """The result, or only that there was an error, as positions differ."""
     assert callable(read)
     try:
         return read(data)

@@ -1,4 +1,4 @@
-"""Frozen values by the hundred, beside those of the standard library."""
+"""Frozen values, compared with those of the standard library."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def declare_classes(decorator: Callable[..., Any]) -> tuple[Any, Any, Any]:
     @decorator(frozen=True, slots=True, kw_only=True)
     class Base:
-        """What others begin with."""
+        """The base class of others."""
 
         number: int
         text: str | None = None
@@ -168,7 +168,7 @@ def test_their_fields_are_those_of_the_standard_library() -> None:
 def test_what_belongs_to_the_class_is_no_field() -> None:
     @dataclass(frozen=True, slots=True, kw_only=True)
     class One:
-        """It says what it is called."""
+        """A class with a name."""
 
         java_name: ClassVar[str] = "Outer.One"
         number: int = 1

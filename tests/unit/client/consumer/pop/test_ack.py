@@ -27,13 +27,13 @@ def pop_message(offset: int, *, broker: str = "a", topic: str = "T") -> StoredMe
 
 
 class Broker:
-    """Takes a second over each request, and remembers the offsets of each.
+    """Takes a second for each request.
 
     Attributes:
-        asked: by request the offsets; a number alone came by itself.
-        refuses: what it answers requests of several messages with; 0 for success.
-        refuses_one: likewise of a single message.
-        is_gone: whether it answers nothing.
+        requests: the offset of each single acknowledgement, the offsets of each batch.
+        batch_code: code of the responses to batches.
+        single_code: code of the responses to single acknowledgements.
+        is_down: whether it is silent.
     """
 
     def __init__(self) -> None:

@@ -37,7 +37,7 @@ def batch(offset: int, *tags: str, number: int | None = None) -> StoredMessage:
 
 
 async def pop(*messages: StoredMessage, tags: str = "*") -> PopResult:
-    """What a client makes of an answer with these messages, which all are of queue 0."""
+    """The result of a pop whose response has these messages of queue 0."""
     offsets = ",".join(str(message.queue_offset) for message in messages)
     header = PopMessageResponseHeader(
         pop_time=1_700_000_000_000,

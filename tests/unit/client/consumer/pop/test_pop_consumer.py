@@ -99,7 +99,7 @@ class Calls:
 
 
 async def close_after(calls: Calls, listener: PopListener, seconds: float) -> float:
-    """Close a consumer after so many seconds; returns how long that took."""
+    """Close a consumer after some seconds; returns the duration of the close."""
     async with background() as nursery:
         config = PopConsumerConfig(consume_thread_max=1)
         instance = cast("ClientInstance", Instance())

@@ -22,7 +22,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import ToldOffsets, push_parts
+from tests.support.fakes.consumer_fakes import RecordedOffsets, push_parts
 
 if TYPE_CHECKING:
     Listener = Callable[
@@ -37,7 +37,7 @@ class Consumption:
     """A consumption with one window."""
 
     def __init__(self, nursery: trio.Nursery, listener: Listener, **settings: Any) -> None:
-        self.offsets = ToldOffsets()
+        self.offsets = RecordedOffsets()
         self.stats = ConsumerStats()
         self.window = ProcessQueue[StoredMessage](now=trio.current_time())
         config = PushConsumerConfig(**settings)
@@ -66,8 +66,8 @@ async def test_messages_of_handlers_that_never_wait_leave_the_window_together(
         await trio.testing.wait_all_tasks_blocked()
         assert handled == list(range(100))
         assert consumption.window.count == consumption.window.size == 0
-        assert consumption.offsets.told[-1] == 100
-        assert len(consumption.offsets.told) < 10
+        assert consumption.offsets.updates[-1] == 100
+        assert len(consumption.offsets.updates) < 10
         assert consumption.stats.status("T", trio.current_time()).consume_oktps == 100 / 60
 
 
@@ -105,7 +105,7 @@ async def test_offsets_are_committed_while_a_handler_waits(autojump_clock: objec
         consumption = Consumption(nursery, listener, consume_thread_max=1)
         consumption.bring(0, 1, 2, 3, 4)
         await trio.testing.wait_all_tasks_blocked()
-        assert consumption.offsets.told == [3]
+        assert consumption.offsets.updates == [3]
         assert consumption.window.count == 2
         await trio.sleep(11)
         stuck = consumption.window.oldest_expired(now=trio.current_time(), timeout=10)
@@ -125,7 +125,7 @@ async def test_the_handler_of_a_queue_that_moved_away_commits_nothing(
         await trio.testing.wait_all_tasks_blocked()
 
     assert consumption.window.count == 0
-    assert consumption.offsets.told == []
+    assert consumption.offsets.updates == []
 
 
 async def test_handlers_wait_concurrently_up_to_the_limit(autojump_clock: object) -> None:
@@ -147,7 +147,7 @@ async def test_handlers_wait_concurrently_up_to_the_limit(autojump_clock: object
         await trio.sleep(3.5)
         assert highest == 4
         assert sorted(handled) == list(range(12))
-        assert consumption.offsets.told[-1] == 12
+        assert consumption.offsets.updates[-1] == 12
         assert trio.current_time() - started < 4
 
 
@@ -170,7 +170,7 @@ async def test_batches_have_the_configured_size_and_partial_results(autojump_clo
         consumption.bring(0, 1, 2, 3, 4)
         await trio.testing.wait_all_tasks_blocked()
         assert handled == [[0, 1], [2, 3], [4]]
-        assert consumption.offsets.told[-1] == 5
+        assert consumption.offsets.updates[-1] == 5
         status = consumption.stats.status("T", trio.current_time())
         assert (status.consume_oktps, status.consume_failed_msgs) == (3 / 60, 2)
 
@@ -196,10 +196,10 @@ async def test_a_message_that_cannot_be_sent_back_is_retried_locally(
         consumption.bring(0, 1, 2)
         await trio.testing.wait_all_tasks_blocked()
         assert tries == [(0, 0), (1, 0), (2, 0)]
-        assert consumption.offsets.told[-1] == 1
+        assert consumption.offsets.updates[-1] == 1
         await trio.sleep(6)
         assert tries[-1] == (1, 1)
-        assert consumption.offsets.told[-1] == 3
+        assert consumption.offsets.updates[-1] == 3
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ async def test_running_handlers_finish_and_no_other_starts(
         else:
             await consumption.all.settle(5)
         assert handled == [0, 1]
-        assert consumption.offsets.told[-1] == 2
+        assert consumption.offsets.updates[-1] == 2
 
 
 async def test_messages_of_a_handler_that_is_cancelled_stay_in_the_window(
@@ -239,7 +239,7 @@ async def test_messages_of_a_handler_that_is_cancelled_stay_in_the_window(
         consumption = Consumption(nursery, listener)
         consumption.bring(0, 1, 2, 3)
         await trio.testing.wait_all_tasks_blocked()
-    assert consumption.offsets.told[-1] == 2
+    assert consumption.offsets.updates[-1] == 2
     assert consumption.window.first_offset == 2
 
 

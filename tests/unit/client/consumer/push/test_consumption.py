@@ -1,4 +1,4 @@
-"""What all ways to handle messages have in common."""
+"""Every way to handle messages restores the topic of retried messages."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import ToldOffsets, push_parts
+from tests.support.fakes.consumer_fakes import RecordedOffsets, push_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Library:
         self.handles = handles
         self.lent: list[LentMessages] = []
         self.settled: list[tuple[LentMessages, Sequence[Failure]]] = []
-        self.offsets = ToldOffsets()
+        self.offsets = RecordedOffsets()
         self.window = ProcessQueue[StoredMessage](now=trio.current_time())
         parts = push_parts(nursery, self.offsets, config=PushConsumerConfig(**settings))
         self.all = LentConsumption(parts, cast("Any", None), self)
@@ -89,7 +89,7 @@ async def test_there_is_one_part_for_each_handler() -> None:
         first = library.lent.pop(0)
         library.all.settle_parts([(first, ())])
         assert [part.messages[0].queue_offset for part in library.lent] == [1, 2, 3]
-        assert library.offsets.told == [1]
+        assert library.offsets.updates == [1]
 
 
 async def test_an_application_gets_large_parts_and_fewer_when_it_is_slow(
@@ -109,9 +109,9 @@ async def test_messages_leave_the_window_when_their_part_is_settled() -> None:
         library.bring(*range(MAX_PART * 2))
         first, second = library.lent
         library.all.settle_parts([(second, ())])
-        assert library.offsets.told == [0]
+        assert library.offsets.updates == [0]
         library.all.settle_parts([(first, ()), (first, ())])
-        assert library.offsets.told == [0, MAX_PART * 2]
+        assert library.offsets.updates == [0, MAX_PART * 2]
         assert library.window.count == 0
 
 
@@ -121,7 +121,7 @@ async def test_messages_that_are_pulled_bring_the_settled_parts_along() -> None:
         library.bring(*range(MAX_PART))
         library.settled.append((library.lent.pop(), ()))
         library.bring(*range(MAX_PART, 2 * MAX_PART))
-        assert library.offsets.told == [MAX_PART]
+        assert library.offsets.updates == [MAX_PART]
         assert [part.messages[0].queue_offset for part in library.lent] == [MAX_PART]
 
 
@@ -145,7 +145,7 @@ async def test_the_end_takes_settled_parts_that_were_not_delivered(autojump_cloc
         library.bring(0, 1)
         library.settled.append((library.lent[0], ()))
         await library.all.settle(30)
-        assert library.offsets.told == [2]
+        assert library.offsets.updates == [2]
         assert trio.current_time() < 1
 
 
@@ -161,7 +161,7 @@ async def test_parts_settled_after_the_end_have_no_effect(autojump_clock: object
     library.all.settle_parts([(part, rejected)])
     await trio.sleep(2)
 
-    assert library.offsets.told == []
+    assert library.offsets.updates == []
     assert len(library.settled) == 1
 
 
@@ -175,7 +175,7 @@ async def test_the_end_does_not_wait_for_a_part_that_is_given_up(autojump_clock:
         await trio.testing.wait_all_tasks_blocked()
         assert trio.current_time() < 1
         library.all.settle_parts([(library.lent[0], ())])
-        assert library.offsets.told == []
+        assert library.offsets.updates == []
 
 
 async def test_parts_are_settled_later(autojump_clock: object) -> None:
@@ -185,9 +185,9 @@ async def test_parts_are_settled_later(autojump_clock: object) -> None:
         library.all.settle_later(5, library.take_settled)
         library.settled.append((library.lent[0], ()))
         await trio.sleep(4)
-        assert library.offsets.told == []
+        assert library.offsets.updates == []
         await trio.sleep(2)
-        assert library.offsets.told == [2]
+        assert library.offsets.updates == [2]
 
 
 @pytest.mark.parametrize(("ack_index", "successes"), [(None, 3), (0, 1), (-5, 0), (9, 3)])

@@ -12,7 +12,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import ToldOffsets, push_parts
+from tests.support.fakes.consumer_fakes import RecordedOffsets, push_parts
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.config import ConsumeOrderlyContext, MessageListenerOrderly
@@ -34,7 +34,7 @@ class Consumption:
     """A consumption with as many windows as are asked for."""
 
     def __init__(self, nursery: trio.Nursery, listener: MessageListenerOrderly) -> None:
-        self.offsets = ToldOffsets(increase_only=False)
+        self.offsets = RecordedOffsets(increase_only=False)
         self.locks = Locks()
         self.windows: dict[MessageQueue, ProcessQueue[StoredMessage]] = {}
         self.all = OrderlyConsumption(push_parts(nursery, self.offsets, locks=self.locks), listener)

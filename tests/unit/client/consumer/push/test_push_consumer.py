@@ -1,4 +1,4 @@
-"""A push consumer at a broker in memory: which messages it handles, and what its broker is told."""
+"""A push consumer at a broker in memory: the messages it handles, and its requests."""
 
 from __future__ import annotations
 
