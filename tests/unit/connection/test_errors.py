@@ -90,7 +90,7 @@ def test_a_limit_error_carries_both_numbers() -> None:
     assert (error.declared, error.limit) == (70, 64)
 
 
-def test_errors_of_clients_say_who_answered_what() -> None:
+def test_response_errors_have_address_request_and_code() -> None:
     error = errors.BrokerError(16, "not you", 310, "b:1")
 
     assert str(error) == "b:1: request SEND_MESSAGE_V2 (310): NO_PERMISSION (16) not you"
@@ -110,7 +110,7 @@ def test_a_remark_of_several_lines_is_written_as_one() -> None:
     assert error.remark == "not exist! \r\nSee x\n"
 
 
-def test_a_send_that_failed_says_why_the_last_try_did() -> None:
+def test_the_error_of_a_failed_send_has_its_last_cause() -> None:
     error = errors.SendFailedError("T", ("a", "b"))
     text = "a message to T was not sent by 2 tries: a, b"
     assert str(error) == text
@@ -121,7 +121,7 @@ def test_a_send_that_failed_says_why_the_last_try_did() -> None:
     )
 
 
-def test_errors_of_clients_say_what_is_missing() -> None:
+def test_client_errors_name_the_missing_object() -> None:
     assert str(errors.TopicRouteNotFoundError("T")) == "no route of topic T"
     assert str(errors.BrokerNotFoundError("b")) == "no address of broker b"
     assert str(errors.ClusterNotFoundError("c")) == "no master of cluster c is known"
@@ -142,7 +142,7 @@ def test_an_unknown_header_type_carries_it() -> None:
     assert errors.UnknownHeaderTypeError(2).header_type == 2
 
 
-def test_a_client_of_another_process_says_what_to_do() -> None:
+def test_the_error_of_a_forked_client_has_advice() -> None:
     assert "open it in this process" in str(errors.ClientForkedError())
 
 

@@ -24,7 +24,7 @@ from rocketwire.serving.sockets import BindError
         (TimeoutError(), "TimeoutError"),
     ],
 )
-def test_the_text_has_no_number(error: Exception, expected: str) -> None:
+def test_texts_of_errors_have_no_numbers(error: Exception, expected: str) -> None:
     assert os_error_text(error) == expected
 
 

@@ -79,7 +79,7 @@ ALL = set(range(12))
         ("now() > 0", set[int]()),
     ],
 )
-def test_an_expression_matches_what_the_broker_matches(expression: str, numbers: set[int]) -> None:
+def test_an_expression_matches_as_in_the_broker(expression: str, numbers: set[int]) -> None:
     matches = compile_expression(expression)
 
     assert {number for number, message in enumerate(MESSAGES) if matches(message)} == numbers
@@ -132,7 +132,7 @@ def test_an_expression_matches_what_the_broker_matches(expression: str, numbers:
         "a" * (MAX_LENGTH + 1),
     ],
 )
-def test_what_the_broker_does_not_compile_is_refused(expression: str) -> None:
+def test_expressions_that_the_broker_refuses_are_refused(expression: str) -> None:
     with pytest.raises(IllegalExpressionError):
         compile_expression(expression)
 

@@ -21,7 +21,7 @@ async def ask(network: MemoryNetwork, command: RemotingCommand = ASK) -> Remotin
         return await channel.request(command)
 
 
-async def test_each_of_a_pair_answers_the_other() -> None:
+async def test_channels_of_a_pair_answer_each_other() -> None:
     async def answer_one(_: RemotingCommand) -> RemotingCommand:
         return reply(code=1)
 
@@ -34,7 +34,7 @@ async def test_each_of_a_pair_answers_the_other() -> None:
     assert codes == (2, 1)
 
 
-async def test_a_script_is_followed_in_its_order_with_what_always_holds_between() -> None:
+async def test_expected_requests_are_answered_in_their_order() -> None:
     async with open_network() as network:
         peer = network.peer("peer:1")
         peer.on(RequestCode.HEART_BEAT, reply())
@@ -51,7 +51,7 @@ async def test_a_script_is_followed_in_its_order_with_what_always_holds_between(
     assert peer.connections == 3
 
 
-async def test_an_answer_may_be_made_from_the_request_and_take_its_time() -> None:
+async def test_responses_can_be_computed_by_functions() -> None:
     async def slowly(request: RemotingCommand) -> RemotingCommand:
         await trio.lowlevel.checkpoint()
         return reply(body=request.body)
@@ -66,7 +66,7 @@ async def test_an_answer_may_be_made_from_the_request_and_take_its_time() -> Non
         assert (await ask(network)).ext_fields == {"was": "30"}
 
 
-async def test_what_nobody_expected_and_what_never_came_fails_at_the_end() -> None:
+async def test_unexpected_and_missing_requests_fail_at_the_end() -> None:
     async def run_script() -> None:
         async with open_network() as network:
             network.peer("peer:1").expect(RequestCode.HEART_BEAT, reply())
@@ -81,7 +81,7 @@ async def test_what_nobody_expected_and_what_never_came_fails_at_the_end() -> No
     ]
 
 
-async def test_the_other_direction_goes_over_the_last_connection() -> None:
+async def test_a_peer_sends_requests_over_its_last_connection() -> None:
     async def answer(request: RemotingCommand) -> RemotingCommand | None:
         codes.append(request.code)
         return None if request.is_oneway else reply(code=5)
@@ -98,7 +98,7 @@ async def test_the_other_direction_goes_over_the_last_connection() -> None:
     assert codes == [40, 307]
 
 
-async def test_a_peer_that_is_down_refuses_and_one_that_hangs_up_breaks(
+async def test_a_peer_that_goes_down_breaks_and_refuses_connections(
     autojump_clock: trio.abc.Clock,
 ) -> None:
     async with open_network() as network, trio.open_nursery() as nursery:
@@ -118,7 +118,7 @@ async def test_a_peer_that_is_down_refuses_and_one_that_hangs_up_breaks(
             await network.connect("peer", 1)
 
 
-async def test_bodies_and_headers_of_an_answer_are_written_by_their_classes() -> None:
+async def test_a_reply_is_encoded_by_the_classes_of_header_and_body() -> None:
     answer = reply(
         GetMaxOffsetResponseHeader(offset=1),
         TopicList(topic_list=("a",)),

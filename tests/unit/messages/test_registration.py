@@ -119,7 +119,7 @@ def read(body: bytes | None, *, version: int = 513, compressed: bool = False) ->
     return decoded
 
 
-def test_json_reads_as_java_meant_it_and_is_written_the_same() -> None:
+def test_json_is_read_as_by_java_and_written_again() -> None:
     assert read(JSON) == BODY
     assert encode_register_broker_body(BODY, compressed=False) == JSON
 
@@ -183,7 +183,7 @@ def test_the_text_null_is_no_registration(version: int) -> None:
     assert decode_register_broker_body(b"null", compressed=False, version=version) is None
 
 
-def test_what_is_left_out_is_told_from_what_is_null() -> None:
+def test_omitted_and_null_members_differ() -> None:
     absent = read(b'{"topicConfigSerializeWrapper":{}}')
     null = read(b'{"filterServerList":null,"topicConfigSerializeWrapper":{"dataVersion":null}}')
 

@@ -55,7 +55,7 @@ def test_each_consumer_gets_the_queues_that_java_gives_it() -> None:
     [vector for vector in decisions("allocation", "allocate") if "refused" in vector.line],
     ids=str,
 )
-def test_what_java_refuses_to_share_is_refused(vector: JavaVector) -> None:
+def test_refusals_of_java_are_refused(vector: JavaVector) -> None:
     with pytest.raises(LocalProtocolError):
         allocate(vector)
 
@@ -88,7 +88,7 @@ NEAR = allocation.AllocateMachineRoomNearby(ROOMS, lambda _: "r", lambda _: "r")
 @pytest.mark.parametrize("ids", [["a", "a"], ["a", "a", "a", "b", "c"], ["_", "a", "a", "b"]], ids=str)  # fmt: skip
 @pytest.mark.parametrize("count", [1, 3, 8, 17])
 @pytest.mark.parametrize("way", [*allocation.STRATEGIES.values(), ROOMS, NEAR], ids=lambda way: way.name)  # fmt: skip
-def test_who_is_listed_again_has_what_its_other_places_give_to_nobody(
+def test_duplicate_members_leave_no_queue_without_an_owner(
     way: AllocateMessageQueueStrategy, ids: list[str], count: int
 ) -> None:
     every = queues([["T", "r@broker", number] for number in range(count)])

@@ -55,7 +55,7 @@ def test_a_handle_is_eight_words() -> None:
 
 
 @pytest.mark.parametrize("text", ["", TEXT.rpartition(" ")[0], "x 1 2 3 0 broker-a 2 105"])
-def test_what_is_no_handle_is_refused(text: str) -> None:
+def test_invalid_handles_are_refused(text: str) -> None:
     with pytest.raises(DecodeError):
         parse_pop_handle(text)
 
@@ -69,7 +69,7 @@ def test_a_message_that_was_not_popped_has_no_handle() -> None:
         handle_of(message(1))
 
 
-def test_a_message_hidden_again_has_a_handle_that_starts_at_itself() -> None:
+def test_the_handle_of_a_hidden_message_starts_at_its_offset() -> None:
     renewed = HANDLE.renew(1700000009999, 30000, 4)
 
     assert str(renewed) == "105 1700000009999 30000 4 0 broker-a 2 105"
@@ -104,11 +104,11 @@ def test_the_real_topic_of_a_retried_message_is_its_groups(
 @pytest.mark.parametrize(
     ("topic", "expected"), [("T", "0"), ("%RETRY%G_T", "1"), ("%RETRY%G+T", "2")]
 )
-def test_the_kind_of_topic_is_told_by_its_name(topic: str, expected: str) -> None:
+def test_the_kind_of_a_retry_topic_is_read_from_its_name(topic: str, expected: str) -> None:
     assert expected == retry_kind(topic)
 
 
-def test_a_pop_says_where_each_message_is() -> None:
+def test_each_message_of_a_pop_has_its_handle() -> None:
     response = header(start="0 2 100", offsets="0 2 100,105")
 
     first, second = with_handles([message(100), message(105)], response, "broker-a")
@@ -118,14 +118,14 @@ def test_a_pop_says_where_each_message_is() -> None:
     assert (second.properties or {})[FIRST_POP_TIME] == "1700000000000"
 
 
-def test_a_pop_that_says_nothing_starts_at_its_first_message() -> None:
+def test_a_pop_without_offsets_starts_at_its_first_message() -> None:
     messages = with_handles([message(107), message(105)], header(), "broker-a")
 
     assert [handle_of(message).start_offset for message in messages] == [105, 105]
     assert [handle_of(message).queue_offset for message in messages] == [107, 105]
 
 
-def test_offsets_that_name_no_message_stand_for_the_messages_in_order() -> None:
+def test_offsets_without_messages_are_assigned_in_order() -> None:
     response = header(start="0 2 5", offsets="0 2 7,9")
 
     messages = with_handles([message(105), message(100)], response, "broker-a")
@@ -142,7 +142,7 @@ def test_a_message_that_has_a_handle_keeps_it() -> None:
     assert renewed.properties == properties
 
 
-def test_the_tries_of_ordered_messages_are_told_by_offset_or_by_queue() -> None:
+def test_attempts_of_ordered_messages_are_read_by_offset_or_queue() -> None:
     response = header(start="0 2 100", offsets="0 2 100,101,102", tries="0 2 1;0 qo2%101 3")
     messages = [message(100), message(101), message(102)]
 
@@ -182,7 +182,7 @@ def test_acknowledgements_of_one_pop_are_bits_of_one_entry() -> None:
     assert b'"b":"CQI="' in body  # {0, 3, 9}
 
 
-def test_of_a_message_that_kept_the_name_of_its_retry_topic_no_retry_topic_is_made_again() -> None:
+def test_the_retry_topic_of_a_retry_topic_is_itself() -> None:
     handle = parse_pop_handle(TEXT.replace(" 3 0 ", " 3 1 "))
 
     messages = {

@@ -55,7 +55,7 @@ def do(queue: ProcessQueue[StoredMessage], what: str, argument: Any) -> object:
 
 
 @pytest.mark.parametrize("vector", decisions("window", "process_queue"), ids=str)
-def test_every_step_leaves_what_it_leaves_in_java(vector: JavaVector) -> None:
+def test_every_step_has_the_same_state_as_in_java(vector: JavaVector) -> None:
     queue = ProcessQueue[StoredMessage](now=0)
 
     results = [
@@ -66,7 +66,7 @@ def test_every_step_leaves_what_it_leaves_in_java(vector: JavaVector) -> None:
     assert results == vector["value"]
 
 
-def test_nothing_is_committed_behind_the_oldest_in_flight() -> None:
+def test_no_offset_after_the_oldest_in_flight_is_committed() -> None:
     queue = queue_with_messages(5, 6, 7, 8)
 
     assert queue.remove(messages([6, 8]), now=1) == 5
@@ -78,7 +78,7 @@ def test_nothing_is_committed_behind_the_oldest_in_flight() -> None:
     assert queue.last_offset is None
 
 
-def test_what_came_together_leaves_together_or_one_by_one() -> None:
+def test_messages_of_a_batch_leave_together_or_singly() -> None:
     pulls = [messages(range(10 * pull, 10 * pull + 10)) for pull in range(4)]
     queue = ProcessQueue[StoredMessage](now=0)
     for pull in pulls:
@@ -102,7 +102,7 @@ def test_what_came_together_leaves_together_or_one_by_one() -> None:
 @pytest.mark.parametrize(
     "offsets", [(1, 2, 3, 4), (1, 3, 2, 4), (1, 1, 4, 4), (1, 2, 9, 2**62), (7,)], ids=str
 )
-def test_what_a_pull_brought_counts_whether_or_not_its_size_is_known(
+def test_messages_count_with_and_without_a_known_size(
     offsets: tuple[int, ...],
 ) -> None:
     sized, unsized = ProcessQueue[StoredMessage](now=0), queue_with_messages(*offsets)
@@ -128,7 +128,7 @@ def test_what_a_pull_brought_counts_whether_or_not_its_size_is_known(
         max_size=12,
     )
 )
-def test_kept_as_they_came_or_looked_at_one_by_one_messages_are_the_same(
+def test_batches_and_single_messages_have_the_same_state(
     steps: list[tuple[bool, int, int, str]],
 ) -> None:
     kept, looked_at = ProcessQueue[StoredMessage](now=0), ProcessQueue[StoredMessage](now=0)
@@ -180,7 +180,7 @@ def test_an_orderly_consumer_is_woken_once_until_it_finds_nothing() -> None:
     assert queue.put(messages([3])) is True
 
 
-def test_the_backlog_is_what_lies_behind_the_last_message() -> None:
+def test_the_backlog_begins_after_the_last_message() -> None:
     queue = ProcessQueue[StoredMessage](now=0)
     queue.put(messages([1, 2]), max_offset=10)
     assert queue.backlog == 8
@@ -246,7 +246,7 @@ def test_the_oldest_message_expires_when_it_was_worked_on_too_long() -> None:
     assert queue.oldest_expired(now=5000, timeout=900) is None
 
 
-def test_operators_are_told_what_is_held() -> None:
+def test_the_state_of_a_queue_is_shown_to_operators() -> None:
     queue = queue_with_messages(1, 2, 3)
     queue.take(1, now=2)
     queue.locked = queue.dropped = True
@@ -263,7 +263,7 @@ def test_operators_are_told_what_is_held() -> None:
     assert (empty.cached_msg_min_offset, empty.cached_msg_max_offset) == (0, 0)
 
 
-def test_a_popped_queue_counts_what_waits_for_its_acknowledgement() -> None:
+def test_a_popped_queue_counts_unacknowledged_messages() -> None:
     queue = PopProcessQueue(now=0)
     queue.wait_ack += 3
 

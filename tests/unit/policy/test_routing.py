@@ -55,14 +55,14 @@ def test_the_queues_to_read_from_are_java_s(vector: JavaVector) -> None:
 
 
 @pytest.mark.parametrize("vector", decisions("routing", "static"), ids=str)
-def test_the_queues_of_a_static_topic_live_where_java_says(vector: JavaVector) -> None:
+def test_queues_of_a_static_topic_have_the_brokers_of_java(vector: JavaVector) -> None:
     places = routing.static_queues("T", route_of(vector))
 
     actual = [[*rows([queue])[0], broker] for queue, broker in places.items()]
     assert sorted(actual) == sorted(vector["value"])
 
 
-def test_a_queue_of_a_static_topic_is_asked_for_at_the_broker_that_has_it() -> None:
+def test_a_queue_of_a_static_topic_is_found_at_its_broker() -> None:
     logical = MessageQueue(topic="T", broker_name="__syslo__global__", queue_id=0)
     queue = MessageQueue(topic="T", broker_name="a", queue_id=0)
     info = routing.PublishInfo(queues=(logical, queue), broker_of={logical: "b"})
@@ -79,7 +79,7 @@ def test_a_topic_to_be_created_gets_no_more_queues_than_the_broker_offers() -> N
     assert numbers == [(4, 4), (1, 1)]
 
 
-def test_a_route_tells_write_queues_and_master_of_a_broker_it_knows() -> None:
+def test_a_route_has_write_queues_and_master_of_its_brokers() -> None:
     assert routing.write_queue_nums(ROUTE, "b") == 9
     assert routing.write_queue_nums(ROUTE, "x") is None
     assert routing.master_address(ROUTE, "a") == "10.0.0.1:10911"

@@ -39,7 +39,7 @@ def create(number: int, *brokers: str) -> dict[str, TopicConfigAndQueueMapping]:
     return dict(add_other_brokers(plan, brokers).broker_config_map or {})
 
 
-def test_a_new_topic_is_shared_evenly_and_everybody_agrees_on_it() -> None:
+def test_a_new_topic_is_shared_evenly_with_one_total() -> None:
     configs = create(5, "a", "b")
 
     assert Counter(owners(configs).values()) == {"a": 3, "b": 2}
@@ -60,7 +60,7 @@ def test_more_queues_go_where_there_are_fewest_and_the_old_ones_stay() -> None:
     assert epoch_of("t", changed) == NOW + 1000
 
 
-def test_a_broker_without_queues_is_told_of_the_topic() -> None:
+def test_a_broker_without_queues_gets_the_mapping() -> None:
     plan = add_other_brokers(plan_creation("t", 1, ["a"], {}, now_ms=NOW), ["a", "b"])
     config = (plan.broker_config_map or {})["b"]
 
@@ -80,7 +80,7 @@ def test_a_topic_cannot_shrink_nor_become_static() -> None:
         plan_remapping("t", [], configs, now_ms=NOW)
 
 
-def test_brokers_that_disagree_are_not_told_anything() -> None:
+def test_brokers_that_disagree_get_no_change() -> None:
     configs = create(2, "a", "b")
     detail = configs["b"].mapping_detail
     assert detail is not None
@@ -140,7 +140,7 @@ def test_a_new_leader_begins_above_all_that_the_old_one_gave() -> None:
 @pytest.mark.parametrize(
     ("offset", "rounded"), [(0, 10), (4, 10), (5, 20), (9, 20), (10, 20), (15, 30)]
 )
-def test_what_is_near_a_block_goes_to_the_one_after(offset: int, rounded: int) -> None:
+def test_an_offset_near_a_block_is_rounded_up_to_the_next(offset: int, rounded: int) -> None:
     assert round_up(offset, 10) == rounded
 
 
@@ -184,9 +184,7 @@ def test_each_logical_queue_needs_a_leader() -> None:
         leaders("t", change(configs, "a", half))
 
 
-def test_a_logical_queue_has_no_offsets_before_one_is_decided_nor_without_those_of_its_queues() -> (
-    None
-):
+def test_a_logical_queue_without_known_offsets_has_none() -> None:
     configs = create(1, "a")
     (item,) = leaders("t", configs)[0]
     undecided = replace(

@@ -118,7 +118,7 @@ def test_results_are_those_of_the_broker(cluster: TcpCluster, sender: Sender) ->
     assert bodies(cluster) == [b"%d" % number for number in range(20)]
 
 
-def test_an_answer_may_come_in_pieces(cluster: TcpCluster, sender: Sender) -> None:
+def test_a_response_may_come_in_pieces(cluster: TcpCluster, sender: Sender) -> None:
     def drip(connection: socket.socket, data: bytes) -> None:
         for place in range(0, len(data), 7):
             connection.sendall(data[place : place + 7])

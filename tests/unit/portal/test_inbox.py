@@ -102,7 +102,7 @@ def test_after_a_fork_the_inbox_is_empty() -> None:
     assert settled.loans == []
 
 
-def test_at_the_end_what_nobody_has_taken_is_dropped() -> None:
+def test_the_end_drops_waiting_messages() -> None:
     inbox, settled, (first, _) = fill_inbox(2, 2)
     taken = [inbox.take(1), inbox.take(1), inbox.take(1)]
 

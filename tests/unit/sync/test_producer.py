@@ -140,7 +140,7 @@ def test_the_thread_ends_with_the_last_client(cluster: StoringCluster) -> None:
     assert threads() == []
 
 
-def test_what_cannot_be_opened_leaves_no_thread() -> None:
+def test_a_failed_opening_leaves_no_thread() -> None:
     with pytest.raises(IllegalValueError):
         open_producer("127.0.0.1:1", "g", send_msg_timeout=-1)
     with pytest.raises(IllegalTypeError, match="no_such"):

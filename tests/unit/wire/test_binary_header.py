@@ -80,7 +80,7 @@ def write_header(fields: HeaderFields, **changes: Any) -> bytes:
 
 
 @pytest.mark.parametrize(("raw", "remark", "ext_fields", "surplus"), READ_BY_JAVA)
-def test_what_java_reads_is_read_alike(
+def test_headers_of_java_are_read_as_by_java(
     raw: str, remark: str | None, ext_fields: dict[str, str] | None, surplus: int
 ) -> None:
     header = bytes.fromhex(raw)
@@ -89,7 +89,7 @@ def test_what_java_reads_is_read_alike(
 
 
 @pytest.mark.parametrize(("raw", "path"), REFUSED_BY_JAVA)
-def test_what_java_refuses_is_refused_with_its_place(raw: str, path: str) -> None:
+def test_headers_that_java_refuses_are_refused_with_their_place(raw: str, path: str) -> None:
     with pytest.raises(DecodeError) as refusal:
         decode_binary_header(bytes.fromhex(raw))
     assert refusal.value.path == path

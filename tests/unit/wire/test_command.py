@@ -135,7 +135,7 @@ def test_a_header_of_the_limit_is_refused_too() -> None:
         (bytes.fromhex("000000060000000278") + b"x", DecodeError),
     ],
 )
-def test_what_is_no_command_is_refused(frame: bytes, error: type[DecodeError]) -> None:
+def test_invalid_commands_are_refused(frame: bytes, error: type[DecodeError]) -> None:
     with pytest.raises(error):
         decode(frame)
 
@@ -203,7 +203,7 @@ def test_bytes_that_are_anything_else_still_want_to_be_fed(data: bytes) -> None:
     assert decoder.buffered == 0
 
 
-def test_what_follows_a_part_is_no_command_of_its_own() -> None:
+def test_the_rest_of_a_part_is_no_command() -> None:
     decoder = CommandDecoder()
     decoder.feed(JAVA_JSON[:3])
     assert decoder.only_command(JAVA_JSON) is None

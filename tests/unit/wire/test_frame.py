@@ -105,7 +105,7 @@ def test_a_bad_frame_is_refused_by_its_first_bytes(
 
 
 @pytest.mark.parametrize(("start", "error", "path"), BAD_FRAMES)
-def test_a_stream_is_refused_at_the_same_byte_and_for_good(
+def test_a_bad_stream_is_refused_at_the_same_byte_and_stays_so(
     start: str, error: type[DecodeError], path: str
 ) -> None:
     decoder = FrameDecoder()
@@ -183,7 +183,7 @@ def test_the_largest_frame_of_java_is_not_refused() -> None:
 
 
 @given(st.lists(frames, max_size=5), st.lists(st.integers(0, 400), max_size=8))
-def test_a_stream_gives_the_same_frames_however_it_is_cut(
+def test_frames_do_not_depend_on_the_cuts_of_the_stream(
     sent: list[RawFrame], cuts: list[int]
 ) -> None:
     stream = b"".join(map(encode_frame, sent))
@@ -205,7 +205,7 @@ def test_a_stream_byte_by_byte_gives_the_same_frames(sent: list[RawFrame]) -> No
     assert received == [frame._replace(body=frame.body or None) for frame in sent]
 
 
-def test_what_is_held_is_known() -> None:
+def test_buffered_bytes_and_started_frames_are_known() -> None:
     decoder = FrameDecoder()
     assert not decoder.frame_started
     decoder.feed(ROUTE_REQUEST[:6])
@@ -219,7 +219,7 @@ def test_what_is_held_is_known() -> None:
 
 @pytest.mark.parametrize("part", [1, 2])
 @pytest.mark.parametrize("size", [100, 2 * frame_module.LARGE_BODY])
-def test_what_is_missing_is_never_more_than_what_the_frame_needs(size: int, part: int) -> None:
+def test_missing_bytes_never_exceed_the_frame(size: int, part: int) -> None:
     decoder = FrameDecoder()
     sent = encode_frame(RawFrame(0, b"{}", bytes(size)))
     offset = 0
@@ -259,7 +259,7 @@ def put_in_place(decoder: FrameDecoder, data: bytes) -> bytes:
     return data
 
 
-def test_where_no_large_body_comes_there_is_no_room() -> None:
+def test_there_is_room_for_large_bodies_only() -> None:
     decoder = FrameDecoder()
     assert not decoder.filling
     assert len(decoder.room()) == 0
@@ -274,7 +274,7 @@ def test_where_no_large_body_comes_there_is_no_room() -> None:
     st.booleans(),
     st.booleans(),
 )
-def test_bodies_that_are_collected_are_the_same_however_the_stream_is_cut(
+def test_collected_bodies_do_not_depend_on_the_cuts_of_the_stream(
     sent: list[RawFrame], cuts: list[int], limit: int, reuses_space: bool, in_place: bool
 ) -> None:
     data = b"".join(map(encode_frame, sent))
@@ -308,9 +308,7 @@ def test_a_large_body_may_be_followed_by_more_at_once() -> None:
 
 @pytest.mark.parametrize("size", [LARGE_BODY, 3 * LARGE_BODY])
 @pytest.mark.parametrize("is_held", [True, False])
-def test_a_large_body_is_where_the_one_before_was_unless_somebody_has_that(
-    size: int, is_held: bool
-) -> None:
+def test_a_large_body_reuses_the_space_of_an_unused_one(size: int, is_held: bool) -> None:
     def receive(body: bytes) -> list[bytes | None]:
         decoder = FrameDecoder(space=space)
         data = encode_frame(RawFrame(0, b"{}", body))
@@ -334,7 +332,7 @@ def test_a_large_body_is_where_the_one_before_was_unless_somebody_has_that(
 
 
 @pytest.mark.parametrize("size", [LARGE_BODY, 3 * LARGE_BODY])
-def test_the_hash_of_a_large_body_is_not_that_of_the_one_that_was_there_before(size: int) -> None:
+def test_the_hash_of_a_large_body_is_not_that_of_the_previous_one(size: int) -> None:
     space = BodySpace()
     for letter in (b"a", b"b", b"c"):
         decoder = FrameDecoder(space=space)
@@ -384,7 +382,7 @@ class _Reallocations:
 
 
 @pytest.mark.parametrize(("size", "piece"), [(50_000, 1), (4_000_000, 65_536)])
-def test_a_large_frame_in_pieces_is_not_copied_again_and_again(size: int, piece: int) -> None:
+def test_a_large_frame_in_pieces_is_rarely_copied(size: int, piece: int) -> None:
     data = encode_frame(RawFrame(0, b"{}", bytes(size)))
     decoder = FrameDecoder()
     watch = _Reallocations(decoder)
@@ -396,7 +394,7 @@ def test_a_large_frame_in_pieces_is_not_copied_again_and_again(size: int, piece:
     assert watch.copied < 12 * len(data) + 100 * piece
 
 
-def test_an_incomplete_frame_holds_little_more_than_what_was_fed() -> None:
+def test_an_incomplete_frame_holds_little_more_than_its_bytes() -> None:
     data = encode_frame(RawFrame(0, b"{}", bytes(2_000_000)))[:-1]
     decoder = FrameDecoder()
     tracemalloc.start()
@@ -408,7 +406,7 @@ def test_an_incomplete_frame_holds_little_more_than_what_was_fed() -> None:
     assert memory < 1.2 * len(data) + 65_536
 
 
-def test_a_frame_that_was_handed_out_is_no_longer_held() -> None:
+def test_a_returned_frame_is_not_held() -> None:
     decoder = FrameDecoder()
     data = encode_frame(RawFrame(0, b"{}", bytes(100_000)))
     decoder.feed(data[:10])

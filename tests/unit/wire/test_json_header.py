@@ -72,7 +72,7 @@ def test_the_older_release_escapes_more() -> None:
     assert expected.encode() == encode_fields(fields, Dialect.FASTJSON1)
 
 
-def test_what_is_none_is_left_out_and_what_is_empty_is_not() -> None:
+def test_only_members_of_none_are_omitted() -> None:
     without_members = b'{"code":0,"flag":0,"opaque":0,"serializeTypeCurrentRPC":"JSON","version":0}'
     assert without_members == encode_fields(NOTHING._replace(language=None))
     with_empty_members = (
@@ -109,7 +109,7 @@ def test_other_mappings_than_dict_can_be_written() -> None:
         {"ext_fields": {"a": None}},
     ],
 )
-def test_what_has_no_form_is_refused(changes: dict[str, Any]) -> None:
+def test_values_without_a_form_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(EncodeError) as caught:
         encode_json_header(**{**NOTHING._asdict(), **changes})
     assert str(caught.value.path).startswith("header")
@@ -154,7 +154,7 @@ INTEGERS = {
 
 @pytest.mark.parametrize("text", INTEGERS)
 @pytest.mark.parametrize("name", ["code", "version", "opaque", "flag"])
-def test_integers_are_read_from_what_java_takes_for_them(name: str, text: str) -> None:
+def test_integers_are_read_from_the_values_that_java_takes(name: str, text: str) -> None:
     fields = decode_json_header(f'{{"{name}":{text}}}'.encode())
     assert INTEGERS[text] == fields._asdict()[name]
     other_fields: dict[str, Any] = {**fields._asdict(), name: 0}
@@ -206,7 +206,7 @@ def test_integers_are_read_from_what_java_takes_for_them(name: str, text: str) -
     ],
 )
 @pytest.mark.parametrize("name", ["code", "version", "opaque", "flag"])
-def test_what_is_no_int32_is_refused(name: str, text: str) -> None:
+def test_other_values_than_int32_are_refused(name: str, text: str) -> None:
     with pytest.raises(DecodeError) as caught:
         decode_json_header(f'{{"{name}":{text}}}'.encode())
     assert caught.value.path in ("header", f"header.{name}")
@@ -406,7 +406,7 @@ def test_the_writing_that_5_5_0_tolerates(text: str) -> None:
         b'{"remark":"\\q"}',
     ],
 )
-def test_what_closes_the_connection_is_refused(header: bytes) -> None:
+def test_invalid_headers_are_refused(header: bytes) -> None:
     with pytest.raises(DecodeError) as caught:
         decode_json_header(header)
     assert caught.value.path == "header"
@@ -435,7 +435,7 @@ def test_a_value_of_a_megabyte_may_hold_json_itself() -> None:
         b'{"remark":"%b","code":[]}' % (b"a" * 70_000),
     ],
 )
-def test_a_header_that_asks_for_too_much_is_refused(header: bytes) -> None:
+def test_an_expensive_header_is_refused(header: bytes) -> None:
     with pytest.raises(LimitExceededError) as caught:
         decode_json_header(header)
     assert caught.value.path == "header"
@@ -457,7 +457,7 @@ texts = st.text()
         ext_fields=st.none() | st.dictionaries(texts.filter(lambda key: key != "$ref"), texts),
     )
 )
-def test_what_is_written_is_read_back(fields: HeaderFields) -> None:
+def test_written_values_are_read_back(fields: HeaderFields) -> None:
     for dialect in Dialect:
         header = encode_fields(fields, dialect)
         if fields.language is None:

@@ -19,7 +19,7 @@ INTS = st.integers(min_value=-(2**31), max_value=2**31 - 1)
 
 
 @given(st.tuples(INTS, INTS), TEXTS, st.binary(), INTS)
-def test_a_filled_form_is_what_the_command_is(
+def test_a_filled_form_equals_the_command(
     numbers: tuple[int, int], text: str, body: bytes, opaque: int
 ) -> None:
     form = build_template(SEND, ("g", "f"), "i")
@@ -34,7 +34,7 @@ def test_a_filled_form_is_what_the_command_is(
 
 
 @given(TEXTS, TEXTS, st.from_regex(r"[0-9A-F]{0,40}", fullmatch=True), INTS)
-def test_a_form_around_a_word_is_what_the_whole_text_is(
+def test_a_form_around_a_word_equals_the_whole_text(
     prefix: str, suffix: str, word: str, opaque: int
 ) -> None:
     command = replace(SEND, remark='":%b %d')
@@ -65,7 +65,7 @@ def test_a_form_may_begin_with_its_only_field() -> None:
     ],
     ids=["a binary header", "a value like a blank", "a remark like the number"],
 )
-def test_what_cannot_be_told_from_a_blank_has_no_form(command: RemotingCommand) -> None:
+def test_a_text_that_contains_the_blank_has_no_form(command: RemotingCommand) -> None:
     assert build_template(command, ("g",), "i") is None
 
 

@@ -36,7 +36,7 @@ def encode_answer(key: str, text: str, number: str, opaque: int = 70) -> bytes:
 
 
 @given(TEXTS, TEXTS | NUMBERS, INTS | st.integers(min_value=10, max_value=99))
-def test_what_a_form_reads_was_written(text: str, number: str, opaque: int) -> None:
+def test_a_form_reads_its_own_values(text: str, number: str, opaque: int) -> None:
     read = template().values(encode_answer("K1", text, number, opaque), b"K1", opaque)
 
     is_ascii = text.isalnum() and number.isdigit() and (text + number).isascii()
@@ -45,9 +45,7 @@ def test_what_a_form_reads_was_written(text: str, number: str, opaque: int) -> N
 
 
 @given(st.binary(max_size=4), st.integers(min_value=0, max_value=300))
-def test_what_is_changed_anywhere_is_read_as_by_the_reader_of_headers(
-    put: bytes, offset: int
-) -> None:
+def test_changed_responses_are_read_as_by_the_reader_of_headers(put: bytes, offset: int) -> None:
     frame = encode_answer("K1", "AB", "34")
     changed = frame[:offset] + put + frame[offset + len(put) :]
 
@@ -79,7 +77,7 @@ def test_other_answers_are_not_read(response: RemotingCommand) -> None:
     assert form.values(encode(response), b"K0", 70) is None
 
 
-def test_an_answer_that_tells_nothing_that_is_known_is_read_without_it() -> None:
+def test_a_response_without_known_fields_is_read_without_the_form() -> None:
     fields = {name: value for name, value in FIELDS.items() if name != "key"}
     answer = replace(STORED, ext_fields=fields)
     form = learn_template(encode(answer), answer, None, "msg.Id", "offset")

@@ -26,7 +26,7 @@ def test_a_stream_of_java_is_inflated() -> None:
 
 
 @given(st.binary(max_size=200))
-def test_what_was_deflated_is_inflated(data: bytes) -> None:
+def test_deflated_bytes_are_inflated(data: bytes) -> None:
     assert inflate(deflate(data), max_size=len(data)) == data
 
 
@@ -58,7 +58,7 @@ def test_a_ratio_is_judged_while_the_stream_is_read() -> None:
     assert refusal.value.declared <= RATIO_COUNTS_FROM + STEP
 
 
-def test_a_high_ratio_of_little_output_is_nobodys_harm() -> None:
+def test_a_high_ratio_of_little_output_is_allowed() -> None:
     content = bytes(RATIO_COUNTS_FROM)
     assert inflate(deflate(content), max_size=len(content), max_ratio=2) == content
 
@@ -78,7 +78,7 @@ def test_a_stream_without_end_is_truncated() -> None:
 @pytest.mark.parametrize(
     "data", [b"{}", b"xx", SIXTY_FOUR_A[:-1] + b"\x00"], ids=["JSON", "no stream", "damaged end"]
 )
-def test_what_is_no_stream_is_refused(data: bytes) -> None:
+def test_invalid_streams_are_refused(data: bytes) -> None:
     with pytest.raises(DecodeError, match="not a zlib stream"):
         inflate(data, max_size=100)
 

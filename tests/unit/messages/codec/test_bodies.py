@@ -150,7 +150,7 @@ def test_nothing_and_null_are_none(body: bytes | None) -> None:
 
 
 @pytest.mark.parametrize("body", [b" ", b"1", b"[]", b'"x"', b"{}x", b"{", b"\xff"])
-def test_what_is_no_object_is_refused(body: bytes) -> None:
+def test_other_json_than_objects_is_refused(body: bytes) -> None:
     with pytest.raises(DecodeError):
         decode_body(TopicList, body)
 
@@ -207,7 +207,7 @@ def test_nested_classes_keep_their_java_name() -> None:
     assert java_name(AclInfo) == "AclInfo"
 
 
-def test_an_encoding_error_says_where_it_is() -> None:
+def test_an_encoding_error_has_its_path() -> None:
     with pytest.raises(EncodeError) as caught:
         encode_body(TopicRouteData(queue_datas=(QueueData(perm=1 << 40),)))
 

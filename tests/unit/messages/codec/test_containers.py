@@ -27,9 +27,7 @@ from tests.support.builders.single_member_bodies import REFUSED, read
     ("text", "expected"),
     [("null", None), ('""', None), ('"null"', None), ('"x"', REFUSED), ("[]", REFUSED)],
 )
-def test_what_is_no_object_in_the_place_of_a_map_reads_as_in_java(
-    text: str, expected: object
-) -> None:
+def test_other_values_than_maps_are_read_as_by_java(text: str, expected: object) -> None:
     assert read(TopicConfig, "attributes", text) is expected
 
 

@@ -171,7 +171,7 @@ def test_fast_headers_are_written_in_their_own_order() -> None:
     ]
 
 
-def test_the_short_send_header_loses_what_it_inherits_in_binary_form() -> None:
+def test_the_short_send_header_omits_inherited_fields_in_binary_form() -> None:
     # origin: the frame of "worked example" SEND_MESSAGE_V2, binary, written by Java 5.5.0
     header = SendMessageRequestHeaderV2(**SENT, ns="n", lo=True)
     letters = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "m", "n"]
@@ -180,7 +180,7 @@ def test_the_short_send_header_loses_what_it_inherits_in_binary_form() -> None:
     assert list(encode_header(header)) == [*letters, "ns", "lo"]
 
 
-def test_the_short_send_header_does_not_read_what_it_inherits() -> None:
+def test_the_short_send_header_does_not_read_inherited_fields() -> None:
     header = SendMessageRequestHeaderV2(**SENT, ns="n", lo=True)
 
     assert decode_header(SendMessageRequestHeaderV2, encode_header(header)) == (

@@ -160,7 +160,7 @@ def test_an_integer_alone_in_an_array_is_itself_and_not_its_last_bits() -> None:
         ('"F"', REFUSED),
     ],
 )
-def test_a_double_is_read_from_what_java_makes_a_number_of(text: str, expected: object) -> None:
+def test_other_values_than_doubles_are_read_as_by_java(text: str, expected: object) -> None:
     assert read(BrokerStatsItem, "tps", "tps", text) == expected
 
 
@@ -202,7 +202,7 @@ def test_a_number_in_the_place_of_a_text_keeps_its_digits(text: str, expected: o
         ("null", None, None, None, None, None),
     ],
 )
-def test_what_is_no_array_in_place_of_numbers_reads_as_in_java(
+def test_other_values_than_arrays_of_numbers_are_read_as_by_java(
     text: str,
     longs: object,
     integers: object,

@@ -102,7 +102,7 @@ def test_an_int_reads_as_in_java(text: str, expected: object) -> None:
     ],
 )
 @pytest.mark.parametrize("quotes", ["", '"'])
-def test_of_a_number_with_a_fraction_or_an_exponent_java_keeps_these_bits(
+def test_numbers_with_fraction_or_exponent_keep_the_bits_of_java(
     text: str, as_int: int, as_long: int, quotes: str
 ) -> None:
     assert read(QueueData, "perm", quotes + text + quotes) == as_int
@@ -120,7 +120,7 @@ def test_exact_numbers_are_read_wherever_a_body_holds_them() -> None:
     assert several == (QueueData(perm=0),)
 
 
-def test_a_double_of_json_that_others_parsed_is_the_number_that_it_is() -> None:
+def test_a_double_of_parsed_json_keeps_its_value() -> None:
     parsed: JsonValue = {"perm": 5.0, "readQueueNums": 8, "x": [{"y": 1.0}]}
 
     assert from_json(QueueData, parsed) == QueueData(perm=5, read_queue_nums=8)
@@ -367,7 +367,7 @@ def test_an_object_reads_as_in_java(text: str, expected: object) -> None:
     assert read(GetBrokerMemberGroupResponseBody, "broker_member_group", text) == expected
 
 
-def test_an_error_says_where_it_is() -> None:
+def test_a_decoding_error_has_its_path() -> None:
     with pytest.raises(DecodeError) as caught:
         decode_body(TopicRouteData, b'{"brokerDatas":[{},{"brokerAddrs":{"1":"a","x":"b"}}]}')
 
@@ -412,7 +412,7 @@ def test_a_number_of_a_header_reads_as_in_java(text: str, expected: int) -> None
     "text",
     ["", "+", "-", " 5", "5 ", "1_0", "1.5", "abc", "128", "-129", "9" * 50, "\U0001d7d8", "+-1"],
 )
-def test_what_java_cannot_read_as_a_number_is_refused(text: str) -> None:
+def test_invalid_numbers_of_headers_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="number"):
         parse_integer(text, -128, 127)
 

@@ -26,7 +26,7 @@ def test_an_operation_names_its_four_parts() -> None:
     )
 
 
-def test_bodies_that_are_no_json_object_say_what_they_are() -> None:
+def test_other_bodies_than_json_objects_have_a_kind() -> None:
     assert OPERATIONS[RequestCode.PULL_MESSAGE].response_body is Raw.STORED_MESSAGES
     assert OPERATIONS[RequestCode.AUTH_LIST_USER].response_body == ArrayOf(UserInfo)
 

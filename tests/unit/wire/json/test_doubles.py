@@ -88,7 +88,7 @@ def test_some_have_more_digits_than_they_need(value: float) -> None:
     assert figures(double_text(value)) != figures(repr(value))
 
 
-def test_what_is_no_number_has_a_name() -> None:
+def test_other_values_than_numbers_have_a_name() -> None:
     assert [double_text(x) for x in (math.nan, math.inf, -math.inf)] == [
         "NaN",
         "Infinity",

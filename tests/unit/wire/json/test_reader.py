@@ -129,7 +129,7 @@ def test_numbers_that_are_none() -> None:
         (b'{{"a":{{"b":[1]}:2}}:3}', 7),
     ],
 )
-def test_what_neither_reads_is_refused_with_its_place(text: bytes, offset: int) -> None:
+def test_invalid_texts_are_refused_with_their_place(text: bytes, offset: int) -> None:
     with pytest.raises(DecodeError) as caught:
         loads(text)
     assert offset == caught.value.offset

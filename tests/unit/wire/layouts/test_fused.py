@@ -113,14 +113,14 @@ def damage(data: st.DataObject, good: bytes) -> bytes:
     return bytes(bad[:end]) + data.draw(st.just(b"") | small)
 
 
-def test_file_is_what_the_declarations_give() -> None:
+def test_file_equals_the_output_of_the_declarations() -> None:
     assert derive.FILE.read_text() == derive.source_text()
     assert set(derive.DOCSTRINGS) == set(ARGUMENTS)
 
 
 @every_layout
 @given(data=st.data())
-def test_good_bytes_give_what_construct_gives(name: str, data: st.DataObject) -> None:
+def test_good_bytes_are_read_as_by_construct(name: str, data: st.DataObject) -> None:
     arguments = data.draw(ARGUMENTS[name])
     good = build(name, arguments)
     parse, interpreted = parsers(name)
@@ -132,7 +132,7 @@ def test_good_bytes_give_what_construct_gives(name: str, data: st.DataObject) ->
 
 @every_layout
 @given(data=st.data())
-def test_damaged_bytes_give_what_construct_gives(name: str, data: st.DataObject) -> None:
+def test_damaged_bytes_are_read_as_by_construct(name: str, data: st.DataObject) -> None:
     bad = damage(data, build(name, data.draw(ARGUMENTS[name])))
     prefix, suffix = data.draw(small), data.draw(small)
     message, start, end = prefix + bad + suffix, len(prefix), len(prefix) + len(bad)

@@ -92,7 +92,7 @@ def test_more_properties_than_allowed_are_refused() -> None:
         (BatchMessage(body=b"", properties={"a": "b" * 32_765}), "messages[1].properties"),
     ],
 )
-def test_what_has_no_form_is_not_written(message: BatchMessage, path: str) -> None:
+def test_values_without_a_form_are_not_written(message: BatchMessage, path: str) -> None:
     with pytest.raises(EncodeError) as caught:
         encode_batch([BatchMessage(body=b""), message])
 

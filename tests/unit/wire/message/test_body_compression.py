@@ -41,14 +41,14 @@ MADE_BY_JAVA = {
 
 
 @pytest.mark.parametrize("compression", TYPES)
-def test_what_java_compressed_is_inflated(compression: CompressionType) -> None:
+def test_bodies_compressed_by_java_are_inflated(compression: CompressionType) -> None:
     assert (
         decompress_body(bytes.fromhex(MADE_BY_JAVA[compression]), compression, max_size=64)
         == b"a" * 64
     )
 
 
-def test_zlib_writes_what_java_writes() -> None:
+def test_zlib_writes_the_bytes_of_java() -> None:
     assert (
         compress_body(b"a" * 64, CompressionType.ZLIB).hex() == MADE_BY_JAVA[CompressionType.ZLIB]
     )
@@ -69,7 +69,7 @@ def test_lz4_writes_independent_blocks_because_java_reads_no_others() -> None:
         (-1 & ~0x700 | 0x100, CompressionType.LZ4),
     ],
 )
-def test_the_type_is_told_by_three_bits(sys_flag: int, compression: CompressionType) -> None:
+def test_three_bits_hold_the_type(sys_flag: int, compression: CompressionType) -> None:
     assert compression_type(sys_flag) is compression
 
 
@@ -89,7 +89,7 @@ def test_each_type_has_its_bits() -> None:
 
 @pytest.mark.parametrize("compression", TYPES)
 @given(body=st.binary(max_size=5000), repeat=st.integers(1, 200))
-def test_what_is_compressed_is_inflated_again(
+def test_compressed_bodies_are_inflated_again(
     compression: CompressionType, body: bytes, repeat: int
 ) -> None:
     content = body * repeat
@@ -100,7 +100,7 @@ def test_what_is_compressed_is_inflated_again(
 
 
 @pytest.mark.parametrize("compression", TYPES)
-def test_exactly_the_limit_may_come_out_and_not_one_byte_more(compression: CompressionType) -> None:
+def test_a_body_inflates_to_its_limit_and_no_further(compression: CompressionType) -> None:
     data = compress_body(b"x" * 10_000, compression)
 
     assert len(decompress_body(data, compression, max_size=10_000)) == 10_000
@@ -142,7 +142,7 @@ def test_a_body_cut_short_is_refused_at_every_length(compression: CompressionTyp
 
 
 @pytest.mark.parametrize("compression", TYPES)
-def test_what_is_not_compressed_at_all_is_refused(compression: CompressionType) -> None:
+def test_uncompressed_bodies_are_refused(compression: CompressionType) -> None:
     with pytest.raises(DecodeError):
         decompress_body(b"plain text, as somebody sent it", compression, max_size=ROOM)
 
@@ -271,7 +271,7 @@ def test_a_body_has_no_more_than_a_thousand_frames(compression: CompressionType)
 
 
 @pytest.mark.parametrize("compression", [CompressionType.LZ4, CompressionType.ZSTD])
-def test_frames_larger_than_what_goes_in_at_a_time_are_one_body(
+def test_large_frames_are_one_body(
     compression: CompressionType,
 ) -> None:
     body = Random(1).randbytes(200_000)

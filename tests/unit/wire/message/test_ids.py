@@ -65,7 +65,7 @@ def test_a_port_beyond_65535_is_refused(text: str, offset: int) -> None:
         (Host(bytes(4), 1), -(2**63) - 1),
     ],
 )
-def test_no_offset_id_is_made_of_what_does_not_fit(host: Host, offset: int) -> None:
+def test_an_offset_id_of_invalid_values_is_refused(host: Host, offset: int) -> None:
     with pytest.raises(EncodeError):
         create_offset_message_id(host, offset)
 

@@ -149,7 +149,7 @@ def test_damage_anywhere_is_found_as_decode_strictly(place: int, byte: int) -> N
 
 
 @pytest.mark.parametrize("length", range(1, len(encode_all(FIRST))))
-def test_what_is_cut_short_is_refused_with_its_number(length: int) -> None:
+def test_a_cut_message_is_refused_with_its_number(length: int) -> None:
     with pytest.raises(DecodeError) as refused:
         decode_stored_messages(encode_all(FIRST, FIRST) + encode_all(FIRST)[:length])
     assert refused.value.path is not None
@@ -181,7 +181,7 @@ def test_a_limit_of_messages_holds_for_those_alike() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from(OTHERS), max_size=4), max_size=4), st.data())
-def test_what_was_seen_of_earlier_answers_changes_nothing(
+def test_earlier_responses_do_not_change_the_reading(
     answers: list[list[StoredMessage]], data: st.DataObject
 ) -> None:
     reader = StoredMessageReader()
@@ -192,7 +192,7 @@ def test_what_was_seen_of_earlier_answers_changes_nothing(
         assert outcome(reader.decode, bytes(raw)) == outcome(decode_stored_messages, bytes(raw))
 
 
-def test_who_reads_the_next_answers_is_told_whether_anything_in_the_last_was_unusual() -> None:
+def test_a_reader_knows_whether_the_last_response_was_ordinary() -> None:
     reader = StoredMessageReader()
     inner = replace(FIRST, sys_flag=int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP))
     flags = list[bool]()
@@ -203,7 +203,7 @@ def test_who_reads_the_next_answers_is_told_whether_anything_in_the_last_was_unu
 
 
 @pytest.mark.parametrize("sizes", [(5,) * 40, (5, 6, 5, 0), (7,)], ids=str)
-def test_who_reads_the_next_answers_is_told_how_much_was_in_the_last(
+def test_a_reader_knows_the_size_of_the_last_response(
     sizes: tuple[int, ...],
 ) -> None:
     reader = StoredMessageReader()
@@ -228,7 +228,7 @@ def test_who_reads_the_next_answers_is_told_how_much_was_in_the_last(
     ids=str,
 )
 @pytest.mark.parametrize("bodies", [(b"x",), (b"x", b"yy")], ids=["alike", "by turns"])
-def test_who_reads_the_next_answers_is_told_that_the_offsets_of_the_last_ascend(
+def test_a_reader_knows_whether_offsets_of_the_last_response_ascend(
     offsets: Sequence[int], bodies: tuple[bytes, ...]
 ) -> None:
     reader = StoredMessageReader()

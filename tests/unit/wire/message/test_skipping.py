@@ -81,7 +81,7 @@ def test_a_message_that_cannot_be_read_is_skipped_and_named(
     assert (read.stopped_by, read.rest, read.rest_offset) == (None, b"", None)
 
 
-def test_what_was_seen_in_earlier_answers_changes_nothing() -> None:
+def test_earlier_responses_do_not_change_the_skipping() -> None:
     reader = StoredMessageReader()
     good = b"".join(map(store_message, range(4)))
     assert offsets(reader.read(good).messages) == [0, 1, 2, 3]
@@ -166,7 +166,7 @@ def test_a_limit_of_all_messages_ends_the_reading_before_it_is_exceeded(
     assert (read.rest, read.rest_offset) == (store_message(2), 2)
 
 
-def test_one_message_beyond_a_limit_of_all_is_skipped_and_not_met_for_ever() -> None:
+def test_a_message_beyond_the_total_limit_is_skipped_once() -> None:
     limits = StoredLimits(max_properties=1)
     two = encode_stored_message(replace(message(1), properties={"a": "1", "b": "2"}))
 

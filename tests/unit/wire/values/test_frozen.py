@@ -102,7 +102,7 @@ def test_a_new_class_is_compared_first_or_hashed_first() -> None:
     assert hash(second) == hash(copy(second)) == hash(first)
 
 
-def test_what_they_refuse_is_refused_as_by_those_of_the_standard_library() -> None:
+def test_invalid_calls_are_refused_as_by_the_standard_library() -> None:
     for base, _, empty in (OURS, THEIRS):
         with pytest.raises(
             TypeError, match=r"Base.__init__\(\) missing 1 required keyword-only argument: 'number'"
@@ -126,7 +126,7 @@ def test_what_they_refuse_is_refused_as_by_those_of_the_standard_library() -> No
         assert not hasattr(value, "__dict__")
 
 
-def test_their_signatures_name_what_they_are_made_of() -> None:
+def test_signatures_name_the_fields() -> None:
     for ours, theirs in zip(OURS, THEIRS, strict=True):
         our_fields, their_fields = (
             inspect.signature(field).parameters.values() for field in (ours, theirs)
@@ -165,7 +165,7 @@ def test_their_fields_are_those_of_the_standard_library() -> None:
     assert declared_fields(OURS[1])["hidden"] is not declared_fields(THEIRS[1])["hidden"]
 
 
-def test_what_belongs_to_the_class_is_no_field() -> None:
+def test_class_variables_are_no_fields() -> None:
     @dataclass(frozen=True, slots=True, kw_only=True)
     class One:
         """A class with a name."""
@@ -214,7 +214,7 @@ def test_only_frozen_classes_with_slots_and_keyword_arguments_are_made() -> None
 
 
 @pytest.mark.parametrize("decorator", [dataclass, dataclasses.dataclass])
-def test_what_a_class_does_after_its_fields_are_set_is_called(decorator: Any) -> None:
+def test_the_post_init_method_is_called(decorator: Any) -> None:
     calls: list[object] = []
 
     @decorator(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,7 @@ class Consumption:
         return queue
 
 
-async def test_queues_whose_handlers_never_wait_take_turns_and_keep_their_order(
+async def test_queues_with_fast_handlers_take_turns_in_order(
     autojump_clock: object,
 ) -> None:
     handled: list[tuple[int, int]] = []

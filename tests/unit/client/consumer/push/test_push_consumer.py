@@ -40,7 +40,7 @@ def request_fields(network: MemoryNetwork, code: Code) -> list[dict[str, str]]:
     return [dict(request.ext_fields or {}) for request in requests if request.code == code]
 
 
-async def test_a_message_whose_handler_hangs_is_sent_back(autojump_clock: object) -> None:
+async def test_a_message_with_a_hanging_handler_is_sent_back(autojump_clock: object) -> None:
     async def hang(*_: object) -> None:
         await trio.sleep_forever()
 
