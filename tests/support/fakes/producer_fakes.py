@@ -12,7 +12,7 @@ from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.messages.send import SendMessageResponseHeader
-from rocketwire.testing import MemoryNetwork, ScriptedPeer, open_network, reply
+from rocketwire.testing import MemoryNetwork, Scripted, ScriptedPeer, open_network, reply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -78,6 +78,11 @@ class World:
         self.name_server = peers[NS]
         self.a = peers[A]
         self.b = peers[B]
+
+    def answer_sends(self, response: Scripted) -> None:
+        """Let both brokers answer sends in this way."""
+        for peer in (self.a, self.b):
+            peer.on(Code.SEND_MESSAGE_V2, response)
 
     def sent(self) -> list[RemotingCommand]:
         """The sends of both brokers."""

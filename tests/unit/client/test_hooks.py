@@ -102,6 +102,11 @@ class Recorder(ClientHook):
         self._keep(f"{context.operation} {queue} by the {by}: {end}")
 
 
+@pytest.fixture
+def hook() -> Recorder:
+    return Recorder()
+
+
 class Marking(ClientHook):
     """Adds a property to each message."""
 
@@ -159,8 +164,7 @@ async def test_hooks_see_a_send_from_outside_to_inside_and_back() -> None:
     assert lines[-2:] == ["a closed", "b closed"]
 
 
-async def test_hooks_see_each_kind_of_send() -> None:
-    hook = Recorder()
+async def test_hooks_see_each_kind_of_send(hook: Recorder) -> None:
     async with producer_fakes.world(client={"hooks": [hook]}) as opened:
         queue = (await opened.producer.queues("T"))[0]
         hook.lines.clear()
@@ -178,8 +182,7 @@ async def test_hooks_see_each_kind_of_send() -> None:
     ]
 
 
-async def test_hooks_see_that_another_broker_is_tried() -> None:
-    hook = Recorder()
+async def test_hooks_see_that_another_broker_is_tried(hook: Recorder) -> None:
     async with producer_fakes.world(client={"hooks": [hook]}) as opened:
         for peer in (opened.a, opened.b):
             peer.on(Code.SEND_MESSAGE_V2, reply(code=ResponseCode.TOPIC_NOT_EXIST))
@@ -218,8 +221,7 @@ async def test_the_error_of_a_hook_is_logged_once_and_changes_nothing(
     assert list_logged(caplog) == ["hook Broken failed"]
 
 
-async def test_a_trace_and_a_hook_see_the_same_sends() -> None:
-    hook = Recorder()
+async def test_a_trace_and_a_hook_see_the_same_sends(hook: Recorder) -> None:
     async with producer_fakes.world(
         client={"hooks": [hook]}, brokers=("a",), enable_trace=True
     ) as opened:
@@ -260,10 +262,8 @@ COMMIT = "commit orders 0 at b by the background: 1"
     ],
 )
 async def test_hooks_see_the_calls_of_a_consumer(
-    autojump_clock: object, flavour: str, result: object, lines: list[str]
+    hook: Recorder, autojump_clock: object, flavour: str, result: object, lines: list[str]
 ) -> None:
-    hook = Recorder()
-
     async def handle(*_: object) -> Any:
         await trio.lowlevel.checkpoint()
         return result
@@ -277,8 +277,9 @@ async def test_hooks_see_the_calls_of_a_consumer(
     assert hook.lines == ["started", *expected, "closed"]
 
 
-async def test_hooks_see_the_calls_of_a_lite_pull_consumer(autojump_clock: object) -> None:
-    hook = Recorder()
+async def test_hooks_see_the_calls_of_a_lite_pull_consumer(
+    hook: Recorder, autojump_clock: object
+) -> None:
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
         async with open_lite_pull_consumer(client, "g") as consumer:
@@ -290,8 +291,7 @@ async def test_hooks_see_the_calls_of_a_lite_pull_consumer(autojump_clock: objec
     assert hook.lines[1:-1] == ["poll orders at b: 1", f"commit {queue} at b by the application: 1"]
 
 
-async def test_hooks_see_pulls_that_fail(autojump_clock: object) -> None:
-    hook = Recorder()
+async def test_hooks_see_pulls_that_fail(hook: Recorder, autojump_clock: object) -> None:
     async with world(hooks=[hook]) as (network, client):
         for code in (Code.PULL_MESSAGE, Code.POP_MESSAGE):
             network.peer(BROKER).on(code, REFUSAL)
@@ -305,9 +305,9 @@ async def test_hooks_see_pulls_that_fail(autojump_clock: object) -> None:
 
 
 @pytest.mark.parametrize("refused", [False, True], ids=["stored", "refused"])
-async def test_hooks_see_commits_in_the_background(autojump_clock: object, refused: bool) -> None:
-    hook = Recorder()
-
+async def test_hooks_see_commits_in_the_background(
+    hook: Recorder, autojump_clock: object, refused: bool
+) -> None:
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
         if refused:
@@ -318,8 +318,9 @@ async def test_hooks_see_commits_in_the_background(autojump_clock: object, refus
     assert f"commit orders 0 at b by the background: {end}" in hook.lines
 
 
-async def test_a_settlement_that_is_refused_is_seen_with_its_error(autojump_clock: object) -> None:
-    hook = Recorder()
+async def test_a_settlement_that_is_refused_is_seen_with_its_error(
+    hook: Recorder, autojump_clock: object
+) -> None:
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
         network.peer(BROKER).on(Code.ACK_MESSAGE, REFUSAL)
@@ -329,9 +330,8 @@ async def test_a_settlement_that_is_refused_is_seen_with_its_error(autojump_cloc
 
 
 async def test_the_error_of_a_hook_fails_no_handler(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+    hook: Recorder, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    hook = Recorder()
     async with world(hooks=[Broken(), hook]) as (network, client):
         bring_messages(network, make_messages())
         async with open_push_consumer(client, "g", {"orders": "*"}, ignore):

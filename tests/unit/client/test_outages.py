@@ -30,6 +30,13 @@ from rocketwire.errors import (
 from tests.support.fakes.consumer_fakes import list_logged
 
 
+@pytest.fixture
+def outages(caplog: pytest.LogCaptureFixture) -> Outages:
+    """Outages that are logged with all levels."""
+    caplog.set_level(logging.INFO, "rocketwire.client")
+    return Outages()
+
+
 def test_warnings_are_due_at_once_and_then_at_doubling_intervals() -> None:
     interval = WarningInterval(100.0)
 
@@ -88,10 +95,8 @@ async def test_an_outage_is_one_warning_with_advice_and_one_line_when_it_is_over
 
 
 async def test_an_outage_lasts_until_each_part_works_or_does_not_matter_any_more(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+    outages: Outages, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "rocketwire.client")
-    outages = Outages()
     for part in "abc":
         outages.report("pulls", "refused", part=part)
     outages.end("pulls", "a")
@@ -112,10 +117,8 @@ SILENT = RequestTimeoutError("b:1", 11, 3.0)
 
 
 async def test_an_unreachable_server_is_one_warning_for_all_requests(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+    outages: Outages, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "rocketwire.client")
-    outages = Outages()
     for _ in range(100):
         outages.report("pulls", GONE)
         outages.report("queues", SILENT)
@@ -129,9 +132,8 @@ async def test_an_unreachable_server_is_one_warning_for_all_requests(
 
 
 async def test_another_server_and_a_refusal_are_warnings_of_their_own(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+    outages: Outages, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    outages = Outages()
     outages.report("pulls", GONE)
     outages.report("queues", ConnectFailedError("b:2: refused"))
     outages.report("offsets", BrokerError(16, "no", 11, "b:1"))
@@ -143,9 +145,8 @@ async def test_another_server_and_a_refusal_are_warnings_of_their_own(
 
 
 async def test_a_server_is_warned_of_as_long_as_anything_fails_because_of_it(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+    outages: Outages, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    outages = Outages()
     outages.report("pulls", "busy", patience=3)
     outages.report("queues", BrokerError(16, "no", 11, "b:1"))
     assert len(list_logged(caplog)) == 1
@@ -160,10 +161,8 @@ async def test_a_server_is_warned_of_as_long_as_anything_fails_because_of_it(
 
 
 async def test_an_outage_that_ends_before_its_warning_is_not_logged(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+    outages: Outages, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "rocketwire.client")
-    outages = Outages()
     outages.report("pulls", "busy", patience=3)
     outages.end("pulls")
 
@@ -171,10 +170,8 @@ async def test_an_outage_that_ends_before_its_warning_is_not_logged(
 
 
 async def test_name_servers_and_topics_have_separate_outages(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+    outages: Outages, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "rocketwire.client")
-    outages = Outages()
     for topic in ("A", "B", "%RETRY%g"):
         outages.report_route(topic, ConnectFailedError("a:1: refused"))
     assert len(list_logged(caplog)) == 1

@@ -57,6 +57,11 @@ frames = st.builds(
 )
 
 
+@pytest.fixture
+def decoder() -> FrameDecoder:
+    return FrameDecoder()
+
+
 def encode_frame(frame: RawFrame) -> bytes:
     header_type, header, body = frame[0], frame[1], frame[2] or b""
     length = (4 + len(header) + len(body)).to_bytes(4, "big")
@@ -106,9 +111,8 @@ def test_a_bad_frame_is_refused_by_its_first_bytes(
 
 @pytest.mark.parametrize(("start", "error", "path"), BAD_FRAMES)
 def test_a_bad_stream_is_refused_at_the_same_byte_and_stays_so(
-    start: str, error: type[DecodeError], path: str
+    decoder: FrameDecoder, start: str, error: type[DecodeError], path: str
 ) -> None:
-    decoder = FrameDecoder()
     data = bytes.fromhex(start)
     decoder.feed(ROUTE_REQUEST + data[:-1])
     assert take_frames(decoder) == [split_frame(ROUTE_REQUEST)]
@@ -122,8 +126,7 @@ def test_a_bad_stream_is_refused_at_the_same_byte_and_stays_so(
         assert decoder.buffered == 0
 
 
-def test_the_frame_before_a_bad_one_comes_out_first() -> None:
-    decoder = FrameDecoder()
+def test_the_frame_before_a_bad_one_comes_out_first(decoder: FrameDecoder) -> None:
     decoder.feed(ROUTE_REQUEST + b"\xff\xff\xff\xff")
     assert decoder.next_frame() == split_frame(ROUTE_REQUEST)
     with pytest.raises(DecodeError):
@@ -176,8 +179,7 @@ def test_a_header_of_four_megabytes_is_read_and_no_longer_one() -> None:
         decoder.next_frame()
 
 
-def test_the_largest_frame_of_java_is_not_refused() -> None:
-    decoder = FrameDecoder()
+def test_the_largest_frame_of_java_is_not_refused(decoder: FrameDecoder) -> None:
     decoder.feed((MAX_FRAME_LENGTH - 4).to_bytes(4, "big"))
     assert decoder.next_frame() is None
 
@@ -205,8 +207,7 @@ def test_a_stream_byte_by_byte_gives_the_same_frames(sent: list[RawFrame]) -> No
     assert received == [frame._replace(body=frame.body or None) for frame in sent]
 
 
-def test_buffered_bytes_and_started_frames_are_known() -> None:
-    decoder = FrameDecoder()
+def test_buffered_bytes_and_started_frames_are_known(decoder: FrameDecoder) -> None:
     assert not decoder.frame_started
     decoder.feed(ROUTE_REQUEST[:6])
     assert decoder.next_frame() is None
@@ -219,8 +220,7 @@ def test_buffered_bytes_and_started_frames_are_known() -> None:
 
 @pytest.mark.parametrize("part", [1, 2])
 @pytest.mark.parametrize("size", [100, 2 * frame_module.LARGE_BODY])
-def test_missing_bytes_never_exceed_the_frame(size: int, part: int) -> None:
-    decoder = FrameDecoder()
+def test_missing_bytes_never_exceed_the_frame(decoder: FrameDecoder, size: int, part: int) -> None:
     sent = encode_frame(RawFrame(0, b"{}", bytes(size)))
     offset = 0
     while (frame := decoder.next_frame()) is None:
@@ -235,8 +235,7 @@ def test_missing_bytes_never_exceed_the_frame(size: int, part: int) -> None:
     assert decoder.missing == 4
 
 
-def test_header_and_body_are_bytes_of_their_own() -> None:
-    decoder = FrameDecoder()
+def test_header_and_body_are_bytes_of_their_own(decoder: FrameDecoder) -> None:
     data = bytearray(encode_frame(RawFrame(0, b"{}", b"body")))
     decoder.feed(data[:5])
     assert decoder.next_frame() is None
@@ -259,8 +258,7 @@ def put_in_place(decoder: FrameDecoder, data: bytes) -> bytes:
     return data
 
 
-def test_there_is_room_for_large_bodies_only() -> None:
-    decoder = FrameDecoder()
+def test_there_is_room_for_large_bodies_only(decoder: FrameDecoder) -> None:
     assert not decoder.filling
     assert len(decoder.room()) == 0
     decoder.filled(0)
@@ -294,10 +292,9 @@ def test_collected_bodies_do_not_depend_on_the_cuts_of_the_stream(
     assert received == [f._replace(body=f.body or None) for f in sent]
 
 
-def test_a_large_body_may_be_followed_by_more_at_once() -> None:
+def test_a_large_body_may_be_followed_by_more_at_once(decoder: FrameDecoder) -> None:
     first, second = RawFrame(0, b"{}", b"x" * LARGE_BODY), RawFrame(0, b"{}", b"y" * LARGE_BODY)
     data = encode_frame(first) + encode_frame(second)
-    decoder = FrameDecoder()
     decoder.feed(data[:1000])
     assert take_frames(decoder) == []
     decoder.feed(data[1000 : LARGE_BODY + 500])
@@ -382,9 +379,10 @@ class _Reallocations:
 
 
 @pytest.mark.parametrize(("size", "piece"), [(50_000, 1), (4_000_000, 65_536)])
-def test_a_large_frame_in_pieces_is_rarely_copied(size: int, piece: int) -> None:
+def test_a_large_frame_in_pieces_is_rarely_copied(
+    decoder: FrameDecoder, size: int, piece: int
+) -> None:
     data = encode_frame(RawFrame(0, b"{}", bytes(size)))
-    decoder = FrameDecoder()
     watch = _Reallocations(decoder)
     for start in range(0, len(data) - piece, piece):
         decoder.feed(data[start : start + piece])
@@ -394,9 +392,8 @@ def test_a_large_frame_in_pieces_is_rarely_copied(size: int, piece: int) -> None
     assert watch.copied < 12 * len(data) + 100 * piece
 
 
-def test_an_incomplete_frame_holds_little_more_than_its_bytes() -> None:
+def test_an_incomplete_frame_holds_little_more_than_its_bytes(decoder: FrameDecoder) -> None:
     data = encode_frame(RawFrame(0, b"{}", bytes(2_000_000)))[:-1]
-    decoder = FrameDecoder()
     tracemalloc.start()
     for start in range(0, len(data), 65_536):
         decoder.feed(data[start : start + 65_536])
@@ -406,8 +403,7 @@ def test_an_incomplete_frame_holds_little_more_than_its_bytes() -> None:
     assert memory < 1.2 * len(data) + 65_536
 
 
-def test_a_returned_frame_is_not_held() -> None:
-    decoder = FrameDecoder()
+def test_a_returned_frame_is_not_held(decoder: FrameDecoder) -> None:
     data = encode_frame(RawFrame(0, b"{}", bytes(100_000)))
     decoder.feed(data[:10])
     decoder.feed(data[10:])

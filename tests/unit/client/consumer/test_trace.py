@@ -98,6 +98,11 @@ class Records:
         return [(record[4], record[6]) for record in self.kept if record[0] == "SubAfter"]
 
 
+@pytest.fixture
+def records() -> Records:
+    return Records()
+
+
 async def _come_to(outcome: object) -> object:
     await trio.lowlevel.checkpoint()
     if isinstance(outcome, Exception):
@@ -105,8 +110,7 @@ async def _come_to(outcome: object) -> object:
     return outcome
 
 
-async def test_each_message_has_a_record_before_and_after_its_handler() -> None:
-    records = Records()
+async def test_each_message_has_a_record_before_and_after_its_handler(records: Records) -> None:
     await records.concurrent([message(1, KEYS="k1 k2"), message(2)], None)
     first, second, *after_records = records.kept
 
@@ -146,10 +150,12 @@ CONCURRENTLY, ORDERLY = ConsumeConcurrentlyStatus, ConsumeOrderlyStatus
     ],
 )
 async def test_the_record_after_a_handler_has_its_outcome(
-    flavour: str, outcome: object, ack_index: int | None, results: list[tuple[str, str]]
+    records: Records,
+    flavour: str,
+    outcome: object,
+    ack_index: int | None,
+    results: list[tuple[str, str]],
 ) -> None:
-    records = Records()
-
     async def handle() -> object:
         if flavour == "concurrent":
             return await records.concurrent(list(map(message, range(3))), outcome, ack_index)
@@ -178,9 +184,7 @@ async def test_a_slow_call_is_recorded_as_a_timeout_unless_it_raises() -> None:
     assert records.results == [("true", "1"), ("false", "1"), ("false", "2")]
 
 
-async def test_a_cancelled_call_has_no_record_after_it() -> None:
-    records = Records()
-
+async def test_a_cancelled_call_has_no_record_after_it(records: Records) -> None:
     async def listener(*_: object) -> None:
         await trio.sleep_forever()
 
@@ -199,14 +203,12 @@ async def test_a_cancelled_call_has_no_record_after_it() -> None:
     ],
     ids=["switched off", "a record itself", "no region", "no properties"],
 )
-async def test_messages_that_are_not_recorded(unwanted: StoredMessage) -> None:
-    records = Records()
+async def test_messages_that_are_not_recorded(records: Records, unwanted: StoredMessage) -> None:
     await records.concurrent([unwanted], None)
     assert records.kept == []
 
 
-async def test_a_batch_has_records_of_its_traced_messages() -> None:
-    records = Records()
+async def test_a_batch_has_records_of_its_traced_messages(records: Records) -> None:
     await records.concurrent([message(1, TRACE_ON="false"), message(2, TRACE_ON="true")], None)
     assert [
         (record[0], record[-3 if record[0] == "SubBefore" else 2]) for record in records.kept

@@ -62,130 +62,135 @@ async def world(**settings: Any) -> AsyncGenerator[World]:
             yield World(client, peers)
 
 
-async def test_concurrent_callers_share_one_route_request() -> None:
-    async with world() as opened:
-        async with trio.open_nursery() as nursery:
-            for _ in range(5):
-                nursery.start_soon(opened.client.route, "T")
-
-        assert await opened.client.route("T") == ROUTE
-        assert len(opened.name_server.requests) == 1
-        assert opened.client.client_id == "1.1.1.1@i"
+@pytest.fixture
+async def opened() -> AsyncGenerator[World]:
+    async with world() as it:
+        yield it
 
 
-async def test_a_missing_route_is_an_error_but_a_cached_one_stays() -> None:
-    async with world() as opened:
-        opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, GONE)
-        with pytest.raises(TopicRouteNotFoundError):
-            await opened.client.route("T")
-        with pytest.raises(TopicRouteNotFoundError):
-            await opened.client.any_broker("T")
-        opened.client.set_route("T", ROUTE)
-        opened.client.add_producer(Producer())
-        await opened.client.refresh_routes()
-        assert await opened.client.route("T") == ROUTE
-        with pytest.raises(TopicRouteNotFoundError, match=r"its broker .* left the name server"):
-            await opened.client.refresh_route("T")
+async def test_concurrent_callers_share_one_route_request(opened: World) -> None:
+    async with trio.open_nursery() as nursery:
+        for _ in range(5):
+            nursery.start_soon(opened.client.route, "T")
+
+    assert await opened.client.route("T") == ROUTE
+    assert len(opened.name_server.requests) == 1
+    assert opened.client.client_id == "1.1.1.1@i"
 
 
-async def test_routes_are_refreshed_every_thirty_seconds(autojump_clock: object) -> None:
-    async with world() as opened:
-        producer, consumer, second_consumer = Producer(), Consumer(), Consumer("h", ("U",))
-        opened.client.add_producer(producer)
-        opened.client.add_consumer(consumer)
-        opened.client.add_consumer(second_consumer)
-        await trio.sleep(31)
-        opened.name_server.on(
-            Code.GET_ROUTEINFO_BY_TOPIC, reply(body=replace(ROUTE, broker_datas=()))
-        )
-        await trio.sleep(30)
-
-        assert producer.heard == [("T", 1), ("T", 0)]
-        assert consumer.heard == [("T", 1), ("T", 0)]
-        assert second_consumer.heard == [("U", 1), ("U", 0)]
-        assert opened.client.routes.brokers == {}
-
-
-async def test_cached_routes_are_used_while_name_servers_are_down(autojump_clock: object) -> None:
-    async with world() as opened:
-        opened.client.add_producer(Producer())
+async def test_a_missing_route_is_an_error_but_a_cached_one_stays(opened: World) -> None:
+    opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, GONE)
+    with pytest.raises(TopicRouteNotFoundError):
         await opened.client.route("T")
-        await opened.name_server.go_down()
-        await trio.sleep(95)
-        assert await opened.client.route("T") == ROUTE
-        opened.name_server.is_up = True
-        opened.name_server.on(
-            Code.GET_ROUTEINFO_BY_TOPIC, reply(body=replace(ROUTE, order_topic_conf="b:1"))
-        )
-        await trio.sleep(30)
-        assert (await opened.client.route("T")).order_topic_conf == "b:1"
+    with pytest.raises(TopicRouteNotFoundError):
+        await opened.client.any_broker("T")
+    opened.client.set_route("T", ROUTE)
+    opened.client.add_producer(Producer())
+    await opened.client.refresh_routes()
+    assert await opened.client.route("T") == ROUTE
+    with pytest.raises(TopicRouteNotFoundError, match=r"its broker .* left the name server"):
+        await opened.client.refresh_route("T")
 
 
-async def test_an_unknown_broker_causes_one_more_lookup() -> None:
-    async with world() as opened:
-        with pytest.raises(BrokerNotFoundError) as caught:
-            await opened.client.master("b")
-        assert caught.value.broker_name == "b"
-        assert await opened.client.master("b", "T") == MASTER
-        assert (await opened.client.replica("b", 1)).address == SLAVE
-        with pytest.raises(BrokerNotFoundError):
-            await opened.client.master("x", "T")
-        with pytest.raises(BrokerNotFoundError):
-            await opened.client.replica("x", topic="T")
-        assert await opened.client.any_broker("T") == MASTER
-        opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, GONE)
-        with pytest.raises(BrokerNotFoundError):
-            await opened.client.replica("x", topic="V")
+async def test_routes_are_refreshed_every_thirty_seconds(
+    opened: World, autojump_clock: object
+) -> None:
+    producer, consumer, second_consumer = Producer(), Consumer(), Consumer("h", ("U",))
+    opened.client.add_producer(producer)
+    opened.client.add_consumer(consumer)
+    opened.client.add_consumer(second_consumer)
+    await trio.sleep(31)
+    opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=replace(ROUTE, broker_datas=())))
+    await trio.sleep(30)
+
+    assert producer.heard == [("T", 1), ("T", 0)]
+    assert consumer.heard == [("T", 1), ("T", 0)]
+    assert second_consumer.heard == [("U", 1), ("U", 0)]
+    assert opened.client.routes.brokers == {}
+
+
+async def test_cached_routes_are_used_while_name_servers_are_down(
+    opened: World, autojump_clock: object
+) -> None:
+    opened.client.add_producer(Producer())
+    await opened.client.route("T")
+    await opened.name_server.go_down()
+    await trio.sleep(95)
+    assert await opened.client.route("T") == ROUTE
+    opened.name_server.is_up = True
+    opened.name_server.on(
+        Code.GET_ROUTEINFO_BY_TOPIC, reply(body=replace(ROUTE, order_topic_conf="b:1"))
+    )
+    await trio.sleep(30)
+    assert (await opened.client.route("T")).order_topic_conf == "b:1"
+
+
+async def test_an_unknown_broker_causes_one_more_lookup(opened: World) -> None:
+    with pytest.raises(BrokerNotFoundError) as caught:
+        await opened.client.master("b")
+    assert caught.value.broker_name == "b"
+    assert await opened.client.master("b", "T") == MASTER
+    assert (await opened.client.replica("b", 1)).address == SLAVE
+    with pytest.raises(BrokerNotFoundError):
+        await opened.client.master("x", "T")
+    with pytest.raises(BrokerNotFoundError):
+        await opened.client.replica("x", topic="T")
+    assert await opened.client.any_broker("T") == MASTER
+    opened.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, GONE)
+    with pytest.raises(BrokerNotFoundError):
+        await opened.client.replica("x", topic="V")
 
 
 async def test_heartbeats_begin_with_a_member_and_reach_slaves_for_consumers(
+    opened: World,
     autojump_clock: object,
 ) -> None:
-    async with world() as opened:
-        await opened.client.route("T")
-        await trio.sleep(60)
-        assert opened.heartbeats(opened.master) == []
-        opened.client.add_producer(Producer())
-        await trio.sleep(31)
-        beats = opened.heartbeats(opened.master)
-        assert beats[0] == beats[-1]
-        assert beats[0] is not None
-        assert beats[0].client_id == "1.1.1.1@i"
-        assert [group.group_name for group in beats[0].producer_data_set or ()] == ["p"]
-        assert opened.heartbeats(opened.slave) == []
-        assert opened.client.broker_version(MASTER) == 479
-        opened.client.add_consumer(Consumer())
-        await trio.sleep(1)
-        (first, *_) = opened.heartbeats(opened.slave)
-        assert first is not None
-        assert [group.group_name for group in first.consumer_data_set or ()] == ["g"]
+    await opened.client.route("T")
+    await trio.sleep(60)
+    assert opened.heartbeats(opened.master) == []
+    opened.client.add_producer(Producer())
+    await trio.sleep(31)
+    beats = opened.heartbeats(opened.master)
+    assert beats[0] == beats[-1]
+    assert beats[0] is not None
+    assert beats[0].client_id == "1.1.1.1@i"
+    assert [group.group_name for group in beats[0].producer_data_set or ()] == ["p"]
+    assert opened.heartbeats(opened.slave) == []
+    assert opened.client.broker_version(MASTER) == 479
+    opened.client.add_consumer(Consumer())
+    await trio.sleep(1)
+    (first, *_) = opened.heartbeats(opened.slave)
+    assert first is not None
+    assert [group.group_name for group in first.consumer_data_set or ()] == ["g"]
 
 
-async def test_a_new_connection_to_a_broker_starts_with_a_heartbeat(autojump_clock: object) -> None:
-    async with world() as opened:
-        await opened.client.route("T")
-        opened.client.add_producer(Producer())
-        await opened.master.asked(Code.HEART_BEAT)
-        await trio.sleep(1)
-        count = len(opened.heartbeats(opened.master))
-        await opened.master.disconnect()
-        opened.master.on(Code.GET_MAX_OFFSET, reply(ext_fields={"offset": "1"}))
-        await opened.client.brokers.call(MASTER, Code.GET_MAX_OFFSET)
-        await trio.sleep(1)
+async def test_a_new_connection_to_a_broker_starts_with_a_heartbeat(
+    opened: World, autojump_clock: object
+) -> None:
+    await opened.client.route("T")
+    opened.client.add_producer(Producer())
+    await opened.master.asked(Code.HEART_BEAT)
+    await trio.sleep(1)
+    count = len(opened.heartbeats(opened.master))
+    await opened.master.disconnect()
+    opened.master.on(Code.GET_MAX_OFFSET, reply(ext_fields={"offset": "1"}))
+    await opened.client.brokers.call(MASTER, Code.GET_MAX_OFFSET)
+    await trio.sleep(1)
 
-        assert len(opened.heartbeats(opened.master)) == count + 1
+    assert len(opened.heartbeats(opened.master)) == count + 1
 
 
-async def test_heartbeats_are_sent_again_after_a_failure(autojump_clock: object) -> None:
-    async with world() as opened:
-        await opened.client.route("T")
-        opened.master.is_up = False
-        opened.client.add_producer(Producer())
-        await trio.sleep(10)
-        assert opened.client.broker_version(MASTER) is None
-        opened.master.is_up = True
-        await trio.sleep(31)
-        assert opened.client.broker_version(MASTER) == 479
+async def test_heartbeats_are_sent_again_after_a_failure(
+    opened: World, autojump_clock: object
+) -> None:
+    await opened.client.route("T")
+    opened.master.is_up = False
+    opened.client.add_producer(Producer())
+    await trio.sleep(10)
+    assert opened.client.broker_version(MASTER) is None
+    opened.master.is_up = True
+    await trio.sleep(31)
+    assert opened.client.broker_version(MASTER) == 479
 
 
 async def test_brokers_that_can_get_short_heartbeats(autojump_clock: object) -> None:
@@ -201,14 +206,13 @@ async def test_brokers_that_can_get_short_heartbeats(autojump_clock: object) -> 
         assert all(group and not group.is_without_sub for group in opened.heartbeats(opened.slave))
 
 
-async def test_a_group_has_one_member_of_each_kind_in_an_instance() -> None:
-    async with world() as opened:
+async def test_a_group_has_one_member_of_each_kind_in_an_instance(opened: World) -> None:
+    opened.client.add_producer(Producer())
+    opened.client.add_consumer(Consumer())
+    with pytest.raises(LocalProtocolError):
         opened.client.add_producer(Producer())
+    with pytest.raises(LocalProtocolError):
         opened.client.add_consumer(Consumer())
-        with pytest.raises(LocalProtocolError):
-            opened.client.add_producer(Producer())
-        with pytest.raises(LocalProtocolError):
-            opened.client.add_consumer(Consumer())
 
 
 async def test_leaving_members_are_unregistered_at_contacted_brokers(
@@ -234,21 +238,20 @@ async def test_leaving_members_are_unregistered_at_contacted_brokers(
     ]
 
 
-async def test_removing_a_refused_member_keeps_the_accepted_one(autojump_clock: object) -> None:
-    async with world() as opened:
-        await opened.client.route("T")
-        producer, consumer = Producer(), Consumer()
-        opened.client.add_producer(producer)
-        opened.client.add_consumer(consumer)
-        await opened.slave.asked(Code.HEART_BEAT)
-        await opened.client.remove_producer(Producer())
-        await opened.client.remove_consumer(Consumer())
+async def test_removing_a_refused_member_keeps_the_accepted_one(
+    opened: World, autojump_clock: object
+) -> None:
+    await opened.client.route("T")
+    producer, consumer = Producer(), Consumer()
+    opened.client.add_producer(producer)
+    opened.client.add_consumer(consumer)
+    await opened.slave.asked(Code.HEART_BEAT)
+    await opened.client.remove_producer(Producer())
+    await opened.client.remove_consumer(Consumer())
 
-        assert opened.client.producers == {"p": producer}
-        assert opened.client.consumers == {"g": consumer}
-        assert [
-            group for group in opened.master.requests if group.code == Code.UNREGISTER_CLIENT
-        ] == []
+    assert opened.client.producers == {"p": producer}
+    assert opened.client.consumers == {"g": consumer}
+    assert [group for group in opened.master.requests if group.code == Code.UNREGISTER_CLIENT] == []
 
 
 async def test_a_heartbeat_in_flight_does_not_restore_a_leaving_member(
@@ -304,14 +307,13 @@ async def test_closing_takes_no_longer_than_its_limit_and_leaves_no_connection(
     assert opened.name_server.channels == []
 
 
-async def test_a_name_server_is_connected_before_the_first_request() -> None:
-    async with world() as opened:
-        await trio.testing.wait_all_tasks_blocked()
-        assert opened.client.pool.addresses == (NS,)
-        assert not opened.name_server.requests
+async def test_a_name_server_is_connected_before_the_first_request(opened: World) -> None:
+    await trio.testing.wait_all_tasks_blocked()
+    assert opened.client.pool.addresses == (NS,)
+    assert not opened.name_server.requests
 
-        await opened.client.route("T")
-        assert opened.name_server.connections == 1
+    await opened.client.route("T")
+    assert opened.name_server.connections == 1
 
 
 async def test_a_name_server_absent_at_the_start_is_used_when_it_is_back() -> None:

@@ -16,7 +16,7 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.testing import reply
 from rocketwire.wire.message.properties import decode_properties
 from tests.support.fakes.producer_fakes import send_response, world
-from tests.unit.client.producer.test_transactions import ASKED
+from tests.unit.client.producer.test_transactions import CHECK
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -64,7 +64,7 @@ async def test_the_end_of_a_checked_transaction_is_recorded() -> None:
 
     async with world(brokers=("a",), enable_trace=True, check=check) as it:
         await it.producer.send(Message("T", b"x"))
-        await it.a.send_oneway(ASKED)
+        await it.a.send_oneway(CHECK)
         await it.a.asked(Code.END_TRANSACTION)
     _, end = traces(it.a.requests)
 

@@ -48,6 +48,11 @@ SERVER = {"server.address": "10.0.0.2", "server.port": 10911}
 SENT, TIMED = "messaging.client.sent.messages", "messaging.client.operation.duration"
 
 
+@pytest.fixture
+def telemetry() -> Telemetry:
+    return Telemetry()
+
+
 def attributes_of(span: ReadableSpan) -> dict[str, Any]:
     return dict(span.attributes or {})
 
@@ -86,8 +91,7 @@ async def send(hook: OpenTelemetryHook, message: Message, **client: Any) -> dict
         return decode_properties((opened.sent()[0].ext_fields or {})["i"])
 
 
-async def test_a_send_has_a_span_whose_context_is_in_the_message() -> None:
-    telemetry = Telemetry()
+async def test_a_send_has_a_span_whose_context_is_in_the_message(telemetry: Telemetry) -> None:
     message = Message("T", b"x", tags="red", keys=("k1", "k2"), properties={"own": "1"})
     properties = await send(telemetry.hook, message)
     (span,) = telemetry.spans()
@@ -109,8 +113,7 @@ async def test_a_send_has_a_span_whose_context_is_in_the_message() -> None:
     assert telemetry.points(TIMED) == telemetry.points(SENT)
 
 
-async def test_a_send_continues_the_span_of_the_application() -> None:
-    telemetry = Telemetry()
+async def test_a_send_continues_the_span_of_the_application(telemetry: Telemetry) -> None:
     with telemetry.tracer.start_as_current_span("order") as outer:
         await send(telemetry.hook, Message("T", b"x"))
     assert telemetry.spans()[0].parent == outer.get_span_context()
@@ -164,17 +167,15 @@ async def test_baggage_and_state_of_a_trace_go_with_the_message() -> None:
     ],
 )
 async def test_a_span_has_the_type_of_its_message(
-    message: Message, expected: dict[str, object]
+    telemetry: Telemetry, message: Message, expected: dict[str, object]
 ) -> None:
-    telemetry = Telemetry()
     await send(telemetry.hook, message)
     attributes = attributes_of(telemetry.spans()[0]).items()
     prefix = "messaging.rocketmq.message."
     assert {n.removeprefix(prefix): v for n, v in attributes if n.startswith(prefix)} == expected
 
 
-async def test_spans_of_transactions_and_batches() -> None:
-    telemetry = Telemetry()
+async def test_spans_of_transactions_and_batches(telemetry: Telemetry) -> None:
     async with producer_fakes.world(client={"hooks": [telemetry.hook]}) as opened:
         await opened.producer.send_in_transaction(
             Message("T", b"x"), lambda _message, _result: LocalTransactionState.COMMIT_MESSAGE
@@ -191,8 +192,7 @@ async def test_spans_of_transactions_and_batches() -> None:
     assert telemetry.count(SENT) == 3
 
 
-async def test_a_refused_send_has_the_code_of_the_broker() -> None:
-    telemetry = Telemetry()
+async def test_a_refused_send_has_the_code_of_the_broker(telemetry: Telemetry) -> None:
     async with producer_fakes.world(
         client={"hooks": [telemetry.hook]}, brokers=("a",), retry_interval=0
     ) as opened:
@@ -207,16 +207,16 @@ async def test_a_refused_send_has_the_code_of_the_broker() -> None:
     assert (series["error.type"], count) == ("NO_PERMISSION", 1)
 
 
-async def test_an_invalid_message_was_not_sent() -> None:
-    telemetry = Telemetry()
+async def test_an_invalid_message_was_not_sent(telemetry: Telemetry) -> None:
     with pytest.raises(IllegalMessageError):
         await send(telemetry.hook, Message("T", b""))
     assert attributes_of(telemetry.spans()[0])["error.type"] == "IllegalMessageError"
     assert telemetry.points(SENT) == []
 
 
-async def test_topics_of_a_namespace_are_named_as_the_application_names_them() -> None:
-    telemetry = Telemetry()
+async def test_topics_of_a_namespace_are_named_as_the_application_names_them(
+    telemetry: Telemetry,
+) -> None:
     await send(telemetry.hook, Message("T", b"x"), namespace="n")
     span = telemetry.spans()[0]
     assert span.name == "send T"
@@ -271,8 +271,7 @@ def test_the_type_of_an_error_has_few_values() -> None:
     assert error_type(ValueError("x")) == "ValueError"
 
 
-def test_topics_beyond_the_limit_are_counted_together() -> None:
-    telemetry = Telemetry()
+def test_topics_beyond_the_limit_are_counted_together(telemetry: Telemetry) -> None:
     for number in range(MAX_SERIES + 100):
         sent = SendMessageContext(Client(), "g", [Message(f"T{number}", b"x")])
         telemetry.hook.send_message_after(sent, telemetry.hook.send_message_before(sent))
@@ -283,8 +282,7 @@ def test_topics_beyond_the_limit_are_counted_together() -> None:
 
 
 @pytest.mark.parametrize("count", [MAX_LINKS, MAX_LINKS + 1])
-def test_a_call_is_linked_to_its_first_messages(count: int) -> None:
-    telemetry = Telemetry()
+def test_a_call_is_linked_to_its_first_messages(telemetry: Telemetry, count: int) -> None:
     queue = MessageQueue(topic="T", broker_name="b", queue_id=0)
     call = ConsumeMessageContext(Client(), "g", queue, make_messages(count, traceparent=PARENT))
     telemetry.hook.consume_message_after(call, telemetry.hook.consume_message_before(call))
@@ -311,8 +309,9 @@ async def consume(
     return telemetry.spans()
 
 
-async def test_a_handler_continues_the_trace_of_the_producer(autojump_clock: object) -> None:
-    telemetry = Telemetry()
+async def test_a_handler_continues_the_trace_of_the_producer(
+    telemetry: Telemetry, autojump_clock: object
+) -> None:
     contexts: list[trace.SpanContext] = []
 
     async def handle(*_: object) -> None:
@@ -344,8 +343,9 @@ async def test_a_handler_continues_the_trace_of_the_producer(autojump_clock: obj
     assert {series["messaging.operation.name"] for series, _ in operations} == {"pull", "commit"}
 
 
-async def test_the_names_of_a_consumer_have_no_namespace_either(autojump_clock: object) -> None:
-    telemetry = Telemetry()
+async def test_the_names_of_a_consumer_have_no_namespace_either(
+    telemetry: Telemetry, autojump_clock: object
+) -> None:
     (span,) = await consume(telemetry, make_messages(topic="n%orders"), namespace="n")
     (series, _), *_ = telemetry.points("messaging.process.duration")
     assert span.name == "process orders"
@@ -354,8 +354,9 @@ async def test_the_names_of_a_consumer_have_no_namespace_either(autojump_clock: 
         assert [names_and_values[name] for name in names] == ["orders", "g"]
 
 
-async def test_a_message_without_context_begins_a_trace(autojump_clock: object) -> None:
-    telemetry = Telemetry()
+async def test_a_message_without_context_begins_a_trace(
+    telemetry: Telemetry, autojump_clock: object
+) -> None:
     with telemetry.tracer.start_as_current_span("the whole program"):
         spans = await consume(telemetry, make_messages())
     assert spans[0].parent is None
@@ -406,9 +407,9 @@ async def test_popped_messages_are_settled_in_their_trace(autojump_clock: object
 
 
 async def test_commits_of_an_application_are_settlements_in_its_trace(
+    telemetry: Telemetry,
     autojump_clock: object,
 ) -> None:
-    telemetry = Telemetry()
     config = LitePullConsumerConfig(auto_commit=False)
     async with world(hooks=[telemetry.hook]) as (network, client):
         bring_messages(network, make_messages(traceparent=PARENT))
@@ -439,8 +440,9 @@ async def test_commits_in_the_background_have_spans_if_configured(
     assert [span.parent for span in commits] == [None] * background_spans
 
 
-async def test_a_poll_has_a_span_and_counts_its_messages(autojump_clock: object) -> None:
-    telemetry = Telemetry()
+async def test_a_poll_has_a_span_and_counts_its_messages(
+    telemetry: Telemetry, autojump_clock: object
+) -> None:
     async with world(hooks=[telemetry.hook]) as (network, client):
         bring_messages(network, make_messages(2, traceparent=PARENT))
         async with open_lite_pull_consumer(client, "g") as consumer:

@@ -40,11 +40,15 @@ class Metrics:
         return self.registry.get_sample_value(name, {"client_id": "1.1.1.1@i", **labels})
 
 
+@pytest.fixture
+def metrics() -> Metrics:
+    return Metrics()
+
+
 # ---------------------------------------------------------------------- sends
 
 
-async def test_sends_are_counted_and_timed_by_their_result() -> None:
-    metrics = Metrics()
+async def test_sends_are_counted_and_timed_by_their_result(metrics: Metrics) -> None:
     async with producer_fakes.world(client={"hooks": [metrics.hook]}, brokers=("a",)) as opened:
         await opened.producer.send(Message("T", b"x"))
         await opened.producer.send_batch([Message("T", b"x"), Message("T", b"y")])
@@ -60,9 +64,9 @@ async def test_sends_are_counted_and_timed_by_their_result() -> None:
     assert metrics.value("rocketmq_client_send_retries_total", topic="T") == 2
 
 
-async def test_the_buckets_are_those_of_java_s_client(autojump_clock: object) -> None:
-    metrics = Metrics()
-
+async def test_the_buckets_are_those_of_java_s_client(
+    metrics: Metrics, autojump_clock: object
+) -> None:
     async with producer_fakes.world(client={"hooks": [metrics.hook]}) as opened:
         await opened.producer.send(Message("T", b"x"))
     async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
@@ -85,9 +89,9 @@ async def test_the_buckets_are_those_of_java_s_client(autojump_clock: object) ->
     }
 
 
-async def test_the_guide_has_each_metric_with_its_labels(autojump_clock: object) -> None:
-    metrics = Metrics()
-
+async def test_the_guide_has_each_metric_with_its_labels(
+    metrics: Metrics, autojump_clock: object
+) -> None:
     async def later(*_: object) -> ConsumeConcurrentlyStatus:
         await trio.lowlevel.checkpoint()
         return ConsumeConcurrentlyStatus.RECONSUME_LATER
@@ -129,8 +133,7 @@ def test_a_registry_has_one_hook() -> None:
         PrometheusHook(registry)
 
 
-async def test_the_state_of_a_client_is_shown_until_it_closes() -> None:
-    metrics = Metrics()
+async def test_the_state_of_a_client_is_shown_until_it_closes(metrics: Metrics) -> None:
     async with producer_fakes.world(client={"hooks": [metrics.hook]}, brokers=("a",)) as opened:
         await opened.producer.send(Message("T", b"x"))
         text = await trio.to_thread.run_sync(generate_latest, metrics.registry)
@@ -148,9 +151,9 @@ async def test_the_state_of_a_client_is_shown_until_it_closes() -> None:
 GROUP = {"topic": "orders", "consumer_group": "g"}
 
 
-async def test_handled_messages_are_counted_by_their_own_result(autojump_clock: object) -> None:
-    metrics = Metrics()
-
+async def test_handled_messages_are_counted_by_their_own_result(
+    metrics: Metrics, autojump_clock: object
+) -> None:
     async def first_only(_: object, context: Any) -> ConsumeConcurrentlyStatus:
         await trio.lowlevel.checkpoint()
         context.ack_index = 0
@@ -202,9 +205,9 @@ async def test_cached_messages_and_lag_of_a_consumer_are_shown(
 
 
 async def test_cached_messages_and_lag_of_a_lite_pull_consumer_are_shown(
+    metrics: Metrics,
     autojump_clock: object,
 ) -> None:
-    metrics = Metrics()
     async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
         bring_messages(network, make_messages(3), end=3)
         async with open_lite_pull_consumer(client, "g") as consumer:
@@ -218,8 +221,7 @@ async def test_cached_messages_and_lag_of_a_lite_pull_consumer_are_shown(
     assert metrics.value("rocketmq_client_received_messages_total", **GROUP, operation="poll") == 3
 
 
-async def test_failed_pulls_are_counted(autojump_clock: object) -> None:
-    metrics = Metrics()
+async def test_failed_pulls_are_counted(metrics: Metrics, autojump_clock: object) -> None:
     async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
         network.peer(consumer_fakes.BROKER).on(
             Code.PULL_MESSAGE, consumer_fakes.refusal(ResponseCode.SYSTEM_ERROR)
@@ -231,8 +233,7 @@ async def test_failed_pulls_are_counted(autojump_clock: object) -> None:
     assert errors >= 2
 
 
-async def test_names_have_no_namespace(autojump_clock: object) -> None:
-    metrics = Metrics()
+async def test_names_have_no_namespace(metrics: Metrics, autojump_clock: object) -> None:
     async with (
         consumer_fakes.world(hooks=[metrics.hook], namespace="n") as (_, client),
         consumer_fakes.consumer("pop", client),

@@ -66,7 +66,7 @@ class Consumer:
         self.acknowledgements = Acknowledgements(cast("PopCalls", broker))
         self.failed: list[int] = []
 
-    async def one(self, message: StoredMessage) -> None:
+    async def handle(self, message: StoredMessage) -> None:
         try:
             await self.acknowledgements.ack(message)
         except RocketWireError:
