@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
-from rocketwire.client import ClientConfig, Message, open_client
+from rocketwire.client import ClientConfig, Message, SendResult, open_client
 from rocketwire.client.producer.lifecycle import open_producer
 from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, DecodeError, IllegalMessageError, RequestTimeoutError
 from rocketwire.messages.route import BrokerData
 from rocketwire.testing import open_network, reply
@@ -88,14 +89,16 @@ class Broker:
             fields = {name: value for name, value in fields.items() if name not in self.left_out}
             answer = replace(answer, ext_fields=fields)
             if request.body == b"refuse":
-                answer = replace(answer, code=13, remark="no", ext_fields=None)
+                answer = replace(
+                    answer, code=ResponseCode.MESSAGE_ILLEGAL, remark="no", ext_fields=None
+                )
         if request.body != b"ignore":
             socket_end.sendall(encode(answer))
 
 
 @asynccontextmanager
-async def producing() -> AsyncGenerator[tuple[Producer, Broker]]:
-    """A producer that has sent often enough for the short way, and its broker."""
+async def open_fast_producer() -> AsyncGenerator[tuple[Producer, Broker]]:
+    """A producer that has sent often enough for the fast path, and its broker."""
     broker = Broker()
     with ExitStack() as pairs:
         async with open_network() as network:
@@ -121,7 +124,7 @@ async def producing() -> AsyncGenerator[tuple[Producer, Broker]]:
 
 
 async def test_every_message_is_sent_in_order_and_acknowledged() -> None:
-    async with producing() as (producer, broker):
+    async with open_fast_producer() as (producer, broker):
         results = [
             await producer.send(Message("T", b"%d" % number, tags="t", keys=["k"], flag=3))
             for number in range(24)
@@ -137,10 +140,8 @@ async def test_every_message_is_sent_in_order_and_acknowledged() -> None:
     for result, request in zip(results, broker.sends[24:], strict=True):
         fields = request.ext_fields or {}
         assert fields["h"] == "3"
-        assert (
-            fields["i"]
-            == f"UNIQ_KEY\x01{result.msg_id}\x02WAIT\x01true\x02TAGS\x01t\x02KEYS\x01k\x02"
-        )
+        properties = {"UNIQ_KEY": result.msg_id, "WAIT": "true", "TAGS": "t", "KEYS": "k"}
+        assert fields["i"] == encode_properties(properties)
         assert (result.queue_offset, result.transaction_id) == (7, result.msg_id)
         assert (result.region, result.offset_msg_id[:8]) == ("R", "0A000002")
 
@@ -158,18 +159,16 @@ async def test_a_response_like_the_previous_one_is_read_at_once(
         codes.append(code)
         return await finish(self, started, code, deadline)
 
-    async with producing() as (producer, broker):
+    async with open_fast_producer() as (producer, broker):
         monkeypatch.setattr("rocketwire.transport.fastpath.direct_requests.MAX_WAIT", 10.0)
         monkeypatch.setattr(Channel, "finish_request", record_finish)
         broker.replaced = {"queueOffset": "10", "TRACE_ON": "false", "MSG_REGION": "Q"}
         broker.left_out = {left_out}
         results = [await producer.send(Message("T", b"x")) for _ in range(16)]
 
-    fields = [(result.queue_offset, result.trace_on, result.region) for result in results]
-    assert fields == [(10, False, "Q")] * 16
-    assert [result.transaction_id for result in results] == [
-        None if left_out else result.msg_id for result in results
-    ]
+    for result in results:
+        assert (result.queue_offset, result.trace_on, result.region) == (10, False, "Q")
+        assert result.transaction_id == (None if left_out else result.msg_id)
     # once for each of the two queues, and more often if a task is due, as on a slow machine
     assert set(codes) == {Code.SEND_MESSAGE_V2}
     assert 2 <= len(codes) <= 4
@@ -182,7 +181,7 @@ async def test_user_properties_are_encoded_on_the_fast_path() -> None:
         Message("T", b"x", properties={"p": "v", "traceparent": "00-1-2-01"}),
         Message("T", b"x", tags="t", keys=["k1", "k2"], properties={"z": "%b \u00e9", "a": '"'}),
     ]
-    async with producing() as (producer, broker):
+    async with open_fast_producer() as (producer, broker):
         results = [await producer.send(message) for message in messages]
         with pytest.raises(IllegalMessageError, match="WAIT is reserved"):
             await producer.send(Message("T", b"x", properties={"WAIT": "v"}))
@@ -200,7 +199,7 @@ async def test_user_properties_are_encoded_on_the_fast_path() -> None:
 
 
 async def test_large_and_delayed_messages_leave_the_fast_path() -> None:
-    async with producing() as (producer, broker):
+    async with open_fast_producer() as (producer, broker):
         await producer.send(Message("T", b"x", properties={"p": "v" * 5000}))
         await producer.send(Message("T", b"x", delay_level=3))
         await producer.send(Message("T", b"x" * 5000))
@@ -217,7 +216,7 @@ async def test_large_and_delayed_messages_leave_the_fast_path() -> None:
 
 
 async def test_refusals_and_timeouts_are_raised() -> None:
-    async with producing() as (producer, _):
+    async with open_fast_producer() as (producer, _):
         with pytest.raises(BrokerError, match="no"):
             await producer.send(Message("T", b"refuse"))
         assert (await producer.send(Message("T", b"x"))).is_ok
@@ -227,27 +226,25 @@ async def test_refusals_and_timeouts_are_raised() -> None:
 
 
 async def test_different_response_fields_are_read() -> None:
-    async with producing() as (producer, broker):
+    async def send_eight() -> list[SendResult]:
+        return [await producer.send(Message("T", b"x")) for _ in range(8)]
+
+    async with open_fast_producer() as (producer, broker):
         broker.replaced = {"queueId": "9", "TRACE_ON": "false", "MSG_REGION": "Q"}
-        results = [await producer.send(Message("T", b"x")) for _ in range(8)]
+        for result in await send_eight():
+            queue = result.message_queue
+            assert (queue.broker_name, queue.queue_id) == ("a", 9)
+            assert (result.trace_on, result.region) == (False, "Q")
         broker.replaced = {"queueOffset": "many"}
         with pytest.raises(DecodeError, match="invalid response to a send"):
             await producer.send(Message("T", b"x"))
-        broker.replaced = {"recallHandle": "h"}
-        handles = [(await producer.send(Message("T", b"x"))).recall_handle for _ in range(8)]
-        broker.replaced = {}
-        assert [(await producer.send(Message("T", b"x"))).recall_handle for _ in range(8)] == [
-            None
-        ] * 8
-
-    fields = [(result.message_queue.queue_id, result.trace_on, result.region) for result in results]
-    assert fields == [(9, False, "Q")] * 8
-    assert {result.message_queue.broker_name for result in results} == {"a"}
-    assert handles == ["h"] * 8
+        for handle in ("h", None):
+            broker.replaced = {} if handle is None else {"recallHandle": handle}
+            assert [result.recall_handle for result in await send_eight()] == [handle] * 8
 
 
 async def test_an_invalidated_channel_gets_no_more_messages() -> None:
-    async with producing() as (producer, broker):
+    async with open_fast_producer() as (producer, broker):
         producer.instance.pool.invalidate(A)
         for _ in range(24):
             assert (await producer.send(Message("T", b"x"))).is_ok
@@ -256,9 +253,9 @@ async def test_an_invalidated_channel_gets_no_more_messages() -> None:
 
 
 async def test_messages_follow_a_broker_to_its_new_address() -> None:
-    async with producing() as (producer, broker):
-        socket_end = BrokerData(broker_name="a", cluster="c", broker_addrs={0: B})
-        assert producer.instance.set_route("U", replace(route("a"), broker_datas=(socket_end,)))
+    async with open_fast_producer() as (producer, broker):
+        moved = BrokerData(broker_name="a", cluster="c", broker_addrs={0: B})
+        assert producer.instance.set_route("U", replace(route("a"), broker_datas=(moved,)))
         for _ in range(24):
             assert (await producer.send(Message("T", b"x"))).is_ok
 
@@ -276,7 +273,7 @@ async def test_the_switch_of_the_fast_path_applies_to_producers(
 
 
 async def test_a_cancelled_task_sends_nothing() -> None:
-    async with producing() as (producer, broker):
+    async with open_fast_producer() as (producer, broker):
         with trio.CancelScope() as scope:
             scope.cancel()
             await producer.send(Message("T", b"never"))
@@ -287,7 +284,7 @@ async def test_a_cancelled_task_sends_nothing() -> None:
 
 
 async def test_concurrent_sends_are_all_acknowledged() -> None:
-    async with producing() as (producer, broker), trio.open_nursery() as nursery:
+    async with open_fast_producer() as (producer, broker), trio.open_nursery() as nursery:
         for number in range(50):
             nursery.start_soon(producer.send, Message("T", b"at once %d" % number))
 

@@ -60,7 +60,7 @@ class Broker:
 
 
 class Consumer:
-    """Messages that are handled in this order, and what came of it."""
+    """Acknowledges messages in their order, and records those that fail."""
 
     def __init__(self, broker: Broker) -> None:
         self.acknowledgements = Acknowledgements(cast("PopCalls", broker))
@@ -76,6 +76,10 @@ class Consumer:
         for message in messages:
             nursery.start_soon(self.handle, message)
             await trio.testing.wait_all_tasks_blocked()
+
+    async def handle_all(self, *messages: StoredMessage) -> None:
+        async with trio.open_nursery() as nursery:
+            await self.start(nursery, *messages)
 
 
 @pytest.fixture
@@ -106,9 +110,8 @@ async def test_topics_and_brokers_do_not_wait_for_each_other(
     autojump_clock: object, broker: Broker, consumer: Consumer
 ) -> None:
     start = trio.current_time()
-    async with trio.open_nursery() as nursery:
-        messages = (pop_message(1), pop_message(2, broker="b"), pop_message(3, topic="U"))
-        await consumer.start(nursery, *messages)
+    messages = (pop_message(1), pop_message(2, broker="b"), pop_message(3, topic="U"))
+    await consumer.handle_all(*messages)
 
     assert trio.current_time() - start < 1.5
     assert sorted(map(str, broker.requests)) == ["1", "2", "3"]
@@ -118,10 +121,8 @@ async def test_a_broker_without_batch_acks_gets_single_ones_from_then_on(
     autojump_clock: object, broker: Broker, consumer: Consumer
 ) -> None:
     broker.batch_code = UNKNOWN
-    async with trio.open_nursery() as nursery:
-        await consumer.start(nursery, *map(pop_message, range(3)))
-    async with trio.open_nursery() as nursery:
-        await consumer.start(nursery, *map(pop_message, range(3, 6)))
+    await consumer.handle_all(*map(pop_message, range(3)))
+    await consumer.handle_all(*map(pop_message, range(3, 6)))
 
     assert broker.requests[:2] == [0, [1, 2]]
     assert sorted(map(str, broker.requests[2:])) == [*"12345"]
@@ -132,11 +133,9 @@ async def test_a_rejected_batch_is_sent_one_by_one_and_the_next_together(
     autojump_clock: object, broker: Broker, consumer: Consumer
 ) -> None:
     broker.batch_code = int(ResponseCode.NO_PERMISSION)
-    async with trio.open_nursery() as nursery:
-        await consumer.start(nursery, *map(pop_message, range(3)))
+    await consumer.handle_all(*map(pop_message, range(3)))
     broker.batch_code = 0
-    async with trio.open_nursery() as nursery:
-        await consumer.start(nursery, *map(pop_message, range(3, 6)))
+    await consumer.handle_all(*map(pop_message, range(3, 6)))
 
     assert broker.requests[:2] == [0, [1, 2]]
     assert sorted(map(str, broker.requests[2:4])) == ["1", "2"]
@@ -148,12 +147,10 @@ async def test_a_failed_request_fails_for_its_messages_only(
     autojump_clock: object, broker: Broker, consumer: Consumer
 ) -> None:
     broker.is_down = True
-    async with trio.open_nursery() as nursery:
-        await consumer.start(nursery, *map(pop_message, range(3)))
+    await consumer.handle_all(*map(pop_message, range(3)))
     broker.is_down = False
     broker.single_code = UNKNOWN  # a broker that cannot be popped at all
-    async with trio.open_nursery() as nursery:
-        await consumer.start(nursery, *map(pop_message, range(3, 6)))
+    await consumer.handle_all(*map(pop_message, range(3, 6)))
 
     assert broker.requests == [0, [1, 2], 3, [4, 5]]
     assert sorted(consumer.failed) == [0, 1, 2, 3]

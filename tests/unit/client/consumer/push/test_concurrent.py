@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -42,13 +43,19 @@ class Consumption:
         self.window = ProcessQueue[StoredMessage](now=trio.current_time())
         config = PushConsumerConfig(**settings)
         parts = push_parts(nursery, self.offsets, config=config, stats=self.stats)
-        self.all = ConcurrentConsumption(parts, listener)
-        self.all.start()
+        self.concurrent = ConcurrentConsumption(parts, listener)
+        self.concurrent.start()
 
     def bring(self, *offsets: int) -> None:
         messages = [StoredMessage(topic="T", queue_offset=offset, body=b"x") for offset in offsets]
         self.window.put(messages)
-        self.all.submit(QUEUE, self.window, messages)
+        self.concurrent.submit(QUEUE, self.window, messages)
+
+
+@asynccontextmanager
+async def open_consumption(listener: Listener, **settings: Any) -> AsyncGenerator[Consumption]:
+    async with background() as nursery:
+        yield Consumption(nursery, listener, **settings)
 
 
 async def test_messages_of_handlers_that_never_wait_leave_the_window_together(
@@ -59,8 +66,7 @@ async def test_messages_of_handlers_that_never_wait_leave_the_window_together(
     async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         handled.extend(message.queue_offset for message in messages)
 
-    async with background() as nursery:
-        consumption = Consumption(nursery, listener)
+    async with open_consumption(listener) as consumption:
         consumption.bring(*range(32))
         consumption.bring(*range(32, 100))
         await trio.testing.wait_all_tasks_blocked()
@@ -75,24 +81,21 @@ async def test_messages_of_handlers_that_never_wait_leave_the_window_together(
 async def test_other_tasks_run_between_slow_handlers(
     mock_clock: trio.testing.MockClock, duration: float, limit: int
 ) -> None:
-    handled: list[str] = []
+    turns: list[str] = []
 
     async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         mock_clock.jump(duration)
-        handled.append("handler")
+        turns.append(".")
 
-    async with background() as nursery:
-        consumption = Consumption(nursery, listener, consume_thread_max=1)
+    async with open_consumption(listener, consume_thread_max=1) as consumption:
         await trio.testing.wait_all_tasks_blocked()
         consumption.bring(*range(9 * TURN))
         while consumption.window.count:
             await trio.lowlevel.checkpoint()
-            handled.append("other")
-        handled = "".join("." if name == "handler" else " " for name in handled).split()
+            turns.append(" ")
+        handled = "".join(turns).split()
         assert sum(map(len, handled)) == 9 * TURN
-        assert (
-            max(map(len, handled)) <= limit * TURN
-        )  # of two that may run, either may be the first
+        assert max(map(len, handled)) <= limit * TURN  # of two tasks that can run, either is first
         assert (len(handled) == 1) is (duration == 0)
 
 
@@ -101,8 +104,7 @@ async def test_offsets_are_committed_while_a_handler_waits(autojump_clock: objec
         if messages[0].queue_offset == 3:
             await trio.sleep_forever()
 
-    async with background() as nursery:
-        consumption = Consumption(nursery, listener, consume_thread_max=1)
+    async with open_consumption(listener, consume_thread_max=1) as consumption:
         consumption.bring(0, 1, 2, 3, 4)
         await trio.testing.wait_all_tasks_blocked()
         assert consumption.offsets.updates == [3]
@@ -119,8 +121,7 @@ async def test_the_handler_of_a_queue_that_moved_away_commits_nothing(
     async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         consumption.window.dropped = True
 
-    async with background() as nursery:
-        consumption = Consumption(nursery, listener)
+    async with open_consumption(listener) as consumption:
         consumption.bring(0)
         await trio.testing.wait_all_tasks_blocked()
 
@@ -140,8 +141,7 @@ async def test_handlers_wait_concurrently_up_to_the_limit(autojump_clock: object
         handled.append(messages[0].queue_offset)
         running -= 1
 
-    async with background() as nursery:
-        consumption = Consumption(nursery, listener, consume_thread_max=4)
+    async with open_consumption(listener, consume_thread_max=4) as consumption:
         started = trio.current_time()
         consumption.bring(*range(12))
         await trio.sleep(3.5)
@@ -160,13 +160,11 @@ async def test_batches_have_the_configured_size_and_partial_results(autojump_clo
         handled.append([message.queue_offset for message in messages])
         context.ack_index = 0
 
-    async with background() as nursery:
-        consumption = Consumption(
-            nursery,
-            listener,
-            consume_message_batch_max_size=2,
-            message_model=MessageModel.BROADCASTING,
-        )
+    async with open_consumption(
+        listener,
+        consume_message_batch_max_size=2,
+        message_model=MessageModel.BROADCASTING,
+    ) as consumption:
         consumption.bring(0, 1, 2, 3, 4)
         await trio.testing.wait_all_tasks_blocked()
         assert handled == [[0, 1], [2, 3], [4]]
@@ -191,8 +189,7 @@ async def test_a_message_that_cannot_be_sent_back_is_retried_locally(
         return False
 
     monkeypatch.setattr(ConcurrentConsumption, "send_back", refuse)
-    async with background() as nursery:
-        consumption = Consumption(nursery, listener)
+    async with open_consumption(listener) as consumption:
         consumption.bring(0, 1, 2)
         await trio.testing.wait_all_tasks_blocked()
         assert tries == [(0, 0), (1, 0), (2, 0)]
@@ -214,16 +211,15 @@ async def test_running_handlers_finish_and_no_other_starts(
         handled.append(messages[0].queue_offset)
         await trio.sleep(2)
 
-    async with background() as nursery:
-        consumption = Consumption(nursery, listener, consume_thread_max=2)
+    async with open_consumption(listener, consume_thread_max=2) as consumption:
         consumption.bring(*range(9))
         await trio.testing.wait_all_tasks_blocked()
         if is_queue:
             consumption.window.retiring = True
-            assert not await consumption.all.settle_queue(QUEUE, consumption.window, 1)
-            assert await consumption.all.settle_queue(QUEUE, consumption.window, 9)
+            assert not await consumption.concurrent.settle_queue(QUEUE, consumption.window, 1)
+            assert await consumption.concurrent.settle_queue(QUEUE, consumption.window, 9)
         else:
-            await consumption.all.settle(5)
+            await consumption.concurrent.settle(5)
         assert handled == [0, 1]
         assert consumption.offsets.updates[-1] == 2
 
@@ -235,8 +231,7 @@ async def test_messages_of_a_handler_that_is_cancelled_stay_in_the_window(
         if messages[0].queue_offset == 2:
             await trio.sleep_forever()
 
-    async with background() as nursery:
-        consumption = Consumption(nursery, listener)
+    async with open_consumption(listener) as consumption:
         consumption.bring(0, 1, 2, 3)
         await trio.testing.wait_all_tasks_blocked()
     assert consumption.offsets.updates[-1] == 2

@@ -1,4 +1,4 @@
-"""Handlers of messages in order: one at a time, and others have a turn now and then."""
+"""Orderly handlers: one at a time for a queue, with turns for other queues."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ class Locks:
 
 
 class Consumption:
-    """A consumption with as many windows as are asked for."""
+    """A consumption with several windows."""
 
     def __init__(self, nursery: trio.Nursery, listener: MessageListenerOrderly) -> None:
         self.offsets = RecordedOffsets(increase_only=False)
         self.locks = Locks()
         self.windows: dict[MessageQueue, ProcessQueue[StoredMessage]] = {}
-        self.all = OrderlyConsumption(push_parts(nursery, self.offsets, locks=self.locks), listener)
+        self.orderly = OrderlyConsumption(
+            push_parts(nursery, self.offsets, locks=self.locks), listener
+        )
 
     def bring(self, number: int, count: int) -> MessageQueue:
         queue = MessageQueue(topic="T", broker_name="b", queue_id=number)
@@ -47,7 +49,7 @@ class Consumption:
             for offset in range(count)
         ]
         assert window.put(messages)
-        self.all.submit(queue, window, messages)
+        self.orderly.submit(queue, window, messages)
         return queue
 
 
