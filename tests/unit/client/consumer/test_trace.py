@@ -48,7 +48,7 @@ def message(number: int = 1, topic: str = "orders", **properties: str) -> Stored
 
 
 class Records:
-    """A trace whose records are kept, of group ``n%readers`` in namespace ``n``."""
+    """The trace records of group ``n%readers`` in namespace ``n``."""
 
     def __init__(self, call_timeout: float = 900.0, *, is_cloud: bool = False) -> None:
         self.kept: list[list[str]] = []
@@ -64,30 +64,33 @@ class Records:
         assert record.topic == "orders"
         self.kept.append(record.text[:-1].split("\x01"))
 
-    async def concurrent(
-        self, messages: Sequence[StoredMessage], outcome: object, ack_index: int | None = None
+    async def call(
+        self,
+        flavour: str,
+        outcome: object,
+        messages: Sequence[StoredMessage] = (),
+        ack_index: int | None = None,
     ) -> object:
-        async def listener(_: object, context: ConsumeConcurrentlyContext) -> Any:
-            context.ack_index = ack_index
-            return await _come_to(outcome)
+        """Call a handler that has an outcome, as a consumer does."""
 
-        context = ConsumeConcurrentlyContext(message_queue=QUEUE)
-        hooked = hook_listener(listener, self._hooks, self._client, "n%readers", count_successes)
+        async def listener(_: object, context: Any = None) -> Any:
+            await trio.lowlevel.checkpoint()
+            if ack_index is not None:
+                context.ack_index = ack_index
+            if isinstance(outcome, Exception):
+                raise outcome
+            return outcome
+
+        messages = messages or [message()]
+        if flavour == "pop":
+            return await self.hook_pop(listener)(messages[0])
+        context: Any = ConsumeOrderlyContext(message_queue=QUEUE)
+        count: Any = count_orderly
+        if flavour == "concurrent":
+            context = ConsumeConcurrentlyContext(message_queue=QUEUE)
+            count = count_successes
+        hooked = hook_listener(listener, self._hooks, self._client, "n%readers", count)
         return await hooked(messages, context)
-
-    async def orderly(self, outcome: object) -> object:
-        async def listener(*_: object) -> Any:
-            return await _come_to(outcome)
-
-        context = ConsumeOrderlyContext(message_queue=QUEUE)
-        hooked = hook_listener(listener, self._hooks, self._client, "n%readers", count_orderly)
-        return await hooked([message()], context)
-
-    async def pop(self, outcome: object) -> object:
-        async def listener(_: object) -> Any:
-            return await _come_to(outcome)
-
-        return await self.hook_pop(listener)(message())
 
     def hook_pop(self, listener: Any) -> Any:
         return hook_pop(listener, self._hooks, self._client, "n%readers", lambda _: "b")
@@ -103,15 +106,8 @@ def records() -> Records:
     return Records()
 
 
-async def _come_to(outcome: object) -> object:
-    await trio.lowlevel.checkpoint()
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
-
-
 async def test_each_message_has_a_record_before_and_after_its_handler(records: Records) -> None:
-    await records.concurrent([message(1, KEYS="k1 k2"), message(2)], None)
+    await records.call("concurrent", None, [message(1, KEYS="k1 k2"), message(2)])
     first, second, *after_records = records.kept
 
     assert first == ["SubBefore", first[1], "R", "readers", first[4], "ID1", "2", "k1 k2"]
@@ -156,31 +152,28 @@ async def test_the_record_after_a_handler_has_its_outcome(
     ack_index: int | None,
     results: list[tuple[str, str]],
 ) -> None:
-    async def handle() -> object:
-        if flavour == "concurrent":
-            return await records.concurrent(list(map(message, range(3))), outcome, ack_index)
-        return await (records.orderly if flavour == "orderly" else records.pop)(outcome)
-
+    messages = list(map(message, range(len(results))))
+    handling = records.call(flavour, outcome, messages, ack_index)
     if outcome is FAILURE:
         with pytest.raises(ValueError, match="on purpose"):
-            await handle()
+            await handling
     else:
-        assert await handle() is outcome
+        assert await handling is outcome
     assert records.results == results
 
 
 async def test_in_a_managed_cloud_the_record_ends_with_the_outcome() -> None:
     records = Records(is_cloud=True)
-    await records.pop(None)
+    await records.call("pop", None)
     assert records.kept[1][6:] == ["0", ""]
 
 
 async def test_a_slow_call_is_recorded_as_a_timeout_unless_it_raises() -> None:
     records = Records(call_timeout=0.0)
-    await records.concurrent([message()], None)
-    await records.concurrent([message()], ConsumeConcurrentlyStatus.RECONSUME_LATER)
+    await records.call("concurrent", None)
+    await records.call("concurrent", ConsumeConcurrentlyStatus.RECONSUME_LATER)
     with pytest.raises(ValueError, match="on purpose"):
-        await records.pop(FAILURE)
+        await records.call("pop", FAILURE)
     assert records.results == [("true", "1"), ("false", "1"), ("false", "2")]
 
 
@@ -204,12 +197,13 @@ async def test_a_cancelled_call_has_no_record_after_it(records: Records) -> None
     ids=["switched off", "a record itself", "no region", "no properties"],
 )
 async def test_messages_that_are_not_recorded(records: Records, unwanted: StoredMessage) -> None:
-    await records.concurrent([unwanted], None)
+    await records.call("concurrent", None, [unwanted])
     assert records.kept == []
 
 
 async def test_a_batch_has_records_of_its_traced_messages(records: Records) -> None:
-    await records.concurrent([message(1, TRACE_ON="false"), message(2, TRACE_ON="true")], None)
+    messages = [message(1, TRACE_ON="false"), message(2, TRACE_ON="true")]
+    await records.call("concurrent", None, messages)
     assert [
         (record[0], record[-3 if record[0] == "SubBefore" else 2]) for record in records.kept
     ] == [

@@ -51,8 +51,7 @@ ROUTE = TopicRouteData(broker_datas=(BrokerData(broker_name="b", broker_addrs={0
 async def servers(
     *addresses: str, **settings: Any
 ) -> AsyncGenerator[tuple[NameServers, MemoryNetwork, ChannelPool]]:
-    all_settings: dict[str, Any] = {"namesrv_addr": addresses, **settings}
-    config = ClientConfig(**all_settings)
+    config = ClientConfig(**{"namesrv_addr": addresses, **settings})
     async with (
         open_network() as network,
         open_pool(config, environment={}, connect=network.connect) as pool,
@@ -216,60 +215,37 @@ async def test_without_configured_servers_the_address_server_is_queried(
     assert urls == ["http://addresses.example:8080/rocketmq/nsaddr-u?nofix=1"] * 2
 
 
-TOPICS, NOT_FOUND = TopicList(topic_list=("a",)), reply(code=ResponseCode.QUERY_NOT_FOUND)
+TOPICS = TopicList(topic_list=("a",))
+TOPICS_REPLY, NOT_FOUND = reply(body=TOPICS), reply(code=ResponseCode.QUERY_NOT_FOUND)
 GROUP = BrokerMemberGroup(broker_name="b", cluster="c")
+GROUP_REPLY = reply(body=GetBrokerMemberGroupResponseBody())
+WIPED = reply(WipeWritePermOfBrokerResponseHeader(wipe_topic_count=3))
+ADDED = reply(AddWritePermOfBrokerResponseHeader(add_topic_count=2))
+TABLE = reply(body=KVTable(table={"k": "v"}))
+NAMESPACE, BROKER = {"namespace": "n"}, {"brokerName": "b"}
+IN_CLUSTER, TOPIC = {"clusterName": "c"}, {"topic": "T"}
 OPERATIONS: dict[str, tuple[Code, RemotingCommand, object, dict[str, str]]] = {
-    "route T": (Code.GET_ROUTEINFO_BY_TOPIC, reply(body=ROUTE), ROUTE, {"topic": "T"}),
+    "route T": (Code.GET_ROUTEINFO_BY_TOPIC, reply(body=ROUTE), ROUTE, TOPIC),
     "cluster_info": (Code.GET_BROKER_CLUSTER_INFO, reply(body=ClusterInfo()), ClusterInfo(), {}),
-    "member_group c b": (
-        Code.GET_BROKER_MEMBER_GROUP,
-        reply(body=GetBrokerMemberGroupResponseBody()),
-        GROUP,
-        {"clusterName": "c", "brokerName": "b"},
-    ),
-    "all_topics": (Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER, reply(body=TOPICS), TOPICS, {}),
-    "topics_of_cluster c": (
-        Code.GET_TOPICS_BY_CLUSTER,
-        reply(body=TOPICS),
-        TOPICS,
-        {"cluster": "c"},
-    ),
-    "system_topics": (Code.GET_SYSTEM_TOPIC_LIST_FROM_NS, reply(body=TOPICS), TOPICS, {}),
-    "unit_topics": (Code.GET_UNIT_TOPIC_LIST, reply(body=TOPICS), TOPICS, {}),
-    "unit_subscribed_topics": (Code.GET_HAS_UNIT_SUB_TOPIC_LIST, reply(body=TOPICS), TOPICS, {}),
+    "member_group c b": (Code.GET_BROKER_MEMBER_GROUP, GROUP_REPLY, GROUP, IN_CLUSTER | BROKER),
+    "all_topics": (Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER, TOPICS_REPLY, TOPICS, {}),
+    "topics_of_cluster c": (Code.GET_TOPICS_BY_CLUSTER, TOPICS_REPLY, TOPICS, {"cluster": "c"}),
+    "system_topics": (Code.GET_SYSTEM_TOPIC_LIST_FROM_NS, TOPICS_REPLY, TOPICS, {}),
+    "unit_topics": (Code.GET_UNIT_TOPIC_LIST, TOPICS_REPLY, TOPICS, {}),
+    "unit_subscribed_topics": (Code.GET_HAS_UNIT_SUB_TOPIC_LIST, TOPICS_REPLY, TOPICS, {}),
     "unit_subscribed_other_topics": (
         Code.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST,
-        reply(body=TOPICS),
+        TOPICS_REPLY,
         TOPICS,
         {},
     ),
-    "delete_topic T c": (
-        Code.DELETE_TOPIC_IN_NAMESRV,
-        reply(),
-        None,
-        {"topic": "T", "clusterName": "c"},
-    ),
-    "wipe_write_perm b": (
-        Code.WIPE_WRITE_PERM_OF_BROKER,
-        reply(WipeWritePermOfBrokerResponseHeader(wipe_topic_count=3)),
-        3,
-        {"brokerName": "b"},
-    ),
-    "add_write_perm b": (
-        Code.ADD_WRITE_PERM_OF_BROKER,
-        reply(AddWritePermOfBrokerResponseHeader(add_topic_count=2)),
-        2,
-        {"brokerName": "b"},
-    ),
+    "delete_topic T c": (Code.DELETE_TOPIC_IN_NAMESRV, reply(), None, TOPIC | IN_CLUSTER),
+    "wipe_write_perm b": (Code.WIPE_WRITE_PERM_OF_BROKER, WIPED, 3, BROKER),
+    "add_write_perm b": (Code.ADD_WRITE_PERM_OF_BROKER, ADDED, 2, BROKER),
     "kv_value n k": (Code.GET_KV_CONFIG, reply(GetKVConfigResponseHeader(value="v")), "v", KEY),
     "kv_value n  k": (Code.GET_KV_CONFIG, NOT_FOUND, None, KEY),
-    "kv_namespace n": (
-        Code.GET_KVLIST_BY_NAMESPACE,
-        reply(body=KVTable(table={"k": "v"})),
-        {"k": "v"},
-        {"namespace": "n"},
-    ),
-    "kv_namespace  n": (Code.GET_KVLIST_BY_NAMESPACE, NOT_FOUND, {}, {"namespace": "n"}),
+    "kv_namespace n": (Code.GET_KVLIST_BY_NAMESPACE, TABLE, {"k": "v"}, NAMESPACE),
+    "kv_namespace  n": (Code.GET_KVLIST_BY_NAMESPACE, NOT_FOUND, {}, NAMESPACE),
     "put_kv n k v": (Code.PUT_KV_CONFIG, reply(), None, {**KEY, "value": "v"}),
     "delete_kv n k": (Code.DELETE_KV_CONFIG, reply(), None, KEY),
     "configuration": (Code.GET_NAMESRV_CONFIG, reply(body=b"a=\xae\n"), "a=\ufffd\n", {}),

@@ -13,6 +13,8 @@ import trio.testing
 from rocketwire import signing
 from rocketwire.client import ClientConfig, Credentials, open_pool
 from rocketwire.client.net import pool as pools
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
     ChannelBrokenError,
     ChannelClosedError,
@@ -26,8 +28,9 @@ from rocketwire.wire.command import RemotingCommand
 from tests.support.tcp_pair import closed_port
 
 PEER = "peer:1"
-ASK = RemotingCommand(code=30)
-GO_AWAY = 1500
+ASK = RemotingCommand(code=Code.GET_MAX_OFFSET)
+PULL = RemotingCommand(code=Code.PULL_MESSAGE)
+END = RemotingCommand(code=Code.END_TRANSACTION)
 KEYS = Credentials("a", "s")
 
 
@@ -47,9 +50,14 @@ async def never(host: str, port: int) -> trio.abc.Stream:
     raise AssertionError(f"{host}:{port}")
 
 
+async def fail_pull(pool: pools.ChannelPool, error: type[Exception], within: float = 30) -> None:
+    with pytest.raises(error):
+        await pool.request(PEER, PULL, within=within)
+
+
 async def test_concurrent_requests_share_one_channel() -> None:
     async with open_pool_and_peer() as (pool, peer):
-        peer.on(30, reply(code=0))
+        peer.on(Code.GET_MAX_OFFSET, reply(code=0))
         async with trio.open_nursery() as nursery:
             for _ in range(20):
                 nursery.start_soon(pool.request, PEER, ASK)
@@ -63,7 +71,7 @@ async def test_a_caller_cancelled_while_connecting_leaves_others_the_channel(
     autojump_clock: object,
 ) -> None:
     async with open_network() as network:
-        network.peer(PEER).on(30, reply(code=7))
+        network.peer(PEER).on(Code.GET_MAX_OFFSET, reply(code=7))
 
         async def slowly(host: str, port: int) -> trio.abc.Stream:
             await trio.sleep(1)
@@ -84,7 +92,7 @@ async def test_a_caller_cancelled_while_connecting_leaves_others_the_channel(
 
 async def test_each_caller_gets_a_connect_error_and_a_later_call_connects() -> None:
     async with open_pool_and_peer() as (pool, peer):
-        peer.on(30, reply())
+        peer.on(Code.GET_MAX_OFFSET, reply())
         peer.is_up = False
         failures: list[ConnectFailedError] = []
 
@@ -105,7 +113,7 @@ async def test_each_caller_gets_a_connect_error_and_a_later_call_connects() -> N
 async def test_an_error_names_the_address_and_the_one_it_is_mapped_to() -> None:
     config = ClientConfig(address_remap={"10.0.0.1:10911": "nobody:1", "*": PEER})
     async with open_pool_and_peer(config) as (pool, peer):
-        peer.on(30, reply(code=7))
+        peer.on(Code.GET_MAX_OFFSET, reply(code=7))
 
         assert (await pool.request("10.0.0.2:10911", ASK)).code == 7
         assert pool.addresses == ("10.0.0.2:10911",)
@@ -124,14 +132,18 @@ async def test_connecting_takes_no_longer_than_its_limit(autojump_clock: object)
 
 @pytest.mark.parametrize(
     ("reconnects", "codes", "connections"),
-    [(True, [GO_AWAY, 5], 2), (True, [GO_AWAY, GO_AWAY], 2), (False, [GO_AWAY], 1)],
+    [
+        (True, [ResponseCode.GO_AWAY, 5], 2),
+        (True, [ResponseCode.GO_AWAY, ResponseCode.GO_AWAY], 2),
+        (False, [ResponseCode.GO_AWAY], 1),
+    ],
 )
 async def test_a_request_answered_go_away_is_sent_once_more_over_a_new_channel(
     reconnects: bool, codes: list[int], connections: int
 ) -> None:
     async with open_pool_and_peer(ClientConfig(reconnect_for_go_away=reconnects)) as (pool, peer):
         for code in codes:
-            peer.expect(30, reply(code=code))
+            peer.expect(Code.GET_MAX_OFFSET, reply(code=code))
         assert (await pool.request(PEER, ASK)).code == codes[-1]
         assert len(peer.requests) == len(codes)
         assert peer.connections == connections
@@ -144,15 +156,15 @@ async def test_requests_in_flight_end_on_an_invalidated_channel(autojump_clock: 
 
     codes: list[int] = []
     async with open_pool_and_peer() as (pool, peer):
-        peer.on(11, late)
-        peer.on(30, reply())
+        peer.on(Code.PULL_MESSAGE, late)
+        peer.on(Code.GET_MAX_OFFSET, reply())
 
         async def pull() -> None:
-            codes.append((await pool.request(PEER, RemotingCommand(code=11))).code)
+            codes.append((await pool.request(PEER, PULL)).code)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(pull)
-            await peer.asked(11)
+            await peer.asked(Code.PULL_MESSAGE)
             pool.invalidate(PEER)
             assert PEER not in pool.addresses
             await pool.request(PEER, ASK)
@@ -167,21 +179,16 @@ async def test_a_silent_channel_is_dropped_but_not_for_a_slow_request(
     autojump_clock: object,
 ) -> None:
     async with open_pool_and_peer() as (pool, peer):
-        peer.on(11, None)
-        peer.on(30, reply())
+        peer.on(Code.PULL_MESSAGE, None)
+        peer.on(Code.GET_MAX_OFFSET, reply())
         with pytest.raises(RequestTimeoutError) as caught:
-            await pool.request(PEER, RemotingCommand(code=11), within=3)
+            await pool.request(PEER, PULL, within=3)
         error = caught.value
         assert (error.address, error.request_code, error.seconds) == (PEER, 11, 3)
         assert PEER not in pool.addresses
 
         async with trio.open_nursery() as nursery:
-
-            async def pull() -> None:
-                with pytest.raises(RequestTimeoutError):
-                    await pool.request(PEER, RemotingCommand(code=11), within=3)
-
-            nursery.start_soon(pull)
+            nursery.start_soon(fail_pull, pool, RequestTimeoutError, 3)
             await trio.sleep(2.5)
             await pool.request(PEER, ASK)
         assert PEER in pool.addresses
@@ -192,16 +199,11 @@ async def test_a_broken_connection_fails_its_requests_and_is_replaced(
     autojump_clock: object,
 ) -> None:
     async with open_pool_and_peer() as (pool, peer):
-        peer.on(11, None)
-        peer.on(30, reply())
+        peer.on(Code.PULL_MESSAGE, None)
+        peer.on(Code.GET_MAX_OFFSET, reply())
         async with trio.open_nursery() as nursery:
-
-            async def pull() -> None:
-                with pytest.raises(ChannelBrokenError):
-                    await pool.request(PEER, RemotingCommand(code=11), within=30)
-
-            nursery.start_soon(pull)
-            await peer.asked(11)
+            nursery.start_soon(fail_pull, pool, ChannelBrokenError)
+            await peer.asked(Code.PULL_MESSAGE)
             await peer.disconnect()
         await pool.request(PEER, ASK)
 
@@ -210,7 +212,7 @@ async def test_a_broken_connection_fails_its_requests_and_is_replaced(
 
 async def test_an_idle_channel_is_closed_and_opened_again_on_demand(autojump_clock: object) -> None:
     async with open_pool_and_peer(ClientConfig(channel_idle_timeout=120)) as (pool, peer):
-        peer.on(30, reply())
+        peer.on(Code.GET_MAX_OFFSET, reply())
         await pool.request(PEER, ASK)
         await trio.sleep(121)
         assert pool.addresses == ()
@@ -221,22 +223,22 @@ async def test_an_idle_channel_is_closed_and_opened_again_on_demand(autojump_clo
 
 async def test_one_way_requests_go_out_and_fail_like_others(autojump_clock: object) -> None:
     async with open_pool_and_peer() as (pool, peer):
-        peer.on(37, reply())
-        await pool.send_oneway(PEER, RemotingCommand(code=37))
-        assert (await peer.asked(37)).is_oneway
+        peer.on(Code.END_TRANSACTION, reply())
+        await pool.send_oneway(PEER, END)
+        assert (await peer.asked(Code.END_TRANSACTION)).is_oneway
         await peer.go_down()
         with pytest.raises(ConnectFailedError):
-            await pool.send_oneway(PEER, RemotingCommand(code=37))
+            await pool.send_oneway(PEER, END)
 
     async with open_pool(ClientConfig(), environment={}, connect=never) as pool:
         with pytest.raises(RequestTimeoutError):
-            await pool.send_oneway(PEER, RemotingCommand(code=37), within=1)
+            await pool.send_oneway(PEER, END, within=1)
 
 
 async def test_requests_carry_namespace_zone_and_signature() -> None:
     config = ClientConfig(namespace_v2="space", zone_name="z", credentials=KEYS)
     async with open_pool_and_peer(config) as (pool, peer):
-        peer.on(30, reply())
+        peer.on(Code.GET_MAX_OFFSET, reply())
         await pool.request(PEER, replace(ASK, ext_fields={"topic": "T"}))
         fields = dict(peer.requests[0].ext_fields or {})
 
@@ -267,7 +269,7 @@ async def test_connect_soon_opens_a_channel_before_the_first_request() -> None:
         await trio.testing.wait_all_tasks_blocked()
         pool.connect_soon(PEER)
         assert PEER in pool.addresses
-        peer.on(30, reply())
+        peer.on(Code.GET_MAX_OFFSET, reply())
         await pool.request(PEER, ASK)
         assert peer.connections == 1
 
@@ -281,7 +283,7 @@ async def test_connect_soon_opens_a_channel_before_the_first_request() -> None:
 async def test_invalid_and_too_many_addresses_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pools, "MAX_CHANNELS", 1)
     async with open_pool_and_peer() as (pool, peer):
-        peer.on(30, reply())
+        peer.on(Code.GET_MAX_OFFSET, reply())
         with pytest.raises(IllegalAddressError, match="not host:port: 'nowhere'"):
             await pool.request("nowhere", ASK)
         await pool.request(PEER, ASK)
@@ -292,15 +294,10 @@ async def test_invalid_and_too_many_addresses_are_refused(monkeypatch: pytest.Mo
 async def test_closing_the_pool_fails_pending_and_new_requests(autojump_clock: object) -> None:
     async with open_network() as network, trio.open_nursery() as nursery:
         peer = network.peer(PEER)
-        peer.on(11, None)
+        peer.on(Code.PULL_MESSAGE, None)
         async with open_pool(ClientConfig(), environment={}, connect=network.connect) as pool:
-
-            async def pull() -> None:
-                with pytest.raises(ChannelClosedError):
-                    await pool.request(PEER, RemotingCommand(code=11), within=30)
-
-            nursery.start_soon(pull)
-            await peer.asked(11)
+            nursery.start_soon(fail_pull, pool, ChannelClosedError)
+            await peer.asked(Code.PULL_MESSAGE)
         with pytest.raises(ChannelClosedError):
             await pool.request(PEER, ASK)
 

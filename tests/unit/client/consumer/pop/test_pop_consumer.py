@@ -1,4 +1,4 @@
-"""A consumer that pops, when it is closed: what the broker has hidden for it is given back."""
+"""A pop consumer that is closed returns the messages that the broker has hidden for it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
 
 OFTEN = StoredMessage(topic="T", body=b"x", reconsume_times=99)
-"""One that is acknowledged if it cannot be handled once more."""
+"""A message that is acknowledged if its handler fails again."""
 
 
 class Instance:
@@ -73,7 +73,7 @@ def pop_result(*messages: StoredMessage) -> PopResult:
 
 
 class Calls:
-    """Pops that are answered after a time, and notes of what was given back."""
+    """Pops that are answered after a time, and the messages that were returned."""
 
     def __init__(self, *answers: tuple[float, StoredMessage | PopResult]) -> None:
         self.answers = list(answers)
@@ -115,7 +115,7 @@ async def close_after(calls: Calls, listener: PopListener, seconds: float) -> fl
 
 
 async def refuse_messages(_: StoredMessage) -> None:
-    raise AssertionError("nothing is begun any more")
+    raise AssertionError("a handler was started")
 
 
 async def test_messages_of_a_pop_during_close_are_returned(autojump_clock: object) -> None:
