@@ -1,4 +1,4 @@
-"""Bodies of a single member, to see what Java's types make of each kind of JSON."""
+"""Bodies of a single member, for tests that read each kind of JSON."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ from typing import Any
 
 from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_body
+from rocketwire.messages._codec.fields import members_of
 
 REFUSED = object()
 
 
 def read(cls: type[Any], member: str, text: str) -> Any:
     """The member after reading an object that holds only it, or REFUSED."""
-    wire = "".join(
-        part if index == 0 else part.capitalize() for index, part in enumerate(member.split("_"))
-    )
+    name = members_of(cls)[member].wire
     try:
-        body = decode_body(cls, f'{{"{wire}":{text}}}'.encode())
+        body = decode_body(cls, f'{{"{name}":{text}}}'.encode())
     except DecodeError:
         return REFUSED
     return getattr(body, member)
+
+
+def list_cases(values: dict[tuple[type[Any], str], dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Class, member, text and expected value of each text."""
+    return [
+        (cls, member, text, expected)
+        for (cls, member), texts in values.items()
+        for text, expected in texts.items()
+    ]
