@@ -44,9 +44,7 @@ def test_the_version_gets_standard_json_and_go_away() -> None:
         (ClientConfig(unit_name="u", enable_stream_request_type=True), "10.0.0.1@DEFAULT@u@STREAM"),
     ],
 )
-def test_a_client_id_is_made_of_address_instance_unit_and_kind(
-    config: ClientConfig, expected: str
-) -> None:
+def test_a_client_id_has_address_instance_and_unit(config: ClientConfig, expected: str) -> None:
     assert config.client_id("10.0.0.1") == expected
 
 
@@ -69,9 +67,7 @@ def test_an_own_instance_is_named_after_process_and_clock() -> None:
         ("http://127.0.0.1:9876/", ("127.0.0.1:9876",)),
     ],
 )
-def test_name_servers_are_read_out_of_text(
-    text: str | list[str], expected: tuple[str, ...]
-) -> None:
+def test_name_servers_are_read_from_text(text: str | list[str], expected: tuple[str, ...]) -> None:
     assert parse_name_servers(text) == expected
 
 
@@ -136,9 +132,7 @@ def _divide(address: str) -> float:
         (_move_to_20, "10.0.0.1:1", "20.0.0.1:1"),
     ],
 )
-def test_the_first_pair_that_fits_gives_the_address_to_connect_to(
-    remap: Any, address: str, expected: str
-) -> None:
+def test_the_first_matching_pair_maps_an_address(remap: Any, address: str, expected: str) -> None:
     assert ClientConfig(address_remap=remap).address_map({})(address) == expected
     if isinstance(remap, str):
         environment = {"ROCKETWIRE_ADDRESS_MAP": remap}
@@ -189,9 +183,7 @@ def test_every_request_carries_namespace_zone_and_kind() -> None:
         (LitePullConsumerConfig, "auto_comit", "auto_commit"),
     ],
 )
-def test_an_unknown_setting_is_rejected_with_the_nearest(
-    config: type[Any], name: str, nearest: str
-) -> None:
+def test_an_unknown_setting_has_a_hint(config: type[Any], name: str, nearest: str) -> None:
     with pytest.raises(TypeError, match=rf"{name}: .*; did you mean {nearest}"):
         config(**{name: "x"})
     assert nearest in inspect.signature(config).parameters
@@ -217,9 +209,7 @@ def test_the_own_address_is_an_outer_one_if_there_is_any() -> None:
     assert local_address()
 
 
-def test_a_machine_without_a_known_name_has_the_loopback_address(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_machine_without_a_known_name_has_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise OSError("unknown")
 
@@ -261,9 +251,7 @@ def test_credentials_are_read() -> None:
         ("ROCKETWIRE_CONNECT_TIMEOUT", "-1", ""),
     ],
 )
-def test_an_invalid_value_is_rejected_with_the_name_of_its_variable(
-    variable: str, text: str, expected: str
-) -> None:
+def test_an_invalid_variable_is_rejected_by_name(variable: str, text: str, expected: str) -> None:
     name = variable if expected else "connect_timeout"
     with pytest.raises(IllegalValueError, match=f"{name}: {expected}"):
         ClientConfig.from_env({variable: text})

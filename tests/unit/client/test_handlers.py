@@ -198,9 +198,7 @@ async def test_a_result_that_cannot_be_awaited_is_a_typed_error() -> None:
 
 @pytest.mark.parametrize("handler", [bad, 5, SyncCall(), generating, lambda message: message])
 @pytest.mark.parametrize("name", ["listener", "orderly_listener"])
-async def test_a_push_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
-    name: str, handler: Any
-) -> None:
+async def test_a_push_consumer_refuses_an_unusable_handler(name: str, handler: Any) -> None:
     async with world() as (network, client):
         with pytest.raises(IllegalHandlerError, match=rf"^handler \({name}\): "):
             async with open_push_consumer(client, "g", {"orders": "*"}, **{name: handler}):
@@ -223,9 +221,7 @@ async def test_two_handlers_or_an_ambiguous_order_are_refused() -> None:
 
 
 @pytest.mark.parametrize("handler", [lambda message: message, bad, None, dict])
-async def test_a_pop_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
-    handler: Any,
-) -> None:
+async def test_a_pop_consumer_refuses_an_unusable_handler(handler: Any) -> None:
     async with world() as (network, client):
         if getattr(handler, "__name__", "") == "<lambda>":
             handler = handler(bad)
@@ -236,7 +232,7 @@ async def test_a_pop_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
 
 
 @pytest.mark.parametrize("name", ["listener", "orderly_listener"])
-async def test_a_handler_that_turns_out_not_to_be_async_ends_the_push_consumer(
+async def test_a_handler_without_await_ends_a_push_consumer(
     autojump_clock: object, name: str
 ) -> None:
     calls: list[object] = []
@@ -252,9 +248,7 @@ async def test_a_handler_that_turns_out_not_to_be_async_ends_the_push_consumer(
         assert client.consumers == {}
 
 
-async def test_a_handler_that_turns_out_not_to_be_async_ends_the_pop_consumer(
-    autojump_clock: object,
-) -> None:
+async def test_a_handler_without_await_ends_a_pop_consumer(autojump_clock: object) -> None:
     calls: list[object] = []
     async with world() as (network, client):
         bring_messages(network, make_messages())

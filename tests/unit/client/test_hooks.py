@@ -209,9 +209,7 @@ async def test_a_hook_may_change_the_messages() -> None:
     ]
 
 
-async def test_the_error_of_a_hook_is_logged_once_and_changes_nothing(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_the_error_of_a_hook_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     hook, broken = Recorder(), Broken()
     async with producer_fakes.world(client={"hooks": [broken, hook]}) as opened:
         for _ in range(3):
@@ -277,9 +275,7 @@ async def test_hooks_see_the_calls_of_a_consumer(
     assert hook.lines == ["started", *expected, "closed"]
 
 
-async def test_hooks_see_the_calls_of_a_lite_pull_consumer(
-    hook: Recorder, autojump_clock: object
-) -> None:
+async def test_hooks_see_a_lite_pull_consumer(hook: Recorder, autojump_clock: object) -> None:
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
         async with open_lite_pull_consumer(client, "g") as consumer:
@@ -305,9 +301,7 @@ async def test_hooks_see_pulls_that_fail(hook: Recorder, autojump_clock: object)
 
 
 @pytest.mark.parametrize("refused", [False, True], ids=["stored", "refused"])
-async def test_hooks_see_commits_in_the_background(
-    hook: Recorder, autojump_clock: object, refused: bool
-) -> None:
+async def test_hooks_see_commits(hook: Recorder, autojump_clock: object, refused: bool) -> None:
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
         if refused:
@@ -318,9 +312,7 @@ async def test_hooks_see_commits_in_the_background(
     assert f"commit orders 0 at b by the background: {end}" in hook.lines
 
 
-async def test_a_settlement_that_is_refused_is_seen_with_its_error(
-    hook: Recorder, autojump_clock: object
-) -> None:
+async def test_a_refused_settlement_has_its_error(hook: Recorder, autojump_clock: object) -> None:
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
         network.peer(BROKER).on(Code.ACK_MESSAGE, REFUSAL)

@@ -159,7 +159,7 @@ async def test_a_healthy_consumer_logs_nothing(
     assert caplog.messages == []
 
 
-async def test_a_changed_reason_is_logged_at_once(
+async def test_a_new_reason_is_logged(
     autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with world() as (network, client):

@@ -233,9 +233,7 @@ async def test_a_warning_is_one_line_with_the_address_once(
     assert logged.isprintable()
 
 
-async def test_the_advice_for_a_lost_broker_is_to_start_it(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_lost_broker_must_be_started(caplog: pytest.LogCaptureFixture) -> None:
     Outages("group g").report_route("T", TopicRouteNotFoundError("T", ("broker-a",)))
 
     assert list_logged(caplog) == [

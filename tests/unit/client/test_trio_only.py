@@ -161,9 +161,7 @@ def _open_producer(client: str) -> object:
 
 
 @pytest.mark.parametrize("opener", [open_client, _open_producer])
-def test_a_loop_that_trio_shares_its_thread_with_is_outside_of_trio(
-    opener: Callable[[str], Any],
-) -> None:
+def test_a_loop_in_the_thread_of_trio_is_outside_of_trio(opener: Callable[[str], Any]) -> None:
     errors: list[BaseException] = []
 
     async def try_it() -> None:

@@ -107,9 +107,7 @@ def test_a_folder_takes_the_place_of_an_empty_one_alone(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["x", "y"]
 
 
-def test_a_disk_without_links_takes_a_new_name_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_needs_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise OSError(errno.EPERM, "no links here")
 

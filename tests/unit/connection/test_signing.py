@@ -64,9 +64,7 @@ def test_a_signature_is_verified_with_the_same_key_only(algorithm: SigningAlgori
 
 
 @pytest.mark.parametrize(("version", "verified"), [(399, True), (400, False)])
-def test_old_senders_may_add_the_unique_key_query_after_signing(
-    version: int, verified: bool
-) -> None:
+def test_old_senders_may_add_the_unique_key_query_later(version: int, verified: bool) -> None:
     signed = sign(replace(PULL, version=version), "AK", "SK")
     later = replace(signed, ext_fields={**(signed.ext_fields or {}), "_UNIQUE_KEY_QUERY": "true"})
 

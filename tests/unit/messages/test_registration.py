@@ -238,9 +238,7 @@ def test_damaged_utf_8_in_a_topic_is_replaced_as_in_java() -> None:
         (b'["a"', ()),
     ],
 )
-def test_filter_servers_that_cannot_be_read_are_none_of_any(
-    text: bytes, expected: tuple[str, ...] | None
-) -> None:
+def test_unreadable_filter_servers_are_none(text: bytes, expected: tuple[str, ...] | None) -> None:
     assert read(pack_topics(filter_servers=text)).filter_server_list == expected
 
 

@@ -17,9 +17,7 @@ from rocketwire.policy.order_conf import merge_order_conf
         ("a:4;", "c:1", "a:4;c:1"),
     ],
 )
-def test_a_new_entry_of_a_broker_replaces_its_old_one(
-    previous: str | None, text: str, merged: str
-) -> None:
+def test_a_new_entry_replaces_the_old_one(previous: str | None, text: str, merged: str) -> None:
     assert merge_order_conf(previous, text) == merged
 
 

@@ -84,7 +84,7 @@ def test_the_handle_of_a_hidden_message_starts_at_its_offset() -> None:
         ("1", "%RETRY%G_T", "%RETRY%G_T"),
     ],
 )
-def test_the_real_topic_of_a_retried_message_is_its_groups(
+def test_a_retried_message_has_the_topic_of_its_group(
     retry: str, topic: str, expected: str
 ) -> None:
     handle = PopHandle(
@@ -161,9 +161,7 @@ def test_attempts_of_ordered_messages_are_read_by_offset_or_queue() -> None:
         header(start="0 2 100", offsets="0 2 100"),
     ],
 )
-def test_a_header_that_does_not_fit_its_messages_is_refused(
-    response: PopMessageResponseHeader,
-) -> None:
+def test_a_header_that_contradicts_messages_is_refused(response: PopMessageResponseHeader) -> None:
     with pytest.raises(DecodeError):
         with_handles([message(100), message(101)], response, "broker-a")
 

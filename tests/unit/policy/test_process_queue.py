@@ -102,9 +102,7 @@ def test_messages_of_a_batch_leave_together_or_singly() -> None:
 @pytest.mark.parametrize(
     "offsets", [(1, 2, 3, 4), (1, 3, 2, 4), (1, 1, 4, 4), (1, 2, 9, 2**62), (7,)], ids=str
 )
-def test_messages_count_with_and_without_a_known_size(
-    offsets: tuple[int, ...],
-) -> None:
+def test_messages_count_with_and_without_a_known_size(offsets: tuple[int, ...]) -> None:
     sized, unsized = ProcessQueue[StoredMessage](now=0), queue_with_messages(*offsets)
     pull = messages(offsets)
     ascend = list(offsets) == sorted({*offsets})
@@ -128,9 +126,7 @@ def test_messages_count_with_and_without_a_known_size(
         max_size=12,
     )
 )
-def test_batches_and_single_messages_have_the_same_state(
-    steps: list[tuple[bool, int, int, str]],
-) -> None:
+def test_batches_and_messages_have_the_same_state(steps: list[tuple[bool, int, int, str]]) -> None:
     kept, looked_at = ProcessQueue[StoredMessage](now=0), ProcessQueue[StoredMessage](now=0)
     pulls = {
         (start, count): messages(range(start, start + count))

@@ -127,9 +127,7 @@ def test_a_response_may_come_in_pieces(cluster: TcpCluster, sender: Sender) -> N
     assert [sender.send(b"x").is_ok for _ in range(3)] == [True] * 3
 
 
-def test_a_lost_connection_is_followed_by_another_attempt(
-    cluster: TcpCluster, sender: Sender
-) -> None:
+def test_a_lost_connection_is_retried(cluster: TcpCluster, sender: Sender) -> None:
     def hang_up(connection: socket.socket, data: bytes) -> None:
         cluster.write = socket.socket.sendall
         connection.shutdown(socket.SHUT_RDWR)
@@ -159,9 +157,7 @@ def test_a_refused_message_is_an_error_of_the_broker(cluster: TcpCluster, sender
 
 
 @pytest.mark.parametrize("dialect", ["threads", *LOOPS])
-def test_own_connections_go_to_the_address_that_a_broker_is_mapped_to(
-    cluster: TcpCluster, dialect: str
-) -> None:
+def test_own_connections_use_mapped_addresses(cluster: TcpCluster, dialect: str) -> None:
     reachable, cluster.address = cluster.address, "10.255.255.1:10911"
     with open_sender(dialect, reachable, address_remap={cluster.address: reachable}) as sender:
         warm_up(sender, cluster, 3)  # to the name server, by trio, and its own
@@ -281,9 +277,7 @@ def test_a_broker_that_has_closed_connections_is_connected_again(
     assert cluster.connections == connections + lost
 
 
-def test_an_idle_connection_may_have_any_descriptor(
-    cluster: TcpCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_descriptor_can_be_large(cluster: TcpCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 2048), limits[1]))
     monkeypatch.setattr(direct, "IDLE_SECONDS", -1.0)
@@ -295,9 +289,7 @@ def test_an_idle_connection_may_have_any_descriptor(
     resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
-def test_an_interrupt_closes_the_connection_of_the_send(
-    cluster: TcpCluster, blocking: Sender
-) -> None:
+def test_an_interrupt_closes_the_connection(cluster: TcpCluster, blocking: Sender) -> None:
     def interrupt(connection: socket.socket, data: bytes) -> None:
         cluster.write = socket.socket.sendall
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)

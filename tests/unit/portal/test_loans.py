@@ -140,9 +140,7 @@ def test_loans_that_are_settled_after_the_delay_get_one_of_their_own(
     assert len(consumption.settled) == 2
 
 
-def test_trio_is_woken_for_many_loans(
-    portal: Portal, consumption: Consumption, loans: Loans
-) -> None:
+def test_many_loans_wake_trio(portal: Portal, consumption: Consumption, loans: Loans) -> None:
     for _ in range(MAX_UNPOSTED):
         loans.settle(new_loan(), soon=True)
     portal.run()

@@ -116,9 +116,7 @@ def test_two_users_share_a_portal_and_the_next_gets_a_new_one() -> None:
     third.join_if_unused()
 
 
-def test_an_interrupt_before_a_call_is_queued_ends_the_wait(
-    portal: Portal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_call_is_abandoned(portal: Portal, monkeypatch: pytest.MonkeyPatch) -> None:
     post = portal.post
 
     def interrupt(item: object) -> None:
@@ -132,9 +130,7 @@ def test_an_interrupt_before_a_call_is_queued_ends_the_wait(
     assert portal.call(double, 2) == 4
 
 
-def test_an_interrupt_while_trio_is_woken_loses_no_wake(
-    portal: Portal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_wake_is_not_lost(portal: Portal, monkeypatch: pytest.MonkeyPatch) -> None:
     assert portal.call(double, 1) == 2
     write = os.write
 
@@ -149,9 +145,7 @@ def test_an_interrupt_while_trio_is_woken_loses_no_wake(
     assert portal.call(double, 2) == 4
 
 
-def test_an_interrupt_while_the_thread_starts_leaves_no_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_interrupt_during_the_start_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     start, threads = threading.Thread.start, list[threading.Thread]()
 
     def interrupt(thread: threading.Thread) -> None:

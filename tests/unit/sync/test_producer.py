@@ -84,9 +84,7 @@ def test_send_many_reports_the_messages_that_failed(producer: Producer) -> None:
     assert isinstance(caught.value.results[1], TopicRouteNotFoundError)
 
 
-def test_a_local_transaction_runs_in_the_calling_thread(
-    cluster: StoringCluster, producer: Producer
-) -> None:
+def test_a_transaction_runs_in_its_thread(cluster: StoringCluster, producer: Producer) -> None:
     called: list[str] = []
 
     def execute(message: Message, half: Any) -> LocalTransactionState:
@@ -108,9 +106,7 @@ def test_a_coroutine_function_is_no_local_transaction(producer: Producer) -> Non
         producer.send_in_transaction(Message("t", b"x"), execute)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
 
 
-def test_an_interrupt_ends_a_waiting_send_and_leaves_no_request(
-    cluster: StoringCluster, producer: Producer
-) -> None:
+def test_an_interrupt_ends_a_waiting_send(cluster: StoringCluster, producer: Producer) -> None:
     producer.send(Message("t", b"first"))
     interrupted = threading.Event()
 

@@ -450,9 +450,7 @@ class Waiting:
         return RemotingCommand(code=0)
 
 
-async def test_bodies_of_the_requests_that_are_served_have_a_common_limit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_served_bodies_have_a_common_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     handler = Waiting()
     monkeypatch.setattr("rocketwire.transport.peer_requests.MAX_SERVED_BYTES", 10)
     async with open_pair(handler=handler) as (_, peer):
@@ -470,9 +468,7 @@ async def test_bodies_of_the_requests_that_are_served_have_a_common_limit(
     assert [(response.code, response.opaque) for response in responses] == [(0, 0), (0, 9)]
 
 
-async def test_requests_beyond_the_limit_are_refused_with_two_warnings(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_refused_requests_are_two_warnings(caplog: pytest.LogCaptureFixture) -> None:
     handler = Waiting()
     async with open_pair(handler=handler, max_served=1) as (_, peer):
         await peer.send(RemotingCommand(code=39, opaque=1))

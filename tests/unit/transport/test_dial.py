@@ -30,9 +30,7 @@ async def test_a_refused_connection_has_the_reason_without_its_number(host: str)
         await connect_stream(host, port)
 
 
-async def test_an_unknown_host_has_the_reason_without_its_number(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_unknown_host_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     async def unknown(*_: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 

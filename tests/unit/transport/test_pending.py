@@ -139,9 +139,7 @@ async def test_a_request_that_cannot_be_encoded_fails_its_chain() -> None:
     assert channel.in_flight == 0
 
 
-async def test_a_function_that_raises_fails_its_chain_only(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_failing_function_fails_its_chain(caplog: pytest.LogCaptureFixture) -> None:
     def follow(response: RemotingCommand) -> RemotingCommand:
         raise AttributeError(response.code)
 

@@ -32,9 +32,7 @@ if TYPE_CHECKING:
     from rocketwire.transport.peer_requests import Handler
 
 
-async def test_a_readable_socket_without_bytes_is_waited_for_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_readable_socket_may_have_no_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
     read = os.read
 
@@ -108,9 +106,7 @@ def never(_: int) -> None:
 
 
 @pytest.mark.parametrize("fast_path", ["on"], indirect=True)
-async def test_a_sole_request_reads_its_response_without_the_loop(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_sole_request_reads_its_response(monkeypatch: pytest.MonkeyPatch) -> None:
     async def turn(descriptor: int) -> None:
         raise AssertionError(descriptor)
 
@@ -160,9 +156,7 @@ async def test_a_direct_read_without_bytes_waits_and_an_end_breaks_the_channel(
 
 
 @pytest.mark.parametrize("fast_path", ["on"], indirect=True)
-async def test_a_keyboard_interrupt_forgets_the_request(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_keyboard_interrupt_forgets_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_: object) -> bool:
         raise KeyboardInterrupt
 
@@ -177,9 +171,7 @@ async def test_a_keyboard_interrupt_forgets_the_request(
         assert (await channel.request(RemotingCommand(code=2))).code == 109
 
 
-async def test_nothing_is_read_directly_without_bypass_or_with_low_water(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_direct_reads_need_a_bypass(monkeypatch: pytest.MonkeyPatch) -> None:
     with pair() as (stream, there):
         async with stream:
             inlet = StreamReader(stream)
@@ -277,9 +269,7 @@ async def test_later_requests_are_read_by_the_reader_task_after_a_direct_read() 
 
 
 @pytest.mark.parametrize("by_peer", [False, True])
-async def test_the_end_fails_the_direct_read_and_the_waiting_request(
-    by_peer: bool,
-) -> None:
+async def test_the_end_fails_the_direct_read_and_the_waiting_request(by_peer: bool) -> None:
     errors: list[type[ChannelError]] = []
 
     async with open_sequential_pair() as (channel, peer), trio.open_nursery() as nursery:

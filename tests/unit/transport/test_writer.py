@@ -30,9 +30,7 @@ async def test_bytes_beyond_the_buffer_of_the_socket_wait_for_the_writer() -> No
     assert bytes(received) == b"first" + data + b"last"
 
 
-async def test_all_bytes_wait_for_the_writer_if_the_socket_is_full(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_bytes_wait_while_the_socket_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(descriptor: int, data: bytes) -> int:
         raise BlockingIOError(descriptor, len(data))
 
@@ -45,9 +43,7 @@ async def test_all_bytes_wait_for_the_writer_if_the_socket_is_full(
             assert outbox.unsent == 4
 
 
-async def test_the_writer_reports_a_broken_connection_and_stops(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_the_writer_reports_a_broken_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     written = list[bytes]()
 
     def fail(descriptor: int, data: bytes) -> int:

@@ -100,9 +100,7 @@ def test_bytes_after_the_frame_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("start", "error", "path"), BAD_FRAMES)
-def test_a_bad_frame_is_refused_by_its_first_bytes(
-    start: str, error: type[DecodeError], path: str
-) -> None:
+def test_a_bad_frame_is_refused_early(start: str, error: type[DecodeError], path: str) -> None:
     with pytest.raises(error) as refusal:
         split_frame(bytes.fromhex(start))
     assert type(refusal.value) is error
@@ -185,9 +183,7 @@ def test_the_largest_frame_of_java_is_not_refused(decoder: FrameDecoder) -> None
 
 
 @given(st.lists(frames, max_size=5), st.lists(st.integers(0, 400), max_size=8))
-def test_frames_do_not_depend_on_the_cuts_of_the_stream(
-    sent: list[RawFrame], cuts: list[int]
-) -> None:
+def test_frames_do_not_depend_on_the_cuts(sent: list[RawFrame], cuts: list[int]) -> None:
     stream = b"".join(map(encode_frame, sent))
     decoder, received = FrameDecoder(), list[RawFrame]()
     for start, end in pairwise(sorted({0, *(min(cut, len(stream)) for cut in cuts), len(stream)})):
@@ -379,9 +375,7 @@ class _Reallocations:
 
 
 @pytest.mark.parametrize(("size", "piece"), [(50_000, 1), (4_000_000, 65_536)])
-def test_a_large_frame_in_pieces_is_rarely_copied(
-    decoder: FrameDecoder, size: int, piece: int
-) -> None:
+def test_a_large_frame_is_rarely_copied(decoder: FrameDecoder, size: int, piece: int) -> None:
     data = encode_frame(RawFrame(0, b"{}", bytes(size)))
     watch = _Reallocations(decoder)
     for start in range(0, len(data) - piece, piece):

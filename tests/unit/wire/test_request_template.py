@@ -19,9 +19,7 @@ INTS = st.integers(min_value=-(2**31), max_value=2**31 - 1)
 
 
 @given(st.tuples(INTS, INTS), TEXTS, st.binary(), INTS)
-def test_a_filled_form_equals_the_command(
-    numbers: tuple[int, int], text: str, body: bytes, opaque: int
-) -> None:
+def test_a_form_is_a_command(numbers: tuple[int, int], text: str, body: bytes, opaque: int) -> None:
     form = build_template(SEND, ("g", "f"), "i")
     assert form is not None
     request = form.request(numbers, text, body)
@@ -34,9 +32,7 @@ def test_a_filled_form_equals_the_command(
 
 
 @given(TEXTS, TEXTS, st.from_regex(r"[0-9A-F]{0,40}", fullmatch=True), INTS)
-def test_a_form_around_a_word_equals_the_whole_text(
-    prefix: str, suffix: str, word: str, opaque: int
-) -> None:
+def test_a_form_can_surround_a_word(prefix: str, suffix: str, word: str, opaque: int) -> None:
     command = replace(SEND, remark='":%b %d')
     form = build_template(command, ("g",), "i")
     assert form is not None

@@ -235,7 +235,7 @@ def test_a_setting_out_of_bounds_is_refused(make: Callable[[], object]) -> None:
         ({"orders": ("a", "b", "c")}, "subscriptions['orders']: "),
     ],
 )
-async def test_subscriptions_of_the_wrong_type_are_refused_with_an_example(
+async def test_invalid_subscriptions_are_refused_with_an_example(
     subscriptions: Any, text: str
 ) -> None:
     async with world() as (_, client):
@@ -258,9 +258,7 @@ def test_none_and_expressions_are_subscriptions() -> None:
     ]
 
 
-async def test_arguments_of_subscribe_and_groups_and_configs_are_checked(
-    autojump_clock: object,
-) -> None:
+async def test_subscriptions_groups_and_configs_are_checked(autojump_clock: object) -> None:
     wrong: Any = None
     async with world() as (_, client):
         async with open_push_consumer(client, "g", {}) as push:

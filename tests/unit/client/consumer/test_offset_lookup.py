@@ -103,7 +103,7 @@ async def test_the_first_message_of_a_time_or_later_is_found(
         ("%RETRY%g", ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 5),
     ],
 )
-async def test_a_new_group_begins_first_last_or_at_a_time(
+async def test_a_new_group_begins_as_configured(
     topic: str, where: ConsumeFromWhere, offset: int
 ) -> None:
     async with open_broker_and_client() as (broker, client):

@@ -64,9 +64,7 @@ def read_commits(broker: ScriptedPeer) -> Commits:
     return found
 
 
-async def test_offsets_after_the_first_of_a_broker_are_stored_one_way(
-    autojump_clock: object,
-) -> None:
+async def test_offsets_after_the_first_are_stored_one_way(autojump_clock: object) -> None:
     async with open_store() as (store, broker):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(store.persist, ALL)
@@ -80,9 +78,7 @@ async def test_offsets_after_the_first_of_a_broker_are_stored_one_way(
         assert read_commits(broker) == [(2, 9, False)]
 
 
-async def test_offsets_of_released_queues_are_stored_again_with_responses(
-    autojump_clock: object,
-) -> None:
+async def test_offsets_of_released_queues_are_stored_reliably(autojump_clock: object) -> None:
     async with open_store() as (store, broker):
         await store.persist(ALL)
         read_commits(broker)
@@ -122,9 +118,7 @@ async def test_a_silent_broker_delays_the_storing_of_offsets_once(autojump_clock
 
 
 @pytest.mark.parametrize(("never_zero", "sent"), [(False, None), (True, "false")])
-async def test_set_zero_if_not_found_is_sent_only_if_configured(
-    never_zero: bool, sent: str | None
-) -> None:
+async def test_set_zero_if_not_found_is_configurable(never_zero: bool, sent: str | None) -> None:
     async with open_broker_and_client() as (broker, client):
         broker.on(Code.QUERY_CONSUMER_OFFSET, reply(code=ResponseCode.QUERY_NOT_FOUND))
         store = RemoteBrokerOffsetStore(client, "g", never_zero=never_zero)
@@ -163,9 +157,7 @@ async def test_a_zero_of_an_old_broker_is_verified_in_its_whole_table(
         assert offset == await store.fetch(queue)
 
 
-def test_offsets_in_files_need_a_home_or_a_directory(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_offsets_in_files_need_a_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("HOME")
     monkeypatch.setattr(
         "pwd.getpwuid", dict[int, object]().__getitem__

@@ -174,7 +174,7 @@ class Taker:
 
 
 @pytest.mark.parametrize("repeatedly", [False, True])
-async def test_the_master_replaces_a_silent_slave_for_a_while(
+async def test_the_master_replaces_a_silent_slave(
     autojump_clock: object, *, repeatedly: bool
 ) -> None:
     instance = Instance(broker_id=1, silent_address="b:10912")
@@ -226,9 +226,7 @@ async def test_pulls_continue_until_no_message_is_found() -> None:
     [({}, 2, 3), ({"broker_id": 1}, 2, 1), ({"answers_once": True}, 9, 1)],
     ids=["limit", "another broker", "no request can follow"],
 )
-async def test_the_caller_accepts_the_last_response(
-    settings: dict[str, Any], limit: int, pulls: int
-) -> None:
+async def test_the_last_result_is_taken(settings: dict[str, Any], limit: int, pulls: int) -> None:
     instance, taker = Instance(code=FOUND, **settings), Taker(limit)
 
     assert await instance.calls.pull_repeatedly(FIRST, taker.take) is None

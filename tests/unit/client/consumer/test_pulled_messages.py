@@ -185,9 +185,7 @@ def test_messages_of_other_tags_are_not_missed() -> None:
     assert len(read_messages(store_message(6) + POISON, None).unreadable) == 1
 
 
-def test_a_skipped_message_is_a_warning_with_place_and_reason(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_skipped_message_is_logged_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
     report = ReadReport("group")
     pulled = read_messages(store_message(6) + POISON + store_message(8)[:20], ALL)
 
@@ -200,9 +198,7 @@ def test_a_skipped_message_is_a_warning_with_place_and_reason(
     assert report.unreadable == 2
 
 
-def test_an_answer_beyond_its_limit_is_one_warning_for_each_queue(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_response_beyond_its_limit_is_one_warning(caplog: pytest.LogCaptureFixture) -> None:
     report = ReadReport("group")
     pulled = read_messages(pack_message(0, 1000) * 2, ALL, limits=build_limits(1000, 1500))
     assert pulled.stopped_by is not None

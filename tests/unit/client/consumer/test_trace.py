@@ -258,9 +258,7 @@ OPENERS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("flavour", OPENERS)
-async def test_waiting_records_are_sent_when_the_consumer_closes(
-    autojump_clock: object, flavour: str
-) -> None:
+async def test_waiting_records_are_sent_at_the_end(autojump_clock: object, flavour: str) -> None:
     async with world() as (network, client):
         bring_traced_messages(network)
         async with OPENERS[flavour](client, ignore):

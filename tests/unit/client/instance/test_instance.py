@@ -92,9 +92,7 @@ async def test_a_missing_route_is_an_error_but_a_cached_one_stays(opened: World)
         await opened.client.refresh_route("T")
 
 
-async def test_routes_are_refreshed_every_thirty_seconds(
-    opened: World, autojump_clock: object
-) -> None:
+async def test_routes_are_refreshed_regularly(opened: World, autojump_clock: object) -> None:
     producer, consumer, second_consumer = Producer(), Consumer(), Consumer("h", ("U",))
     opened.client.add_producer(producer)
     opened.client.add_consumer(consumer)
@@ -109,9 +107,7 @@ async def test_routes_are_refreshed_every_thirty_seconds(
     assert opened.client.routes.brokers == {}
 
 
-async def test_cached_routes_are_used_while_name_servers_are_down(
-    opened: World, autojump_clock: object
-) -> None:
+async def test_cached_routes_outlast_name_servers(opened: World, autojump_clock: object) -> None:
     opened.client.add_producer(Producer())
     await opened.client.route("T")
     await opened.name_server.go_down()
@@ -142,8 +138,7 @@ async def test_an_unknown_broker_causes_one_more_lookup(opened: World) -> None:
 
 
 async def test_heartbeats_begin_with_a_member_and_reach_slaves_for_consumers(
-    opened: World,
-    autojump_clock: object,
+    opened: World, autojump_clock: object
 ) -> None:
     await opened.client.route("T")
     await trio.sleep(60)
@@ -164,9 +159,7 @@ async def test_heartbeats_begin_with_a_member_and_reach_slaves_for_consumers(
     assert [group.group_name for group in first.consumer_data_set or ()] == ["g"]
 
 
-async def test_a_new_connection_to_a_broker_starts_with_a_heartbeat(
-    opened: World, autojump_clock: object
-) -> None:
+async def test_a_new_connection_gets_a_heartbeat(opened: World, autojump_clock: object) -> None:
     await opened.client.route("T")
     opened.client.add_producer(Producer())
     await opened.master.asked(Code.HEART_BEAT)
@@ -180,9 +173,7 @@ async def test_a_new_connection_to_a_broker_starts_with_a_heartbeat(
     assert len(opened.heartbeats(opened.master)) == count + 1
 
 
-async def test_heartbeats_are_sent_again_after_a_failure(
-    opened: World, autojump_clock: object
-) -> None:
+async def test_failed_heartbeats_are_repeated(opened: World, autojump_clock: object) -> None:
     await opened.client.route("T")
     opened.master.is_up = False
     opened.client.add_producer(Producer())
@@ -215,9 +206,7 @@ async def test_a_group_has_one_member_of_each_kind_in_an_instance(opened: World)
         opened.client.add_consumer(Consumer())
 
 
-async def test_leaving_members_are_unregistered_at_contacted_brokers(
-    autojump_clock: object,
-) -> None:
+async def test_leaving_members_are_unregistered(autojump_clock: object) -> None:
     async with world() as opened:
         await opened.client.route("T")
         producer, consumer = Producer(), Consumer()
@@ -238,9 +227,7 @@ async def test_leaving_members_are_unregistered_at_contacted_brokers(
     ]
 
 
-async def test_removing_a_refused_member_keeps_the_accepted_one(
-    opened: World, autojump_clock: object
-) -> None:
+async def test_removing_a_refused_member_is_harmless(opened: World, autojump_clock: object) -> None:
     await opened.client.route("T")
     producer, consumer = Producer(), Consumer()
     opened.client.add_producer(producer)
@@ -254,9 +241,7 @@ async def test_removing_a_refused_member_keeps_the_accepted_one(
     assert [group for group in opened.master.requests if group.code == Code.UNREGISTER_CLIENT] == []
 
 
-async def test_a_heartbeat_in_flight_does_not_restore_a_leaving_member(
-    autojump_clock: object,
-) -> None:
+async def test_a_heartbeat_does_not_restore_a_leaving_member(autojump_clock: object) -> None:
     handled: list[tuple[Code, list[str | None]]] = []
 
     async def heartbeat(request: RemotingCommand) -> RemotingCommand:

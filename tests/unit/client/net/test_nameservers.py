@@ -191,9 +191,7 @@ async def test_an_impossible_dns_name_is_kept_without_a_lookup() -> None:
         assert names.addresses == (address,)
 
 
-async def test_without_configured_servers_the_address_server_is_queried(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_the_address_server_gives_name_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     urls: list[str] = []
     responses: list[tuple[str, ...] | ClientError] = [ClientError("not now"), ("127.0.0.1:7",)]
 

@@ -67,9 +67,7 @@ async def test_concurrent_requests_share_one_channel() -> None:
         assert pool.in_flight == 0
 
 
-async def test_a_caller_cancelled_while_connecting_leaves_others_the_channel(
-    autojump_clock: object,
-) -> None:
+async def test_a_caller_can_be_cancelled_while_connecting(autojump_clock: object) -> None:
     async with open_network() as network:
         network.peer(PEER).on(Code.GET_MAX_OFFSET, reply(code=7))
 
@@ -175,9 +173,7 @@ async def test_requests_in_flight_end_on_an_invalidated_channel(autojump_clock: 
         assert len(peer.channels) == 1
 
 
-async def test_a_silent_channel_is_dropped_but_not_for_a_slow_request(
-    autojump_clock: object,
-) -> None:
+async def test_a_silent_channel_is_dropped_a_slow_one_is_not(autojump_clock: object) -> None:
     async with open_pool_and_peer() as (pool, peer):
         peer.on(Code.PULL_MESSAGE, None)
         peer.on(Code.GET_MAX_OFFSET, reply())
@@ -195,9 +191,7 @@ async def test_a_silent_channel_is_dropped_but_not_for_a_slow_request(
         assert pool.in_flight == 0
 
 
-async def test_a_broken_connection_fails_its_requests_and_is_replaced(
-    autojump_clock: object,
-) -> None:
+async def test_a_broken_connection_is_replaced(autojump_clock: object) -> None:
     async with open_pool_and_peer() as (pool, peer):
         peer.on(Code.PULL_MESSAGE, None)
         peer.on(Code.GET_MAX_OFFSET, reply())

@@ -128,9 +128,7 @@ async def test_an_outcome_that_cannot_be_sent_is_no_error(single: World) -> None
 
 
 @pytest.mark.parametrize("state", [COMMIT, ROLLBACK, None, ValueError("no")])
-async def test_a_check_is_answered_at_its_broker(
-    state: LocalTransactionState | ValueError | None,
-) -> None:
+async def test_a_check_is_answered(state: LocalTransactionState | ValueError | None) -> None:
     checked: list[StoredMessage] = []
 
     async def check(message: StoredMessage) -> LocalTransactionState | None:
@@ -179,9 +177,7 @@ async def test_a_running_check_is_not_started_again() -> None:
     assert len(checked) == 3
 
 
-async def test_without_a_check_nothing_is_answered(
-    single: World, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_checks_need_a_function(single: World, caplog: pytest.LogCaptureFixture) -> None:
     await single.producer.send(Message("T", b"x"))
     await single.a.send_oneway(CHECK)
     await single.producer.send(Message("T", b"x"))

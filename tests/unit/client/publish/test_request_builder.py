@@ -41,9 +41,7 @@ HEADER: dict[str, Any] = {
     ("compression", "flag"),
     [(CompressionType.ZLIB, 0x301), (CompressionType.LZ4, 0x101), (CompressionType.ZSTD, 0x201)],
 )
-def test_a_body_from_the_threshold_on_is_compressed(
-    compression: CompressionType, flag: int
-) -> None:
+def test_a_body_is_compressed_from_a_threshold(compression: CompressionType, flag: int) -> None:
     config = ProducerConfig(compress_type=compression)
     small = build_outgoing_message(Message("T", bytes(4095)), "K", 5, config)
     compressed = build_outgoing_message(Message("T", bytes(4096)), "K", 5, config)
@@ -87,7 +85,7 @@ FEW: dict[str, Any] = {"tags": "t%", "keys": ("a", 'b"'), "flag": -1, "wait_stor
     ],
 )
 @pytest.mark.parametrize("namespace", ["", "ns"])
-def test_a_request_written_with_a_form_is_the_command(
+def test_a_prepared_request_is_the_command(
     message: Message, prepared: bool, namespace: str
 ) -> None:
     client = ClientConfig(namesrv_addr="a:1")

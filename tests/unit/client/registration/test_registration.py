@@ -132,9 +132,7 @@ async def test_a_returning_name_server_gets_the_registration(autojump_clock: obj
         assert list(registration.failures) == [SECOND]
 
 
-async def test_without_force_only_outdated_name_servers_get_the_topics(
-    autojump_clock: object,
-) -> None:
+async def test_only_outdated_name_servers_get_the_topics(autojump_clock: object) -> None:
     async with open_registered(RegistrationSettings(force_register=False)) as (
         registration,
         first,
@@ -204,7 +202,7 @@ async def test_a_registration_in_parts_has_a_version_for_each(
 @pytest.mark.parametrize(
     ("old", "code"), [(True, Code.QUERY_DATA_VERSION), (False, Code.BROKER_HEARTBEAT)]
 )
-async def test_a_group_with_an_acting_master_sends_heartbeats(
+async def test_an_acting_master_has_heartbeats(
     autojump_clock: object, old: bool, code: Code
 ) -> None:
     settings = RegistrationSettings(enable_acting_master=True, old_name_servers=old)

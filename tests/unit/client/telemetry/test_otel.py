@@ -214,9 +214,7 @@ async def test_an_invalid_message_was_not_sent(telemetry: Telemetry) -> None:
     assert telemetry.points(SENT) == []
 
 
-async def test_topics_of_a_namespace_are_named_as_the_application_names_them(
-    telemetry: Telemetry,
-) -> None:
+async def test_topics_in_spans_have_no_namespace(telemetry: Telemetry) -> None:
     await send(telemetry.hook, Message("T", b"x"), namespace="n")
     span = telemetry.spans()[0]
     assert span.name == "send T"
@@ -309,9 +307,7 @@ async def consume(
     return telemetry.spans()
 
 
-async def test_a_handler_continues_the_trace_of_the_producer(
-    telemetry: Telemetry, autojump_clock: object
-) -> None:
+async def test_a_handler_continues_a_trace(telemetry: Telemetry, autojump_clock: object) -> None:
     contexts: list[trace.SpanContext] = []
 
     async def handle(*_: object) -> None:
@@ -343,7 +339,7 @@ async def test_a_handler_continues_the_trace_of_the_producer(
     assert {series["messaging.operation.name"] for series, _ in operations} == {"pull", "commit"}
 
 
-async def test_the_names_of_a_consumer_have_no_namespace_either(
+async def test_consumer_names_have_no_namespace(
     telemetry: Telemetry, autojump_clock: object
 ) -> None:
     (span,) = await consume(telemetry, make_messages(topic="n%orders"), namespace="n")
@@ -354,9 +350,7 @@ async def test_the_names_of_a_consumer_have_no_namespace_either(
         assert [names_and_values[name] for name in names] == ["orders", "g"]
 
 
-async def test_a_message_without_context_begins_a_trace(
-    telemetry: Telemetry, autojump_clock: object
-) -> None:
+async def test_a_call_can_begin_a_trace(telemetry: Telemetry, autojump_clock: object) -> None:
     with telemetry.tracer.start_as_current_span("the whole program"):
         spans = await consume(telemetry, make_messages())
     assert spans[0].parent is None
@@ -370,9 +364,7 @@ async def test_a_call_with_several_messages_is_linked_to_them(autojump_clock: ob
 
 
 @pytest.mark.parametrize("outcome", [ConsumeConcurrentlyStatus.RECONSUME_LATER, ValueError("x")])
-async def test_a_failed_call_has_an_error_type_and_a_settlement(
-    autojump_clock: object, outcome: Any
-) -> None:
+async def test_a_failed_call_has_an_error_type(autojump_clock: object, outcome: Any) -> None:
     async def handle(*_: object) -> Any:
         await trio.lowlevel.checkpoint()
         if isinstance(outcome, Exception):
@@ -407,8 +399,7 @@ async def test_popped_messages_are_settled_in_their_trace(autojump_clock: object
 
 
 async def test_commits_of_an_application_are_settlements_in_its_trace(
-    telemetry: Telemetry,
-    autojump_clock: object,
+    telemetry: Telemetry, autojump_clock: object
 ) -> None:
     config = LitePullConsumerConfig(auto_commit=False)
     async with world(hooks=[telemetry.hook]) as (network, client):
@@ -440,9 +431,7 @@ async def test_commits_in_the_background_have_spans_if_configured(
     assert [span.parent for span in commits] == [None] * background_spans
 
 
-async def test_a_poll_has_a_span_and_counts_its_messages(
-    telemetry: Telemetry, autojump_clock: object
-) -> None:
+async def test_a_poll_has_a_span_and_a_count(telemetry: Telemetry, autojump_clock: object) -> None:
     async with world(hooks=[telemetry.hook]) as (network, client):
         bring_messages(network, make_messages(2, traceparent=PARENT))
         async with open_lite_pull_consumer(client, "g") as consumer:

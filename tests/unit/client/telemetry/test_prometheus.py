@@ -64,9 +64,7 @@ async def test_sends_are_counted_and_timed_by_their_result(metrics: Metrics) -> 
     assert metrics.value("rocketmq_client_send_retries_total", topic="T") == 2
 
 
-async def test_the_buckets_are_those_of_java_s_client(
-    metrics: Metrics, autojump_clock: object
-) -> None:
+async def test_the_buckets_are_those_of_java(metrics: Metrics, autojump_clock: object) -> None:
     async with producer_fakes.world(client={"hooks": [metrics.hook]}) as opened:
         await opened.producer.send(Message("T", b"x"))
     async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
@@ -89,7 +87,7 @@ async def test_the_buckets_are_those_of_java_s_client(
     }
 
 
-async def test_the_guide_has_each_metric_with_its_labels(
+async def test_the_guide_has_every_metric_and_label(
     metrics: Metrics, autojump_clock: object
 ) -> None:
     async def later(*_: object) -> ConsumeConcurrentlyStatus:
@@ -151,9 +149,7 @@ async def test_the_state_of_a_client_is_shown_until_it_closes(metrics: Metrics) 
 GROUP = {"topic": "orders", "consumer_group": "g"}
 
 
-async def test_handled_messages_are_counted_by_their_own_result(
-    metrics: Metrics, autojump_clock: object
-) -> None:
+async def test_handled_messages_are_counted(metrics: Metrics, autojump_clock: object) -> None:
     async def first_only(_: object, context: Any) -> ConsumeConcurrentlyStatus:
         await trio.lowlevel.checkpoint()
         context.ack_index = 0
@@ -178,9 +174,7 @@ LAG = "rocketmq_client_consumer_lag_messages"
 
 
 @pytest.mark.parametrize("flavour", ["concurrent", "pop"])
-async def test_cached_messages_and_lag_of_a_consumer_are_shown(
-    autojump_clock: object, flavour: str
-) -> None:
+async def test_the_backlog_of_a_consumer_is_shown(autojump_clock: object, flavour: str) -> None:
     metrics, release = Metrics(), trio.Event()
 
     async def wait(*_: object) -> None:
@@ -204,9 +198,8 @@ async def test_cached_messages_and_lag_of_a_consumer_are_shown(
         assert metrics.value("rocketmq_client_settled_messages_total", **settled) == 3
 
 
-async def test_cached_messages_and_lag_of_a_lite_pull_consumer_are_shown(
-    metrics: Metrics,
-    autojump_clock: object,
+async def test_the_backlog_of_a_lite_pull_consumer_is_shown(
+    metrics: Metrics, autojump_clock: object
 ) -> None:
     async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
         bring_messages(network, make_messages(3), end=3)

@@ -70,9 +70,7 @@ def test_a_value_that_is_null_counts_as_missing() -> None:
     ("text", "expected"),
     [("true", True), ("TRUE", True), ("tRue", True), ("1", False), ("", False), ("yes", False)],
 )
-def test_a_boolean_is_true_in_any_letter_case_and_otherwise_false(
-    text: str, expected: bool
-) -> None:
+def test_a_boolean_is_true_in_any_letter_case(text: str, expected: bool) -> None:
     header = decode_header(GetRouteInfoRequestHeader, {"acceptStandardJsonOnly": text})
 
     assert header.accept_standard_json_only is expected
@@ -106,9 +104,7 @@ def test_java_names_that_no_rule_gives_are_kept() -> None:
     ("text", "expected"),
     [("upper", BoundaryType.UPPER), ("UPPER", BoundaryType.UPPER), ("x", BoundaryType.LOWER)],
 )
-def test_a_boundary_is_upper_in_any_letter_case_and_otherwise_lower(
-    text: str, expected: BoundaryType
-) -> None:
+def test_a_boundary_is_upper_in_any_letter_case(text: str, expected: BoundaryType) -> None:
     header = decode_header(SearchOffsetRequestHeader, {"boundaryType": text})
 
     assert header.boundary_type is expected

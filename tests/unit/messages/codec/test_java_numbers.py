@@ -48,9 +48,7 @@ MANY = "1" + "0" * 41
         ("1." + "0" * 40, 1, 1),
     ],
 )
-def test_the_digits_before_a_suffix_are_kept_if_they_fit(
-    text: str, as_int: object, as_long: object
-) -> None:
+def test_digits_before_a_suffix_are_kept(text: str, as_int: object, as_long: object) -> None:
     assert read(AckMsg, "queue_id", text) == as_int
     assert read(AckMsg, "ack_offset", text) == as_long
 
@@ -114,9 +112,7 @@ def test_a_text_with_separators_is_read_as_javas_number_format_does(
         ('{"val":true}', 0, REFUSED),
     ],
 )
-def test_an_array_or_object_in_place_of_an_integer_holds_32_bits(
-    text: str, as_int: object, as_long: object
-) -> None:
+def test_arrays_and_objects_are_read_as_32_bits(text: str, as_int: object, as_long: object) -> None:
     assert read(AckMsg, "queue_id", text) == as_int
     assert read(AckMsg, "ack_offset", text) == as_long
 

@@ -173,7 +173,7 @@ VALUES: dict[tuple[type[Any], str], dict[str, Any]] = {
 
 
 @pytest.mark.parametrize(("cls", "member", "text", "expected"), list_cases(VALUES))
-def test_a_value_of_each_type_is_read_as_by_java(
+def test_each_type_is_read_as_by_java(
     cls: type[Any], member: str, text: str, expected: object
 ) -> None:
     assert read(cls, member, text) == expected
@@ -247,9 +247,7 @@ def test_a_long_has_64_bits_and_a_byte_8() -> None:
         ('"300"', 44),
     ],
 )
-def test_java_keeps_the_last_eight_bits_of_a_number_in_the_place_of_a_byte(
-    text: str, expected: int
-) -> None:
+def test_a_byte_has_the_last_eight_bits_of_a_number(text: str, expected: int) -> None:
     assert decode_body(PopCheckPoint, b'{"n":%b}' % text.encode()) == PopCheckPoint(num=expected)
 
 

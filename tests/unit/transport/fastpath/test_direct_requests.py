@@ -129,9 +129,7 @@ async def test_the_channel_reports_the_end() -> None:
         assert ask(channel) is None
 
 
-async def test_a_socket_that_cannot_be_read_is_left_to_the_channel(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_failing_read_is_left_to_the_channel(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(descriptor: int, size: int) -> bytes:
         raise ConnectionResetError(descriptor, size)
 
@@ -152,9 +150,7 @@ async def test_a_large_request_is_written_by_the_channel() -> None:
         assert ask(channel) is None
 
 
-async def test_a_refused_write_is_repeated_by_the_channel(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_refused_write_is_repeated_by_the_channel(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(descriptor: int, data: bytes) -> int:
         raise BlockingIOError(descriptor, len(data))
 

@@ -155,9 +155,7 @@ async def test_it_is_not_taken_with_an_instrument() -> None:
         assert bypass.is_ready()
 
 
-async def test_it_is_not_taken_with_a_clock_that_jumps(
-    autojump_clock: MockClock,
-) -> None:
+async def test_it_is_not_taken_with_a_clock_that_jumps(autojump_clock: MockClock) -> None:
     async with open_bypass() as (bypass, _):
         assert not bypass.is_ready()
         autojump_clock.autojump_threshold = float("inf")

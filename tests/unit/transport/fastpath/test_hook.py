@@ -13,7 +13,7 @@ from tests.support.tcp_pair import open_sequential_channel
 
 
 @pytest.mark.parametrize(("value", "is_on"), [("", True), ("on", True), ("off", False)])
-def test_the_environment_turns_it_off(
+def test_the_environment_has_a_switch(
     value: str, is_on: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(hook.SWITCH, value)
@@ -22,7 +22,7 @@ def test_the_environment_turns_it_off(
 
 
 @pytest.mark.parametrize("value", ["0", "false", "OFF"])
-def test_another_value_of_the_environment_is_an_error(
+def test_another_value_of_the_switch_is_an_error(
     value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(hook.SWITCH, value)
@@ -31,9 +31,7 @@ def test_another_value_of_the_environment_is_an_error(
         hook.is_switched_on()
 
 
-async def test_a_channel_without_it_sends_and_receives_with_the_reader_task(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_channel_without_it_uses_the_reader_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hook, "is_on", False)
 
     async with open_sequential_channel() as (channel, _):

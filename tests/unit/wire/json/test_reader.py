@@ -189,9 +189,7 @@ def test_a_real_is_written_as_it_was_read() -> None:
 
 @pytest.mark.parametrize(("sign", "queue"), [("", sys.float_info.max), ("-", -sys.float_info.max)])
 @pytest.mark.parametrize("exact", [False, True])
-def test_a_number_beyond_all_doubles_in_a_key_is_the_largest_double(
-    sign: str, queue: float, exact: bool
-) -> None:
+def test_a_huge_number_in_a_key_is_the_largest_double(sign: str, queue: float, exact: bool) -> None:
     value = loads(b'{{"queueId":%b3E400,"of":[1.5]}:1}' % sign.encode(), exact=exact)
     assert isinstance(value, dict)
     key = loads(next(iter(value)).encode())

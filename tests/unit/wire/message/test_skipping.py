@@ -154,9 +154,7 @@ def test_a_body_between_the_two_limits_is_read_alone() -> None:
 
 
 @pytest.mark.parametrize("limits", [StoredLimits(max_messages=2), StoredLimits(max_properties=2)])
-def test_a_limit_of_all_messages_ends_the_reading_before_it_is_exceeded(
-    limits: StoredLimits,
-) -> None:
+def test_a_limit_of_all_messages_is_not_exceeded(limits: StoredLimits) -> None:
     data = b"".join(map(store_message, range(3)))
 
     read = StoredMessageReader(limits).read(data)
@@ -184,9 +182,7 @@ def test_messages_that_are_skipped_count_as_well() -> None:
     assert len(read.rest) == 2 * len(POISONED["no zlib stream"])
 
 
-def test_a_package_that_is_missing_is_no_fault_of_the_message(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_missing_package_is_no_fault_of_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
     data = store_message(1) + store_message(2, b"text", LZ4, compress=True)
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
 

@@ -443,9 +443,7 @@ def test_offsets_of_an_inner_batch_wrap_like_a_long_of_java() -> None:
     ("outer", "inner"),
     [(None, "true"), ("true", "true"), ("TRUE", "true"), ("false", "false"), ("yes", "false")],
 )
-def test_unwrapped_messages_have_the_wait_property_of_the_batch(
-    outer: str | None, inner: str
-) -> None:
+def test_unwrapped_messages_have_the_wait_property(outer: str | None, inner: str) -> None:
     batch = encode_batch([BatchMessage(body=b"x")])
     message = replace(HELLO, body=batch, sys_flag=0xC0, properties={"WAIT": outer})
 

@@ -125,9 +125,7 @@ async def test_messages_of_a_pop_during_close_are_returned(autojump_clock: objec
     assert took == pytest.approx(0.25)
 
 
-async def test_close_returns_waiting_messages_and_awaits_running_handlers(
-    autojump_clock: object,
-) -> None:
+async def test_close_returns_waiting_messages_and_awaits_handlers(autojump_clock: object) -> None:
     first = StoredMessage(topic="T", body=b"1", reconsume_times=1)
     ended: list[StoredMessage] = []
 
@@ -143,9 +141,7 @@ async def test_close_returns_waiting_messages_and_awaits_running_handlers(
     assert took == pytest.approx(3)
 
 
-async def test_close_returns_messages_that_wait_for_a_hanging_handler(
-    autojump_clock: object,
-) -> None:
+async def test_close_returns_messages_behind_a_hanging_handler(autojump_clock: object) -> None:
     first, second = StoredMessage(topic="T", body=b"1"), StoredMessage(topic="T", body=b"2")
 
     async def never(message: StoredMessage) -> None:

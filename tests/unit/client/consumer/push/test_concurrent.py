@@ -58,9 +58,7 @@ async def open_consumption(listener: Listener, **settings: Any) -> AsyncGenerato
         yield Consumption(nursery, listener, **settings)
 
 
-async def test_messages_of_handlers_that_never_wait_leave_the_window_together(
-    autojump_clock: object,
-) -> None:
+async def test_messages_of_fast_handlers_leave_together(autojump_clock: object) -> None:
     handled: list[int] = []
 
     async def listener(messages: Sequence[StoredMessage], _: object) -> None:
@@ -115,9 +113,7 @@ async def test_offsets_are_committed_while_a_handler_waits(autojump_clock: objec
         assert stuck.queue_offset == 3
 
 
-async def test_the_handler_of_a_queue_that_moved_away_commits_nothing(
-    autojump_clock: object,
-) -> None:
+async def test_the_handler_of_a_dropped_queue_commits_nothing(autojump_clock: object) -> None:
     async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         consumption.window.dropped = True
 
@@ -202,7 +198,7 @@ async def test_a_message_that_cannot_be_sent_back_is_retried_locally(
 @pytest.mark.parametrize(
     "is_queue", [True, False], ids=["a queue is given up", "the consumer ends"]
 )
-async def test_running_handlers_finish_and_no_other_starts(
+async def test_running_handlers_finish_at_the_end(
     autojump_clock: object, *, is_queue: bool
 ) -> None:
     handled: list[int] = []
@@ -224,9 +220,7 @@ async def test_running_handlers_finish_and_no_other_starts(
         assert consumption.offsets.updates[-1] == 2
 
 
-async def test_messages_of_a_handler_that_is_cancelled_stay_in_the_window(
-    autojump_clock: object,
-) -> None:
+async def test_messages_of_a_cancelled_handler_stay_in_the_window(autojump_clock: object) -> None:
     async def listener(messages: Sequence[StoredMessage], _: object) -> None:
         if messages[0].queue_offset == 2:
             await trio.sleep_forever()
@@ -238,9 +232,7 @@ async def test_messages_of_a_handler_that_is_cancelled_stay_in_the_window(
     assert consumption.window.first_offset == 2
 
 
-async def test_each_wait_notifies_and_results_and_errors_are_passed_on(
-    autojump_clock: object,
-) -> None:
+async def test_each_wait_notifies_and_results_are_passed_on(autojump_clock: object) -> None:
     waits: list[float] = []
 
     async def work() -> str:

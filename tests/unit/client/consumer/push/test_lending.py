@@ -101,9 +101,7 @@ async def test_there_is_one_part_for_each_handler() -> None:
         assert library.offsets.updates == [1]
 
 
-async def test_an_application_gets_large_parts_and_fewer_when_it_is_slow(
-    mock_clock: trio.testing.MockClock,
-) -> None:
+async def test_a_slow_application_gets_fewer_parts(mock_clock: trio.testing.MockClock) -> None:
     async with open_library(MAX_PART * 30, threads=16) as library:
         mock_clock.jump(2 * SLOW)
         assert library.sizes() == [MAX_PART] * 16

@@ -53,9 +53,7 @@ class Consumption:
         return queue
 
 
-async def test_queues_with_fast_handlers_take_turns_in_order(
-    autojump_clock: object,
-) -> None:
+async def test_queues_with_fast_handlers_take_turns_in_order(autojump_clock: object) -> None:
     handled: list[tuple[int, int]] = []
 
     async def listener(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
@@ -75,9 +73,7 @@ async def test_queues_with_fast_handlers_take_turns_in_order(
         assert consumption.locks.calls == 2
 
 
-async def test_a_failed_orderly_message_is_retried_first_after_a_pause(
-    autojump_clock: object,
-) -> None:
+async def test_a_failed_orderly_message_is_retried_first(autojump_clock: object) -> None:
     tries: list[tuple[int, int]] = []
 
     async def listener(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
@@ -96,9 +92,7 @@ async def test_a_failed_orderly_message_is_retried_first_after_a_pause(
         assert consumption.offsets.by_queue[queue] == 3
 
 
-async def test_the_message_of_a_handler_that_is_cancelled_waits_again(
-    autojump_clock: object,
-) -> None:
+async def test_the_message_of_a_cancelled_handler_waits_again(autojump_clock: object) -> None:
     async def listener(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
         if messages[0].queue_offset == 1:
             await trio.sleep_forever()
