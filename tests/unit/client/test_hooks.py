@@ -200,13 +200,9 @@ async def test_a_hook_may_change_the_messages() -> None:
     async with producer_fakes.world(client={"hooks": [Marking()]}) as opened:
         await opened.producer.send(Message("T", b"x", properties={"own": "1"}))
         await opened.producer.send(Message("T", b"x"))
-        sent = [
-            decode_properties((properties.ext_fields or {})["i"]) for properties in opened.sent()
-        ]
-    assert [(properties.get("own"), properties["mark"]) for properties in sent] == [
-        ("1", "m"),
-        (None, "m"),
-    ]
+        sent = [decode_properties((request.ext_fields or {})["i"]) for request in opened.sent()]
+    marks = [(properties.get("own"), properties["mark"]) for properties in sent]
+    assert marks == [("1", "m"), (None, "m")]
 
 
 async def test_the_error_of_a_hook_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -295,9 +291,7 @@ async def test_hooks_see_pulls_that_fail(hook: Recorder, autojump_clock: object)
             await trio.sleep(1.5)
         async with consumer("pop", client):
             await trio.sleep(1.5)
-    assert {f"{operation} orders at b: BrokerError" for operation in ("pull", "pop")} <= set(
-        hook.lines
-    )
+    assert {f"{name} orders at b: BrokerError" for name in ("pull", "pop")} <= set(hook.lines)
 
 
 @pytest.mark.parametrize("refused", [False, True], ids=["stored", "refused"])

@@ -11,11 +11,9 @@ from rocketwire.serving.limits import ConnectionTooSlow
 from rocketwire_namesrv.config.config import Config
 
 
-@pytest.mark.parametrize(
-    ("amount", "limit", "beyond"), [(1, 1, False), (2, 1, True), (2, 0, False)]
-)
-def test_zero_is_no_limit(amount: int, limit: int, beyond: bool) -> None:
-    assert exceeds(amount, limit) is beyond
+@pytest.mark.parametrize(("amount", "limit", "above"), [(1, 1, False), (2, 1, True), (2, 0, False)])
+def test_zero_is_no_limit(amount: int, limit: int, above: bool) -> None:
+    assert exceeds(amount, limit) is above
     assert not exceeds(amount, -1)
 
 

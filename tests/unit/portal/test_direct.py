@@ -201,9 +201,9 @@ def test_many_sends_share_a_connection_and_keep_their_order(dialect: str) -> Non
 @pytest.mark.parametrize("dialect", LOOPS)
 def test_sends_of_a_turn_beyond_the_limit_go_through_trio(dialect: str) -> None:
     async def scenario(cluster: TcpCluster, producer: aio.Producer) -> None:
-        count = MAX_UNSENT // 2000
+        total = MAX_UNSENT // 2000
         sends = [
-            asyncio.create_task(producer.send(Message("t", bytes(4000)))) for _ in range(count)
+            asyncio.create_task(producer.send(Message("t", bytes(4000)))) for _ in range(total)
         ]
         await asyncio.sleep(0)
         (connection,) = own_connections(producer)

@@ -217,9 +217,7 @@ async def test_a_batch_has_records_of_its_traced_messages(records: Records) -> N
 
 def read_sends(network: MemoryNetwork) -> list[str]:
     """The bodies of all trace messages that were sent, and by which groups."""
-    requests = [
-        record for record in network.peer(BROKER).requests if record.code == Code.SEND_MESSAGE_V2
-    ]
+    requests = [sent for sent in network.peer(BROKER).requests if sent.code == Code.SEND_MESSAGE_V2]
     for record in requests:
         fields = record.ext_fields or {}
         assert fields["b"] == TRACE_TOPIC

@@ -71,9 +71,7 @@ ODD: list[dict[str, Any]] = [
 def serve(network: MemoryNetwork, contents: Sequence[dict[str, Any]]) -> None:
     """Let the only queue of the topic have these messages, of which four come at once."""
     message = StoredMessage(topic="orders", body=b"garbage", properties={"UNIQ_KEY": "ID"})
-    messages = [
-        replace(message, queue_offset=offset, **content) for offset, content in enumerate(contents)
-    ]
+    messages = [replace(message, queue_offset=n, **content) for n, content in enumerate(contents)]
     popped = iter(range(0, len(messages), 4))
 
     async def answer(request: RemotingCommand) -> RemotingCommand:

@@ -181,9 +181,7 @@ async def test_spans_of_transactions_and_batches(telemetry: Telemetry) -> None:
             Message("T", b"x"), lambda _message, _result: LocalTransactionState.COMMIT_MESSAGE
         )
         await opened.producer.send_batch([Message("T", b"x"), Message("T", b"y")])
-        (request,) = (
-            request for request in opened.sent() if request.code == Code.SEND_BATCH_MESSAGE
-        )
+        (request,) = (sent for sent in opened.sent() if sent.code == Code.SEND_BATCH_MESSAGE)
     half, batch = telemetry.spans()
     assert attributes_of(half)["messaging.rocketmq.message.type"] == "transaction"
     assert (request.body or b"").count(traceparent_of(batch).encode()) == 2

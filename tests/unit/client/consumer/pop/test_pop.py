@@ -25,9 +25,7 @@ def message(offset: int, body: bytes = b"one", tag: str = "a") -> StoredMessage:
 
 
 def batch(offset: int, *tags: str, number: int | None = None) -> StoredMessage:
-    inner = [
-        BatchMessage(body=b"%d" % index, properties={"TAGS": tag}) for index, tag in enumerate(tags)
-    ]
+    inner = [BatchMessage(body=b"%d" % n, properties={"TAGS": tag}) for n, tag in enumerate(tags)]
     return replace(
         message(offset, encode_batch(inner)),
         sys_flag=INNER_BATCH,

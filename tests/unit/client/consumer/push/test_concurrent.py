@@ -195,9 +195,7 @@ async def test_a_message_that_cannot_be_sent_back_is_retried_locally(
         assert consumption.offsets.updates[-1] == 3
 
 
-@pytest.mark.parametrize(
-    "is_queue", [True, False], ids=["a queue is given up", "the consumer ends"]
-)
+@pytest.mark.parametrize("is_queue", [True, False], ids=["a dropped queue", "the consumer ends"])
 async def test_running_handlers_finish_at_the_end(
     autojump_clock: object, *, is_queue: bool
 ) -> None:

@@ -64,7 +64,7 @@ async def test_queues_with_fast_handlers_take_turns_in_order(autojump_clock: obj
         queues = [consumption.bring(number, 200) for number in range(2)]
         await trio.testing.wait_all_tasks_blocked()
         for number, queue in enumerate(queues):
-            assert [offset for queue_id, offset in handled if queue_id == number] == list(
+            assert [offset for at_queue, offset in handled if at_queue == number] == list(
                 range(200)
             )
             assert consumption.offsets.by_queue[queue] == 200
