@@ -367,38 +367,39 @@ def test_a_damaged_compressed_body_is_refused_with_its_message_place() -> None:
 # ---------------------------------------------------------------------------- limits
 
 
-def test_more_messages_than_allowed_are_refused_even_without_strictness() -> None:
-    limits = StoredLimits(max_messages=2)
-
-    assert len(decode_stored_messages(RAW * 2, limits=limits)) == 2
-    for strict in (True, False):
-        with pytest.raises(LimitExceededError, match="more than 2 messages"):
-            decode_stored_messages(RAW * 3, limits=limits, strict=strict)
-
-
-def test_more_properties_than_allowed_are_refused_even_without_strictness() -> None:
-    limits = StoredLimits(max_properties=4)
-
-    assert len(decode_stored_messages(RAW * 2, limits=limits)) == 2
-    for strict in (True, False):
-        with pytest.raises(LimitExceededError, match="more than 4 properties") as caught:
-            decode_stored_messages(RAW * 3, limits=limits, strict=strict)
-        assert (caught.value.path, caught.value.offset) == ("messages[2]", 2 * len(RAW))
-
-
 def pack_zeros(size: int) -> bytes:
     message = replace(HELLO, body=bytes(size), sys_flag=0x301)
     return encode_stored_message(message, compress=True)
 
 
-def test_a_body_inflates_to_its_limit_at_most() -> None:
-    limits = StoredLimits(max_body=1000)
-
-    assert len(decode_stored_messages(pack_zeros(1000), limits=limits)) == 1
-    for strict in (True, False):
-        with pytest.raises(LimitExceededError) as caught:
-            decode_stored_messages(RAW + pack_zeros(1001), limits=limits, strict=strict)
-        assert (caught.value.path, caught.value.offset) == ("messages[1].body", len(RAW))
+@pytest.mark.parametrize(
+    ("limits", "allowed", "excess", "path", "text"),
+    [
+        (StoredLimits(max_messages=2), RAW * 2, RAW, None, "more than 2 messages"),
+        (StoredLimits(max_properties=4), RAW * 2, RAW, "messages[2]", "more than 4 properties"),
+        (
+            StoredLimits(max_body=1000),
+            RAW + pack_zeros(1000),
+            pack_zeros(1001),
+            "messages[2].body",
+            "more than 1000 bytes",
+        ),
+    ],
+)
+@pytest.mark.parametrize("strict", [True, False])
+def test_each_limit_is_allowed_and_no_more(
+    limits: StoredLimits,
+    allowed: bytes,
+    excess: bytes,
+    path: str | None,
+    text: str,
+    *,
+    strict: bool,
+) -> None:
+    assert len(decode_stored_messages(allowed, limits=limits, strict=strict)) == 2
+    with pytest.raises(LimitExceededError, match=text) as caught:
+        decode_stored_messages(allowed + excess, limits=limits, strict=strict)
+    assert (caught.value.path, caught.value.offset) == (path, len(allowed))
 
 
 def test_all_bodies_together_inflate_to_their_limit_at_most() -> None:
