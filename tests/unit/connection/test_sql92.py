@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.sql92 import (
-    MAX_DEPTH,
-    MAX_LENGTH,
-    IllegalExpressionError,
-    compile_expression,
-)
+from rocketwire.sql92 import MAX_DEPTH, MAX_LENGTH, IllegalExpressionError, compile_expression
 
 MESSAGES = (
     {"a": "3"},

@@ -63,8 +63,7 @@ def test_an_old_record_of_a_send_has_no_offset_id() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "\x02", "Pub", "Pub\x01x", "Nothing\x011\x02", text("SubBefore", "x", *"abcdef")],
+    "text", ["", "\x02", "Pub", "Pub\x01x", "Nothing\x011\x02", text("SubBefore", "x", *"abcdef")]
 )
 def test_invalid_records_are_left_out(text: str) -> None:
     assert read_trace(text) == []

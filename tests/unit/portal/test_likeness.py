@@ -20,9 +20,7 @@ FOR_THE_INSTANCE = {
 """Methods for the client instance and its hooks, not for applications."""
 
 FOR_FACADES = {"allows_direct_sends", "consumption", "send_unhooked", "sender", "use_hooks"}
-MISSING = {
-    "NameServers": {"connect_soon", "probe", "refresh", "update"},
-}
+MISSING = {"NameServers": {"connect_soon", "probe", "refresh", "update"}}
 """Methods for background work, which a facade does not have."""
 
 CLASSES = ["Producer", "PushConsumer", "PopConsumer", "LitePullConsumer", "NameServers"]

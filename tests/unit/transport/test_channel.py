@@ -192,10 +192,7 @@ async def test_waiting_to_send_ends_at_the_deadline(autojump_clock: object) -> N
 
 async def test_waiting_to_send_ends_with_the_connection() -> None:
     errors: list[ChannelError] = []
-    async with (
-        open_pair(lockstep_stream_pair) as (channel, peer),
-        trio.open_nursery() as nursery,
-    ):
+    async with open_pair(lockstep_stream_pair) as (channel, peer), trio.open_nursery() as nursery:
 
         async def send() -> None:
             try:
@@ -596,10 +593,7 @@ async def test_a_channel_over_tls(contexts: tuple[ssl.SSLContext, ssl.SSLContext
         peer = Peer(trio.SSLStream(stream, server, server_side=True))
         await peer.answer(await peer.next())
 
-    async with (
-        serve_tcp(serve) as port,
-        open_channel("127.0.0.1", port, tls=client) as channel,
-    ):
+    async with serve_tcp(serve) as port, open_channel("127.0.0.1", port, tls=client) as channel:
         assert (await channel.request(ASK)).code == 205
 
 

@@ -17,13 +17,7 @@ from rocketwire.errors import (
     UnknownHeaderTypeError,
 )
 from rocketwire.flags import CommandFlag
-from rocketwire.wire.command import (
-    CommandDecoder,
-    RemotingCommand,
-    decode,
-    decode_frame,
-    encode,
-)
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, decode_frame, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, RawFrame
 
 JSON, ROCKETMQ = SerializeType.JSON, SerializeType.ROCKETMQ

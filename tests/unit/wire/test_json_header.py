@@ -19,13 +19,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.header_fields import Language
 
 NOTHING = HeaderFields(
-    code=0,
-    language=LanguageCode.JAVA,
-    version=0,
-    opaque=0,
-    flag=0,
-    remark=None,
-    ext_fields=None,
+    code=0, language=LanguageCode.JAVA, version=0, opaque=0, flag=0, remark=None, ext_fields=None
 )
 
 # NettyEncoder of 5.3.3, request 105
@@ -298,10 +292,7 @@ def test_text_members_take_any_value_as_its_text(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        *[("null", None), ('""', None), ('"null"', None)],
-        *[("{}", {}), ('{"a":"b"}', {"a": "b"})],
-    ],
+    [*[("null", None), ('""', None), ('"null"', None)], *[("{}", {}), ('{"a":"b"}', {"a": "b"})]],
 )
 def test_ext_fields_may_be_missing_or_empty(text: str, expected: dict[str, str] | None) -> None:
     assert expected == decode_json_header(f'{{"extFields":{text}}}'.encode()).ext_fields

@@ -20,10 +20,7 @@ from rocketwire.wire.message.ids import (
 )
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.properties import decode_properties, encode_properties
-from rocketwire.wire.message.stored import (
-    encode_stored_message,
-    unwrap_inner_batch,
-)
+from rocketwire.wire.message.stored import encode_stored_message, unwrap_inner_batch
 from tests.fuzz.headers import neutral
 from tests.fuzz.messages import show
 from tests.support import vectors as javavectors

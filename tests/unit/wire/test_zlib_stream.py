@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, LimitExceededError, TruncatedError
-from rocketwire.wire.zlib_stream import (
-    RATIO_COUNTS_FROM,
-    STEP,
-    deflate,
-    inflate,
-    looks_like_zlib,
-)
+from rocketwire.wire.zlib_stream import RATIO_COUNTS_FROM, STEP, deflate, inflate, looks_like_zlib
 
 # Java: CompressorFactory ZLIB, level 5, of 64 times the letter a (release 5.5.0)
 SIXTY_FOUR_A = bytes.fromhex("785e4b4ca40c0000148d1841")

@@ -47,7 +47,7 @@ from tests.support.fakes import producer_fakes
 from tests.support.fakes.consumer_fakes import world
 
 
-def untyped(function: object) -> Any:
+def as_any(function: object) -> Any:
     """A class or function as programs call it that no type checker reads."""
     return function
 
@@ -116,7 +116,7 @@ def test_equivalent_types_are_accepted() -> None:
     assert Message("o", memoryview(b"xy"), delay_seconds=3, sharding_key="k").body == b"xy"
     assert Message("o", b"x", keys="a").joined_keys == "a"
     assert Message("o", b"x", keys=["a"], properties={"a": "b"}).joined_keys == "a"
-    assert untyped(Message)("o", b"x", keys=frozenset("a"), properties=None, flag=2).flag == 2
+    assert as_any(Message)("o", b"x", keys=frozenset("a"), properties=None, flag=2).flag == 2
 
 
 async def test_every_send_refuses_other_types_than_messages() -> None:
@@ -142,36 +142,36 @@ async def test_every_send_refuses_other_types_than_messages() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: untyped(ClientConfig)(namesrv_addr=9876),
-        lambda: untyped(ClientConfig)(namesrv_addr=b"a:1"),
-        lambda: untyped(ClientConfig)(namesrv_addr=["a:1", 5]),
-        lambda: untyped(ClientConfig)(credentials=("a", "b")),
-        lambda: untyped(ClientConfig)(tls=True),
-        lambda: untyped(ClientConfig)(instance_name=None),
-        lambda: untyped(ClientConfig)(unit_mode="true"),
-        lambda: untyped(ClientConfig)(version=True),
-        lambda: untyped(ClientConfig)(connect_timeout="3"),
-        lambda: untyped(ClientConfig)(connect_timeout=True),
-        lambda: untyped(ClientConfig)(serialize_type="JSON"),
-        lambda: untyped(Credentials)("a", None),
-        lambda: untyped(Credentials)("a", "b", 5),
-        lambda: untyped(ProducerConfig)(send_msg_timeout=None),
-        lambda: untyped(ProducerConfig)(max_message_size=1e6),
-        lambda: untyped(ProducerConfig)(retry_response_codes=[1]),
-        lambda: untyped(ProducerConfig)(retry_response_codes=frozenset("1")),
-        lambda: untyped(ProducerConfig)(compress_type="ZSTD"),
-        lambda: untyped(PushConsumerConfig)(message_model="CLUSTERING"),
-        lambda: untyped(PushConsumerConfig)(consume_from_where="first"),
-        lambda: untyped(PushConsumerConfig)(thresholds=1000),
-        lambda: untyped(PushConsumerConfig)(consume_thread_max=False),
-        lambda: untyped(PushConsumerConfig)(allocate_message_queue_strategy=Thresholds),
-        lambda: untyped(PushConsumerConfig)(local_offset_store_dir=5),
-        lambda: untyped(LitePullConsumerConfig)(auto_commit=1),
-        lambda: untyped(PopConsumerConfig)(init_mode=0),
-        lambda: untyped(PopConsumerConfig)(enable_trace="yes"),
-        lambda: untyped(PopConsumerConfig)(trace_topic=5),
-        lambda: untyped(PushConsumerConfig)(enable_trace="yes"),
-        lambda: untyped(PushConsumerConfig)(trace_topic=5),
+        lambda: as_any(ClientConfig)(namesrv_addr=9876),
+        lambda: as_any(ClientConfig)(namesrv_addr=b"a:1"),
+        lambda: as_any(ClientConfig)(namesrv_addr=["a:1", 5]),
+        lambda: as_any(ClientConfig)(credentials=("a", "b")),
+        lambda: as_any(ClientConfig)(tls=True),
+        lambda: as_any(ClientConfig)(instance_name=None),
+        lambda: as_any(ClientConfig)(unit_mode="true"),
+        lambda: as_any(ClientConfig)(version=True),
+        lambda: as_any(ClientConfig)(connect_timeout="3"),
+        lambda: as_any(ClientConfig)(connect_timeout=True),
+        lambda: as_any(ClientConfig)(serialize_type="JSON"),
+        lambda: as_any(Credentials)("a", None),
+        lambda: as_any(Credentials)("a", "b", 5),
+        lambda: as_any(ProducerConfig)(send_msg_timeout=None),
+        lambda: as_any(ProducerConfig)(max_message_size=1e6),
+        lambda: as_any(ProducerConfig)(retry_response_codes=[1]),
+        lambda: as_any(ProducerConfig)(retry_response_codes=frozenset("1")),
+        lambda: as_any(ProducerConfig)(compress_type="ZSTD"),
+        lambda: as_any(PushConsumerConfig)(message_model="CLUSTERING"),
+        lambda: as_any(PushConsumerConfig)(consume_from_where="first"),
+        lambda: as_any(PushConsumerConfig)(thresholds=1000),
+        lambda: as_any(PushConsumerConfig)(consume_thread_max=False),
+        lambda: as_any(PushConsumerConfig)(allocate_message_queue_strategy=Thresholds),
+        lambda: as_any(PushConsumerConfig)(local_offset_store_dir=5),
+        lambda: as_any(LitePullConsumerConfig)(auto_commit=1),
+        lambda: as_any(PopConsumerConfig)(init_mode=0),
+        lambda: as_any(PopConsumerConfig)(enable_trace="yes"),
+        lambda: as_any(PopConsumerConfig)(trace_topic=5),
+        lambda: as_any(PushConsumerConfig)(enable_trace="yes"),
+        lambda: as_any(PushConsumerConfig)(trace_topic=5),
     ],
 )
 def test_a_setting_of_the_wrong_type_is_refused(make: Callable[[], object]) -> None:
@@ -182,7 +182,7 @@ def test_a_setting_of_the_wrong_type_is_refused(make: Callable[[], object]) -> N
 
 def test_a_secret_is_not_shown() -> None:
     with pytest.raises(IllegalTypeError) as caught:
-        untyped(Credentials)("a", 12345)
+        as_any(Credentials)("a", 12345)
     assert "12345" not in str(caught.value)
 
 
@@ -276,10 +276,10 @@ async def test_subscriptions_groups_and_configs_are_checked(autojump_clock: obje
             open_lite_pull_consumer(client, wrong),
             open_pop_consumer(client, wrong, {}, _handle),
             open_producer(client, wrong),
-            untyped(open_push_consumer)(client, "g", {}, config=ProducerConfig()),
-            untyped(open_lite_pull_consumer)(client, "g", config=PushConsumerConfig()),
-            untyped(open_pop_consumer)(client, "g", {}, _handle, config=PushConsumerConfig()),
-            untyped(open_producer)(client, "g", ClientConfig()),
+            as_any(open_push_consumer)(client, "g", {}, config=ProducerConfig()),
+            as_any(open_lite_pull_consumer)(client, "g", config=PushConsumerConfig()),
+            as_any(open_pop_consumer)(client, "g", {}, _handle, config=PushConsumerConfig()),
+            as_any(open_producer)(client, "g", ClientConfig()),
         ):  # fmt: skip
             with pytest.raises(IllegalTypeError):
                 async with opened:

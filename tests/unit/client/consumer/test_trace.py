@@ -206,10 +206,7 @@ async def test_a_batch_has_records_of_its_traced_messages(records: Records) -> N
     await records.call("concurrent", None, messages)
     assert [
         (record[0], record[-3 if record[0] == "SubBefore" else 2]) for record in records.kept
-    ] == [
-        ("SubBefore", "ID2"),
-        ("SubAfter", "ID2"),
-    ]
+    ] == [("SubBefore", "ID2"), ("SubAfter", "ID2")]
 
 
 # ---------------------------------------------------------------------- consumers

@@ -259,8 +259,4 @@ def test_an_assignment_that_comes_again_is_dropped_as_from_javas_set() -> None:
     assert body.message_queue_assignments is not None
     assert [
         (assignment.mode, assignment.attachments) for assignment in body.message_queue_assignments
-    ] == [
-        ("PULL", None),
-        ("POP", None),
-        ("PULL", {"k": "v"}),
-    ]
+    ] == [("PULL", None), ("POP", None), ("PULL", {"k": "v"})]

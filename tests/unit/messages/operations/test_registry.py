@@ -32,8 +32,7 @@ def test_other_bodies_than_json_objects_have_a_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
-    [("TopicRouteData", TopicRouteData), ("AclInfo.PolicyInfo", PolicyInfo)],
+    ("name", "expected"), [("TopicRouteData", TopicRouteData), ("AclInfo.PolicyInfo", PolicyInfo)]
 )
 def test_a_class_is_found_by_its_name_in_java(name: str, expected: type[object]) -> None:
     assert CLASSES[name] is expected

@@ -225,9 +225,7 @@ def test_there_is_none_where_trio_is_a_guest() -> None:
                 bypasses.append(bypass_for(stream.socket.fileno()))
 
     trio.lowlevel.start_guest_run(
-        look,
-        run_sync_soon_threadsafe=calls.put,
-        done_callback=lambda _: calls.put(None),
+        look, run_sync_soon_threadsafe=calls.put, done_callback=lambda _: calls.put(None)
     )
     while (call := calls.get(timeout=10)) is not None:
         call()

@@ -260,10 +260,7 @@ def test_depth_is_limited_on_every_way(text: str) -> None:
     assert (caught.value.declared, caught.value.limit) == (3, 2)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["[1,2,3]", "[1,2,3L]", '{"a":1,"b":2,"c":3}', "{0:1,1:{null:3}}"],
-)
+@pytest.mark.parametrize("text", ["[1,2,3]", "[1,2,3L]", '{"a":1,"b":2,"c":3}', "{0:1,1:{null:3}}"])
 def test_values_are_counted_on_every_way(text: str) -> None:
     loads(text.encode(), limits=JsonLimits(max_count=4))
     with pytest.raises(LimitExceededError) as caught:

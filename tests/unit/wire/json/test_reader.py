@@ -9,13 +9,7 @@ from decimal import Decimal
 import pytest
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire.json.fastjson import (
-    BareKey,
-    JsonValue,
-    dumps,
-    loads,
-    loads_as_written,
-)
+from rocketwire.wire.json.fastjson import BareKey, JsonValue, dumps, loads, loads_as_written
 from rocketwire.wire.json.limits import DEFAULT_LIMITS
 from rocketwire.wire.json.writer import Real
 

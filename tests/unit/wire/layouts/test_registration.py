@@ -24,10 +24,7 @@ COMPRESSED_REGISTRATION = bytes.fromhex(
 
 
 DATA_VERSION = b'{"counter":3,"stateVersion":0,"timestamp":1700000000000}'
-TOPICS = [
-    b'TopicB 4 4 6 SINGLE_TAG {"message.type":"FIFO"}',
-    b"TopicA 8 8 6 SINGLE_TAG {}",
-]
+TOPICS = [b'TopicB 4 4 6 SINGLE_TAG {"message.type":"FIFO"}', b"TopicA 8 8 6 SINGLE_TAG {}"]
 MAPPINGS = [
     b'{"bname":"broker-a","currIdMap":{0:0,1:5},"dirty":false,"epoch":100,'
     b'"scope":"__global__","topic":"TopicS","totalQueues":2}'

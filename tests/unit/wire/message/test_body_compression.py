@@ -14,12 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.errors import (
-    DecodeError,
-    EncodeError,
-    LimitExceededError,
-    MissingPackageError,
-)
+from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, MissingPackageError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.message.body_compression import (
     MAX_FRAMES,
@@ -206,10 +201,7 @@ def test_zstd_bodies_of_every_level_are_read(level: int) -> None:
 
 @pytest.mark.parametrize(
     ("compression", "module", "package"),
-    [
-        (CompressionType.LZ4, "lz4.frame", "lz4"),
-        (CompressionType.ZSTD, "zstandard", "zstandard"),
-    ],
+    [(CompressionType.LZ4, "lz4.frame", "lz4"), (CompressionType.ZSTD, "zstandard", "zstandard")],
 )
 def test_a_missing_package_is_named(
     compression: CompressionType, module: str, package: str, monkeypatch: pytest.MonkeyPatch

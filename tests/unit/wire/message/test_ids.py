@@ -77,11 +77,7 @@ def test_a_unique_key_keeps_the_lower_bits_of_wide_numbers(
     text = encode_unique_key(UniqueKey(address, process_id, constant, milliseconds, counter))
 
     assert decode_unique_key(text) == UniqueKey(
-        address,
-        process_id % 2**16,
-        constant % 2**32,
-        milliseconds % 2**32,
-        counter % 2**16,
+        address, process_id % 2**16, constant % 2**32, milliseconds % 2**32, counter % 2**16
     )
 
 

@@ -14,11 +14,7 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.layouts.fused import parse_stored_message_raw
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import StoredMessageReader, decode_stored_messages
-from rocketwire.wire.message.stored import (
-    StoredLimits,
-    StoredMessage,
-    encode_stored_message,
-)
+from rocketwire.wire.message.stored import StoredLimits, StoredMessage, encode_stored_message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,10 +115,7 @@ def test_messages_of_one_size_are_read_as_they_were_written(
     assert reader.decode(data) == read
 
 
-@given(
-    st.integers(0, 5 * len(encode_all(FIRST)) - 1),
-    st.integers(1, 255),
-)
+@given(st.integers(0, 5 * len(encode_all(FIRST)) - 1), st.integers(1, 255))
 def test_damage_among_messages_of_one_size_is_found(place: int, change: int) -> None:
     data = bytearray(5 * encode_all(FIRST))
     data[place] ^= change
@@ -133,10 +126,7 @@ def test_damage_among_messages_of_one_size_is_found(place: int, change: int) -> 
     assert outcome(reader.decode, whole) == outcome(decode_strictly, whole)
 
 
-@given(
-    st.integers(0, len(encode_all(FIRST)) - 1),
-    st.sampled_from((0x00, 0x01, 0x7F, 0x80, 0xFF)),
-)
+@given(st.integers(0, len(encode_all(FIRST)) - 1), st.sampled_from((0x00, 0x01, 0x7F, 0x80, 0xFF)))
 def test_damage_anywhere_is_found_as_decode_strictly(place: int, byte: int) -> None:
     data = bytearray(encode_all(FIRST, FIRST, FIRST))
     data[len(encode_all(FIRST)) + place] = byte

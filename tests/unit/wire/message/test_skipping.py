@@ -12,11 +12,7 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.message.body_compression import CompressionType
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import StoredMessageReader, decode_stored_messages
-from rocketwire.wire.message.stored import (
-    StoredLimits,
-    StoredMessage,
-    encode_stored_message,
-)
+from rocketwire.wire.message.stored import StoredLimits, StoredMessage, encode_stored_message
 
 HOST = Host.of(b"\x7f\0\0\1", 10911)
 ZLIB = int(MessageSysFlag.COMPRESSED | CompressionType.ZLIB.sys_flag)

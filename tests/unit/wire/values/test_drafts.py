@@ -11,10 +11,7 @@ import pytest
 
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
-from rocketwire.wire.message.stored import (
-    StoredMessage,
-    encode_stored_message,
-)
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire.wire.values.drafts import build_constructor
 
 

@@ -157,9 +157,7 @@ async def test_batches_have_the_configured_size_and_partial_results(autojump_clo
         context.ack_index = 0
 
     async with open_consumption(
-        listener,
-        consume_message_batch_max_size=2,
-        message_model=MessageModel.BROADCASTING,
+        listener, consume_message_batch_max_size=2, message_model=MessageModel.BROADCASTING
     ) as consumption:
         consumption.bring(0, 1, 2, 3, 4)
         await trio.testing.wait_all_tasks_blocked()
