@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rocketwire import errors
 from rocketwire.client import (
     LitePullConsumerConfig,
     PopConsumerConfig,
@@ -17,13 +18,6 @@ from rocketwire.client import (
 from rocketwire.client.addresses import join_address, parse_name_servers, split_address, vip_address
 from rocketwire.client.config import ClientConfig, Credentials
 from rocketwire.client.net.local_address import best_address, local_address
-from rocketwire.errors import (
-    ConnectFailedError,
-    IllegalAddressError,
-    IllegalTypeError,
-    IllegalValueError,
-    LocalProtocolError,
-)
 from rocketwire.versions import MQVersion
 
 
@@ -75,10 +69,10 @@ def test_name_servers_are_read_from_text(text: str | list[str], expected: tuple[
     "text", ["a", "a:", ":1", "a:b", "a:0", "a:65536", "a:1,b:2", f"a:{'1' * 5000}"]
 )
 def test_an_invalid_address_is_rejected(text: str) -> None:
-    with pytest.raises(IllegalAddressError, match="not host:port: ") as caught:
+    with pytest.raises(errors.IllegalAddressError, match="not host:port: ") as caught:
         parse_name_servers(text)
-    assert isinstance(caught.value, LocalProtocolError)
-    assert isinstance(caught.value, ConnectFailedError)
+    assert isinstance(caught.value, errors.LocalProtocolError)
+    assert isinstance(caught.value, errors.ConnectFailedError)
     assert ("separate them by ';'" in str(caught.value)) == ("," in text)
 
 
@@ -144,16 +138,18 @@ def test_the_first_matching_pair_maps_an_address(remap: Any, address: str, expec
     "remap", ["a", "a=", "a b=c", "a=c*", "a=b:x", "fd00::1=a", {"a": 1}, {1: "a"}, 3, b"a=b"]
 )
 def test_a_remap_that_is_none_is_refused_with_its_name(remap: Any) -> None:
-    with pytest.raises((IllegalTypeError, IllegalValueError), match="address_remap: expected "):
+    with pytest.raises(
+        (errors.IllegalTypeError, errors.IllegalValueError), match="address_remap: expected "
+    ):
         ClientConfig(address_remap=remap)
     if isinstance(remap, str):
-        with pytest.raises(IllegalValueError, match="ROCKETWIRE_ADDRESS_MAP: expected "):
+        with pytest.raises(errors.IllegalValueError, match="ROCKETWIRE_ADDRESS_MAP: expected "):
             ClientConfig().address_map({"ROCKETWIRE_ADDRESS_MAP": remap})
 
 
 @pytest.mark.parametrize("function", ["{}x".format, print, _divide])
 def test_a_failing_remap_is_the_error_of_an_unreachable_broker(function: Any) -> None:
-    with pytest.raises(IllegalAddressError, match="a:1: address_remap failed: "):
+    with pytest.raises(errors.IllegalAddressError, match="a:1: address_remap failed: "):
         ClientConfig(address_remap=function).address_map({})("a:1")
 
 
@@ -193,7 +189,7 @@ def test_an_unknown_setting_has_a_hint(config: type[Any], name: str, nearest: st
 
 @pytest.mark.parametrize("value", ["ak:TopSecret", ("ak", "TopSecret")])
 def test_credentials_of_a_wrong_type_are_not_printed(value: Any) -> None:
-    with pytest.raises(IllegalTypeError, match="got a value of type") as caught:
+    with pytest.raises(errors.IllegalTypeError, match="got a value of type") as caught:
         ClientConfig(credentials=value)
     assert "TopSecret" not in str(caught.value)
 
@@ -253,5 +249,5 @@ def test_credentials_are_read() -> None:
 )
 def test_an_invalid_variable_is_rejected_by_name(variable: str, text: str, expected: str) -> None:
     name = variable if expected else "connect_timeout"
-    with pytest.raises(IllegalValueError, match=f"{name}: {expected}"):
+    with pytest.raises(errors.IllegalValueError, match=f"{name}: {expected}"):
         ClientConfig.from_env({variable: text})

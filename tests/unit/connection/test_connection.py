@@ -8,15 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketwire import errors
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.connection import Connection, ConnectionState, SentRequest
-from rocketwire.errors import (
-    DecodeError,
-    EncodeError,
-    FrameTooLargeError,
-    LocalProtocolError,
-    UnknownHeaderTypeError,
-)
 from rocketwire.events import (
     ConnectionBroken,
     ConnectionIdle,
@@ -83,7 +77,7 @@ def test_a_prepared_request_is_sent_like_its_command() -> None:
     with_field = replace(HEARTBEAT, ext_fields={"i": "x"}, opaque=3)
 
     assert client.send_request(request, now=1.0) == (3, encode(with_field))
-    with pytest.raises(EncodeError, match="longer than"):
+    with pytest.raises(errors.EncodeError, match="longer than"):
         Connection(now=0.0, max_frame_length=20).send_request(request, now=1.0)
 
 
@@ -190,7 +184,7 @@ def test_a_oneway_request_takes_a_number_but_waits_for_nothing(client: Connectio
 
 @pytest.mark.parametrize("first_opaque", [2**31, -(2**31) - 1])
 def test_the_first_number_has_to_be_an_int32(first_opaque: int) -> None:
-    with pytest.raises(LocalProtocolError, match="not an int32"):
+    with pytest.raises(errors.LocalProtocolError, match="not an int32"):
         Connection(now=0.0, first_opaque=first_opaque)
 
 
@@ -231,7 +225,7 @@ def test_two_connections_talk_to_each_other(client: Connection) -> None:
 
 @pytest.mark.parametrize("flag", [CommandFlag.ONEWAY, CommandFlag.RESPONSE])
 def test_only_requests_can_be_answered(client: Connection, flag: CommandFlag) -> None:
-    with pytest.raises(LocalProtocolError, match="cannot be answered"):
+    with pytest.raises(errors.LocalProtocolError, match="cannot be answered"):
         client.send_response(replace(HEARTBEAT, flag=flag), RemotingCommand(code=0), now=0.0)
 
 
@@ -242,7 +236,7 @@ def test_a_request_that_is_sent_alone_has_the_same_limit() -> None:
     form = build_template(RemotingCommand(code=310), (), "i")
     assert form is not None
     client = Connection(now=0.0, max_frame_length=200)
-    with pytest.raises(EncodeError, match="longer than 200"):
+    with pytest.raises(errors.EncodeError, match="longer than 200"):
         client.send_alone(form, (b"text",), bytes(200), 1.0)
     sent = client.send_alone(form, (b'"text"',), b"", 1.0)
 
@@ -256,7 +250,7 @@ def test_the_number_of_pending_requests_is_limited() -> None:
     first = client.send_request(ROUTE, now=0.0)
     client.send_request(ROUTE, now=0.0)
 
-    with pytest.raises(LocalProtocolError, match="2 requests are pending already"):
+    with pytest.raises(errors.LocalProtocolError, match="2 requests are pending already"):
         client.send_request(ROUTE, now=0.0)
 
     client.send_oneway(HEARTBEAT, now=0.0)
@@ -267,7 +261,7 @@ def test_the_number_of_pending_requests_is_limited() -> None:
 def test_a_command_that_cannot_be_encoded_changes_nothing() -> None:
     client = Connection(now=0.0, max_frame_length=200)
 
-    with pytest.raises(EncodeError, match="longer than 200"):
+    with pytest.raises(errors.EncodeError, match="longer than 200"):
         client.send_request(replace(ROUTE, body=bytes(200)), now=0.0)
 
     assert client.in_flight == 0
@@ -383,7 +377,7 @@ def test_nothing_is_sent_or_received_on_a_closed_connection(client: Connection) 
         lambda: client.send_response(ROUTE, RemotingCommand(code=0), now=0.0),
         lambda: client.receive(b"\x00", now=0.0),
     ):
-        with pytest.raises(LocalProtocolError, match="closed"):
+        with pytest.raises(errors.LocalProtocolError, match="closed"):
             call()
 
 
@@ -413,7 +407,7 @@ def test_unreadable_bytes_break_the_connection_after_whole_frames(client: Connec
 
     assert isinstance(first, ResponseReceived)
     assert isinstance(broken, ConnectionBroken)
-    assert isinstance(broken.error, UnknownHeaderTypeError)
+    assert isinstance(broken.error, errors.UnknownHeaderTypeError)
     assert abandoned == RequestAbandoned(
         opaque=waiting.opaque, request_code=RequestCode.GET_BROKER_CLUSTER_INFO
     )
@@ -425,10 +419,10 @@ def test_a_broken_connection_stays_broken(client: Connection) -> None:
     assert isinstance(broken, ConnectionBroken)
 
     for data in (encode(answer(0)), b""):
-        with pytest.raises(UnknownHeaderTypeError) as caught:
+        with pytest.raises(errors.UnknownHeaderTypeError) as caught:
             client.receive(data, now=0.0)
         assert caught.value is broken.error
-    with pytest.raises(LocalProtocolError, match="broken"):
+    with pytest.raises(errors.LocalProtocolError, match="broken"):
         client.send_request(ROUTE, now=0.0)
     assert client.close() == ()
     assert client.handle_deadline(1e9) == ()
@@ -441,7 +435,7 @@ def test_a_frame_over_the_limit_breaks_the_connection_on_its_first_bytes() -> No
     (broken,) = client.receive(bytes.fromhex("000003e5"), now=0.0)
 
     assert isinstance(broken, ConnectionBroken)
-    assert isinstance(broken.error, FrameTooLargeError)
+    assert isinstance(broken.error, errors.FrameTooLargeError)
 
 
 @given(st.lists(st.binary(min_size=1), max_size=8), st.booleans())
@@ -454,7 +448,7 @@ def test_any_bytes_give_events_or_one_decode_error(pieces: list[bytes], good_sta
     events: list[Event] = []
     for piece in pieces:
         if client.state is ConnectionState.BROKEN:
-            with pytest.raises(DecodeError):
+            with pytest.raises(errors.DecodeError):
                 client.receive(piece, now=0.0)
         else:
             events += client.receive(piece, now=0.0)

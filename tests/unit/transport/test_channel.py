@@ -12,16 +12,8 @@ import pytest
 import trio
 from trio.testing import lockstep_stream_pair, memory_stream_pair, wait_all_tasks_blocked
 
+from rocketwire import errors
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import (
-    ChannelBrokenError,
-    ChannelClosedError,
-    ChannelError,
-    ConnectFailedError,
-    DecodeError,
-    LocalProtocolError,
-    RequestTimeoutError,
-)
 from rocketwire.flags import CommandFlag
 from rocketwire.serving.tls.stream import TlsStream
 from rocketwire.transport.channel import Channel, open_channel_over
@@ -183,7 +175,7 @@ async def test_a_request_waits_while_too_much_is_unsent() -> None:
 
 async def test_waiting_to_send_ends_at_the_deadline(autojump_clock: object) -> None:
     async with open_full_pair() as (channel, _, _):
-        with pytest.raises(RequestTimeoutError) as caught:
+        with pytest.raises(errors.RequestTimeoutError) as caught:
             await channel.request(RemotingCommand(code=2), deadline=trio.current_time() + 3)
 
     assert (caught.value.request_code, caught.value.seconds) == (2, 3)
@@ -191,27 +183,27 @@ async def test_waiting_to_send_ends_at_the_deadline(autojump_clock: object) -> N
 
 
 async def test_waiting_to_send_ends_with_the_connection() -> None:
-    errors: list[ChannelError] = []
+    failures: list[errors.ChannelError] = []
     async with open_pair(lockstep_stream_pair) as (channel, peer), trio.open_nursery() as nursery:
 
         async def send() -> None:
             try:
                 await channel.send_oneway(RemotingCommand(code=1, body=bytes(MAX_UNSENT)))
-            except ChannelError as error:
-                errors.append(error)
+            except errors.ChannelError as error:
+                failures.append(error)
 
         for _ in range(2):
             nursery.start_soon(send)
         await wait_all_tasks_blocked()
         await trio.aclose_forcefully(peer.stream)
 
-    assert [type(error) for error in errors] == [ChannelBrokenError] * 2
+    assert [type(error) for error in failures] == [errors.ChannelBrokenError] * 2
 
 
 async def test_a_request_ends_at_its_deadline(autojump_clock: object) -> None:
     async with open_pair() as (channel, peer), trio.open_nursery() as nursery:
         nursery.start_soon(channel.request, ASK)
-        with pytest.raises(RequestTimeoutError) as caught:
+        with pytest.raises(errors.RequestTimeoutError) as caught:
             await channel.request(RemotingCommand(code=2), deadline=trio.current_time() + 3)
         assert trio.current_time() == 3
         error = caught.value
@@ -228,7 +220,7 @@ async def test_the_earliest_of_several_deadlines_comes_first(autojump_clock: obj
     async with open_pair(idle_timeout=100) as (channel, _), trio.open_nursery() as nursery:
 
         async def ask(seconds: int) -> None:
-            with pytest.raises(RequestTimeoutError):
+            with pytest.raises(errors.RequestTimeoutError):
                 await channel.request(ASK, deadline=trio.current_time() + seconds)
             ends.append((seconds, trio.current_time()))
 
@@ -265,14 +257,14 @@ async def test_many_large_requests_at_once_over_tcp_arrive_whole() -> None:
 
 @pytest.mark.parametrize("ending", ["close", "rubbish", "aclose"])
 async def test_every_pending_request_fails_when_the_connection_ends(ending: str) -> None:
-    errors: list[ChannelError] = []
+    failures: list[errors.ChannelError] = []
     async with open_pair() as (channel, peer), trio.open_nursery() as nursery:
 
         async def ask() -> None:
             try:
                 await channel.request(ASK)
-            except ChannelError as error:
-                errors.append(error)
+            except errors.ChannelError as error:
+                failures.append(error)
 
         for _ in range(2):
             nursery.start_soon(ask)
@@ -284,10 +276,10 @@ async def test_every_pending_request_fails_when_the_connection_ends(ending: str)
         else:
             await channel.aclose()
 
-    expected = ChannelClosedError if ending == "aclose" else ChannelBrokenError
-    assert [type(error) for error in errors] == [expected] * 2
-    assert errors[0] is not errors[1]
-    assert isinstance(errors[0].__cause__, DecodeError) == (ending == "rubbish")
+    expected = errors.ChannelClosedError if ending == "aclose" else errors.ChannelBrokenError
+    assert [type(error) for error in failures] == [expected] * 2
+    assert failures[0] is not failures[1]
+    assert isinstance(failures[0].__cause__, errors.DecodeError) == (ending == "rubbish")
 
 
 async def test_a_closed_channel_refuses_calls_unless_they_are_cancelled() -> None:
@@ -296,7 +288,7 @@ async def test_a_closed_channel_refuses_calls_unless_they_are_cancelled() -> Non
         await channel.aclose()
 
         for call in (channel.request, channel.send_oneway):
-            with pytest.raises(ChannelClosedError):
+            with pytest.raises(errors.ChannelClosedError):
                 await call(ASK)
             with trio.CancelScope() as scope:
                 scope.cancel()
@@ -334,7 +326,7 @@ class Lost(trio.abc.Stream):
 )
 async def test_the_error_of_a_lost_connection_has_its_cause(sending: bool, text: str) -> None:
     async with open_channel_over(Lost(sending=sending), peer="peer", idle_timeout=None) as channel:
-        with pytest.raises(ChannelBrokenError, match=text) as caught:
+        with pytest.raises(errors.ChannelBrokenError, match=text) as caught:
             await channel.request(ASK)
 
     assert isinstance(caught.value.__cause__, trio.BrokenResourceError)
@@ -496,7 +488,9 @@ async def test_silence_ends_the_connection_and_traffic_keeps_it(autojump_clock: 
         assert channel.is_open
         await trio.sleep(2)
 
-        with pytest.raises(ChannelBrokenError, match="no bytes were sent or received for 10 s"):
+        with pytest.raises(
+            errors.ChannelBrokenError, match="no bytes were sent or received for 10 s"
+        ):
             await channel.request(ASK)
 
 
@@ -505,7 +499,7 @@ async def test_too_many_requests_at_once_are_refused_here() -> None:
         nursery.start_soon(channel.request, ASK)
         await wait_all_tasks_blocked()
 
-        with pytest.raises(LocalProtocolError):
+        with pytest.raises(errors.LocalProtocolError):
             await channel.request(ASK)
         nursery.cancel_scope.cancel()
 
@@ -515,7 +509,7 @@ async def test_too_many_requests_at_once_are_refused_here() -> None:
 
 async def test_a_closed_port_is_a_failed_connection() -> None:
     port = await closed_port()
-    with pytest.raises(ConnectFailedError, match=f"127.0.0.1:{port}"):
+    with pytest.raises(errors.ConnectFailedError, match=f"127.0.0.1:{port}"):
         async with open_channel("127.0.0.1", port):
             pass
 
@@ -532,14 +526,14 @@ async def test_a_connection_over_tcp_and_a_handshake_that_fails() -> None:
     async with serve_tcp(serve) as port:
         async with open_channel("127.0.0.1", port) as channel:
             assert (await channel.request(ASK)).code == 205
-        with pytest.raises(ConnectFailedError, match="no TLS handshake"):
+        with pytest.raises(errors.ConnectFailedError, match="no TLS handshake"):
             async with open_channel("127.0.0.1", port, tls=ssl.create_default_context()):
                 pass
 
 
 @pytest.mark.parametrize("host", ["x" * 64, "x..y", "a\0b"])
 async def test_an_invalid_host_name_is_not_connected_to(host: str) -> None:
-    with pytest.raises(ConnectFailedError, match=f"^{re.escape(host)}:1: "):
+    with pytest.raises(errors.ConnectFailedError, match=f"^{re.escape(host)}:1: "):
         async with open_channel(host, 1):
             pass
 
@@ -548,7 +542,7 @@ async def test_an_invalid_name_of_a_certificate_fails_the_handshake() -> None:
     tls = ssl.create_default_context()
     async with serve_tcp(trio.SocketStream.receive_some) as port:
         for name in (".example", "ü..y"):
-            with pytest.raises(ConnectFailedError, match="no TLS handshake"):
+            with pytest.raises(errors.ConnectFailedError, match="no TLS handshake"):
                 async with open_channel("127.0.0.1", port, tls=tls, server_hostname=name):
                     pass
 
@@ -609,7 +603,7 @@ async def test_the_alert_of_a_server_that_demands_a_certificate_is_reported(
 
     async with serve_tcp(serve) as port, open_channel("127.0.0.1", port, tls=client) as channel:
         await channel.wait_closed()
-        with pytest.raises(ChannelBrokenError, match="alert certificate required"):
+        with pytest.raises(errors.ChannelBrokenError, match="alert certificate required"):
             await channel.request(ASK)
 
 
@@ -627,7 +621,7 @@ async def test_the_error_mentions_tls_if_the_peer_closes_without_a_byte(
             await wait_all_tasks_blocked()
         await peer.stream.aclose()
         await channel.wait_closed()
-        with pytest.raises(ChannelBrokenError, match=text):
+        with pytest.raises(errors.ChannelBrokenError, match=text):
             await channel.request(ASK)
 
 

@@ -14,12 +14,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from rocketwire.errors import (
-    ChannelBrokenError,
-    ChannelClosedError,
-    ChannelError,
-    RequestTimeoutError,
-)
+from rocketwire import errors
 from rocketwire.transport.reader import StreamReader
 from rocketwire.wire.command import RemotingCommand
 from tests.support.tcp_pair import SEQUENTIAL, encode_answer, open_sequential_channel, pair
@@ -151,7 +146,7 @@ async def test_a_direct_read_without_bytes_waits_and_an_end_breaks_the_channel(
         assert nothing_there.cancelled_caught
         assert channel.in_flight == 0
         there.shutdown(socket.SHUT_WR)
-        with pytest.raises(ChannelBrokenError, match="the peer closed the connection"):
+        with pytest.raises(errors.ChannelBrokenError, match="the peer closed the connection"):
             await channel.request(RemotingCommand(code=2))
 
 
@@ -220,13 +215,13 @@ async def test_an_end_is_seen_without_a_pending_request() -> None:
     async with open_sequential_pair() as (channel, peer):
         await peer.stream.aclose()
         await channel.wait_closed()
-        with pytest.raises(ChannelBrokenError, match="the peer closed the connection"):
+        with pytest.raises(errors.ChannelBrokenError, match="the peer closed the connection"):
             await channel.request(RemotingCommand(code=1))
 
 
 async def test_a_direct_read_ends_at_its_deadline_and_late_responses_are_dropped() -> None:
     async with open_sequential_pair() as (channel, peer):
-        with pytest.raises(RequestTimeoutError):
+        with pytest.raises(errors.RequestTimeoutError):
             await channel.request(RemotingCommand(code=1), deadline=trio.current_time() + 0.01)
         assert channel.in_flight == 0
         await peer.answer(await peer.next())
@@ -270,21 +265,21 @@ async def test_later_requests_are_read_by_the_reader_task_after_a_direct_read() 
 
 @pytest.mark.parametrize("by_peer", [False, True])
 async def test_the_end_fails_the_direct_read_and_the_waiting_request(by_peer: bool) -> None:
-    errors: list[type[ChannelError]] = []
+    failures: list[type[errors.ChannelError]] = []
 
     async with open_sequential_pair() as (channel, peer), trio.open_nursery() as nursery:
 
         async def ask(code: int) -> None:
-            with pytest.raises(ChannelError) as caught:
+            with pytest.raises(errors.ChannelError) as caught:
                 await channel.request(RemotingCommand(code=code))
-            errors.append(type(caught.value))
+            failures.append(type(caught.value))
 
         for code in (1, 2):
             nursery.start_soon(ask, code)
             await peer.next()
         await (peer.stream.aclose() if by_peer else channel.aclose())
 
-    assert errors == [ChannelBrokenError if by_peer else ChannelClosedError] * 2
+    assert failures == [errors.ChannelBrokenError if by_peer else errors.ChannelClosedError] * 2
 
 
 _READS = """

@@ -12,13 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.errors import (
-    DecodeError,
-    FrameTooLargeError,
-    HeaderTooLargeError,
-    TruncatedError,
-    UnknownHeaderTypeError,
-)
+from rocketwire import errors
 from rocketwire.wire import frame as frame_module
 from rocketwire.wire.frame import (
     LARGE_BODY,
@@ -41,15 +35,15 @@ ROUTE_REQUEST = bytes.fromhex(
 )
 
 BAD_FRAMES = [
-    ("00000003", DecodeError, "length"),
-    ("ffffffff", DecodeError, "length"),
-    ("80000000", DecodeError, "length"),
-    ("00fffffd", FrameTooLargeError, "length"),
-    ("7fffffff", FrameTooLargeError, "length"),
-    ("0000000402000000", UnknownHeaderTypeError, "header_type"),
-    ("00000004ff000000", UnknownHeaderTypeError, "header_type"),
-    ("0000000400000001", DecodeError, "header_length"),
-    ("00fffffc01fffff9", DecodeError, "header_length"),
+    ("00000003", errors.DecodeError, "length"),
+    ("ffffffff", errors.DecodeError, "length"),
+    ("80000000", errors.DecodeError, "length"),
+    ("00fffffd", errors.FrameTooLargeError, "length"),
+    ("7fffffff", errors.FrameTooLargeError, "length"),
+    ("0000000402000000", errors.UnknownHeaderTypeError, "header_type"),
+    ("00000004ff000000", errors.UnknownHeaderTypeError, "header_type"),
+    ("0000000400000001", errors.DecodeError, "header_length"),
+    ("00fffffc01fffff9", errors.DecodeError, "header_length"),
 ]
 
 frames = st.builds(
@@ -89,18 +83,20 @@ def test_the_smallest_frame_has_neither_header_nor_body() -> None:
 
 def test_a_frame_cut_anywhere_is_truncated() -> None:
     for end in range(len(ROUTE_REQUEST)):
-        with pytest.raises(TruncatedError):
+        with pytest.raises(errors.TruncatedError):
             split_frame(ROUTE_REQUEST[:end])
 
 
 def test_bytes_after_the_frame_are_refused() -> None:
-    with pytest.raises(DecodeError, match="2 bytes after the frame") as refusal:
+    with pytest.raises(errors.DecodeError, match="2 bytes after the frame") as refusal:
         split_frame(ROUTE_REQUEST + b"xy")
     assert (refusal.value.offset, refusal.value.excerpt) == (len(ROUTE_REQUEST), b"xy")
 
 
 @pytest.mark.parametrize(("start", "error", "path"), BAD_FRAMES)
-def test_a_bad_frame_is_refused_early(start: str, error: type[DecodeError], path: str) -> None:
+def test_a_bad_frame_is_refused_early(
+    start: str, error: type[errors.DecodeError], path: str
+) -> None:
     with pytest.raises(error) as refusal:
         split_frame(bytes.fromhex(start))
     assert type(refusal.value) is error
@@ -109,7 +105,7 @@ def test_a_bad_frame_is_refused_early(start: str, error: type[DecodeError], path
 
 @pytest.mark.parametrize(("start", "error", "path"), BAD_FRAMES)
 def test_a_bad_stream_is_refused_at_the_same_byte_and_stays_so(
-    decoder: FrameDecoder, start: str, error: type[DecodeError], path: str
+    decoder: FrameDecoder, start: str, error: type[errors.DecodeError], path: str
 ) -> None:
     data = bytes.fromhex(start)
     decoder.feed(ROUTE_REQUEST + data[:-1])
@@ -127,7 +123,7 @@ def test_a_bad_stream_is_refused_at_the_same_byte_and_stays_so(
 def test_the_frame_before_a_bad_one_comes_out_first(decoder: FrameDecoder) -> None:
     decoder.feed(ROUTE_REQUEST + b"\xff\xff\xff\xff")
     assert decoder.next_frame() == split_frame(ROUTE_REQUEST)
-    with pytest.raises(DecodeError):
+    with pytest.raises(errors.DecodeError):
         decoder.next_frame()
 
 
@@ -142,10 +138,10 @@ def test_one_byte_over_the_limit_is_refused() -> None:
     data = encode_frame(RawFrame(0, b"{}", bytes(10)))
     decoder = FrameDecoder(max_frame_length=19)
     decoder.feed(data)
-    with pytest.raises(FrameTooLargeError) as refusal:
+    with pytest.raises(errors.FrameTooLargeError) as refusal:
         decoder.next_frame()
     assert (refusal.value.declared, refusal.value.limit) == (20, 19)
-    with pytest.raises(FrameTooLargeError):
+    with pytest.raises(errors.FrameTooLargeError):
         split_frame(data, max_frame_length=19)
 
 
@@ -156,11 +152,11 @@ def test_a_header_over_its_limit_is_refused_before_it_comes() -> None:
     assert decoder.next_frame() == split_frame(data)
     decoder = FrameDecoder(max_header_length=9)
     decoder.feed(data[:8])
-    with pytest.raises(HeaderTooLargeError) as refusal:
+    with pytest.raises(errors.HeaderTooLargeError) as refusal:
         decoder.next_frame()
     assert (refusal.value.declared, refusal.value.limit) == (10, 9)
     assert decoder.buffered == 0
-    with pytest.raises(HeaderTooLargeError):
+    with pytest.raises(errors.HeaderTooLargeError):
         split_frame(data, max_header_length=9)
 
 
@@ -169,11 +165,11 @@ def test_a_header_of_four_megabytes_is_read_and_no_longer_one() -> None:
     assert split_frame(longest).header == b" " * MAX_HEADER_LENGTH
     longer = encode_frame(RawFrame(0, b" " * (MAX_HEADER_LENGTH + 1), None))
     for cut in (longer, longer[:8]):
-        with pytest.raises(HeaderTooLargeError):
+        with pytest.raises(errors.HeaderTooLargeError):
             split_frame(cut)
     decoder = FrameDecoder()
     decoder.feed(longer[:8])
-    with pytest.raises(HeaderTooLargeError):
+    with pytest.raises(errors.HeaderTooLargeError):
         decoder.next_frame()
 
 
@@ -410,7 +406,7 @@ def test_short_frames_are_cut_out_of_received_bytes() -> None:
 
     assert cut_frames(frame * 2 + frame[:5]) == ([frame, frame], frame[:5])
     assert cut_frames(frame[:3]) == ([], frame[:3])
-    with pytest.raises(FrameTooLargeError):
+    with pytest.raises(errors.FrameTooLargeError):
         cut_frames(frame, 9)
-    with pytest.raises(DecodeError):
+    with pytest.raises(errors.DecodeError):
         cut_frames(b"\0\0\0\1{")

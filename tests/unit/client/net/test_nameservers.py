@@ -10,20 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
+from rocketwire import errors
 from rocketwire.client import ClientConfig, NameServers, open_pool
 from rocketwire.client.net.nameserver_api import NameServerCalls
 from rocketwire.client.net.nameservers import MAX_RECORDS
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import (
-    ClientError,
-    ConnectFailedError,
-    DecodeError,
-    NameServerError,
-    NoNameServerError,
-    RequestTimeoutError,
-    TopicRouteNotFoundError,
-)
 from rocketwire.messages import encode_body
 from rocketwire.messages.kvconfig import GetKVConfigResponseHeader, KVTable
 from rocketwire.messages.route import (
@@ -96,12 +88,12 @@ async def test_without_an_answering_server_the_last_error_is_raised(autojump_clo
     async with servers(ONE, TWO) as (names, network, _):
         network.peer(ONE).on(Code.GET_BROKER_CLUSTER_INFO, None)
         network.peer(TWO).on(Code.GET_BROKER_CLUSTER_INFO, None)
-        with pytest.raises(RequestTimeoutError):
+        with pytest.raises(errors.RequestTimeoutError):
             await names.cluster_info()
         assert names.chosen is None
     async with servers() as (names, _, _):
         await names.refresh()
-        with pytest.raises(NoNameServerError):
+        with pytest.raises(errors.NoNameServerError):
             await names.cluster_info()
 
 
@@ -109,7 +101,7 @@ async def test_an_error_code_of_a_name_server_is_raised() -> None:
     async with servers(ONE, TWO) as (names, network, _):
         for address in (ONE, TWO):
             network.peer(address).on(Code.PUT_KV_CONFIG, reply(code=1, remark="no"))
-        with pytest.raises(NameServerError) as caught:
+        with pytest.raises(errors.NameServerError) as caught:
             await names.put_kv("n", "k", "v")
 
     assert (caught.value.code, caught.value.remark, caught.value.request_code) == (1, "no", 100)
@@ -120,7 +112,7 @@ async def test_an_error_code_of_a_name_server_is_raised() -> None:
 async def test_an_unreadable_answer_is_an_error() -> None:
     async with servers(ONE) as (names, network, _):
         network.peer(ONE).on(Code.GET_BROKER_CLUSTER_INFO, reply(body=b"{"))
-        with pytest.raises(DecodeError):
+        with pytest.raises(errors.DecodeError):
             await names.cluster_info()
 
 
@@ -193,12 +185,15 @@ async def test_an_impossible_dns_name_is_kept_without_a_lookup() -> None:
 
 async def test_the_address_server_gives_name_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     urls: list[str] = []
-    responses: list[tuple[str, ...] | ClientError] = [ClientError("not now"), ("127.0.0.1:7",)]
+    responses: list[tuple[str, ...] | errors.ClientError] = [
+        errors.ClientError("not now"),
+        ("127.0.0.1:7",),
+    ]
 
     async def fetch(url: str) -> tuple[str, ...]:
         urls.append(url)
         answer = responses.pop(0)
-        if isinstance(answer, ClientError):
+        if isinstance(answer, errors.ClientError):
             raise answer
         return answer
 
@@ -283,7 +278,7 @@ async def test_other_answers_than_not_found_are_errors(code: int) -> None:
         for call in ("route T", "kv_value n k", "kv_namespace n"):
             method, *arguments = call.split()
             network.peer(ONE).on(OPERATIONS[call][0], reply(code=code))
-            with pytest.raises(NameServerError):
+            with pytest.raises(errors.NameServerError):
                 await getattr(names, method)(*arguments)
 
 
@@ -293,7 +288,7 @@ async def test_no_route_is_an_error_of_its_own() -> None:
         peer.expect(Code.GET_ROUTEINFO_BY_TOPIC, reply(code=ResponseCode.TOPIC_NOT_EXIST))
         peer.expect(Code.GET_ROUTEINFO_BY_TOPIC, reply())
         for _ in range(2):
-            with pytest.raises(TopicRouteNotFoundError) as caught:
+            with pytest.raises(errors.TopicRouteNotFoundError) as caught:
                 await names.route("T")
             assert caught.value.topic == "T"
 
@@ -305,7 +300,7 @@ async def test_each_server_can_be_called_alone() -> None:
         assert [len(network.peer(address).requests) for address in (ONE, TWO)] == [1, 1]
         network.peer(ONE).is_up = False
         await network.peer(ONE).disconnect()
-        with pytest.raises(ConnectFailedError):
+        with pytest.raises(errors.ConnectFailedError):
             await next(address for address in names.each() if address.address == ONE).cluster_info()
 
 
@@ -313,7 +308,7 @@ async def test_connection_errors_name_all_name_servers() -> None:
     async with servers(ONE, TWO) as (names, network, _):
         for address in (ONE, TWO):
             await network.peer(address).go_down()
-        with pytest.raises(ConnectFailedError) as caught:
+        with pytest.raises(errors.ConnectFailedError) as caught:
             await names.cluster_info()
 
     refused = sorted(f"{address}: connection refused" for address in (ONE, TWO))
@@ -323,5 +318,5 @@ async def test_connection_errors_name_all_name_servers() -> None:
 
 
 async def test_calls_without_servers_are_errors() -> None:
-    with pytest.raises(NameServerError):
+    with pytest.raises(errors.NameServerError):
         await NameServerCalls().cluster_info()

@@ -10,19 +10,11 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire import signing
+from rocketwire import errors, signing
 from rocketwire.client import ClientConfig, Credentials, open_pool
 from rocketwire.client.net import pool as pools
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import (
-    ChannelBrokenError,
-    ChannelClosedError,
-    ConnectFailedError,
-    IllegalAddressError,
-    LocalProtocolError,
-    RequestTimeoutError,
-)
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.wire.command import RemotingCommand
 from tests.support.tcp_pair import closed_port
@@ -92,10 +84,10 @@ async def test_each_caller_gets_a_connect_error_and_a_later_call_connects() -> N
     async with open_pool_and_peer() as (pool, peer):
         peer.on(Code.GET_MAX_OFFSET, reply())
         peer.is_up = False
-        failures: list[ConnectFailedError] = []
+        failures: list[errors.ConnectFailedError] = []
 
         async def ask() -> None:
-            with pytest.raises(ConnectFailedError) as caught:
+            with pytest.raises(errors.ConnectFailedError) as caught:
                 await pool.request(PEER, ASK)
             failures.append(caught.value)
 
@@ -115,15 +107,17 @@ async def test_an_error_names_the_address_and_the_one_it_is_mapped_to() -> None:
 
         assert (await pool.request("10.0.0.2:10911", ASK)).code == 7
         assert pool.addresses == ("10.0.0.2:10911",)
-        with pytest.raises(ConnectFailedError, match=r"^10.0.0.1:10911, mapped to nobody:1: "):
+        with pytest.raises(
+            errors.ConnectFailedError, match=r"^10.0.0.1:10911, mapped to nobody:1: "
+        ):
             await pool.request("10.0.0.1:10911", ASK)
 
 
 async def test_connecting_takes_no_longer_than_its_limit(autojump_clock: object) -> None:
     async with open_pool(ClientConfig(), environment={}, connect=never) as pool:
-        with pytest.raises(ConnectFailedError, match=r"not connected within 3 s"):
+        with pytest.raises(errors.ConnectFailedError, match=r"not connected within 3 s"):
             await pool.request(PEER, ASK, within=60)
-        with pytest.raises(ConnectFailedError, match=r"not connected within 1 s"):
+        with pytest.raises(errors.ConnectFailedError, match=r"not connected within 1 s"):
             await pool.connect(PEER, within=1)
         assert pool.addresses == ()
 
@@ -177,14 +171,14 @@ async def test_a_silent_channel_is_dropped_a_slow_one_is_not(autojump_clock: obj
     async with open_pool_and_peer() as (pool, peer):
         peer.on(Code.PULL_MESSAGE, None)
         peer.on(Code.GET_MAX_OFFSET, reply())
-        with pytest.raises(RequestTimeoutError) as caught:
+        with pytest.raises(errors.RequestTimeoutError) as caught:
             await pool.request(PEER, PULL, within=3)
         error = caught.value
         assert (error.address, error.request_code, error.seconds) == (PEER, 11, 3)
         assert PEER not in pool.addresses
 
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(fail_pull, pool, RequestTimeoutError, 3)
+            nursery.start_soon(fail_pull, pool, errors.RequestTimeoutError, 3)
             await trio.sleep(2.5)
             await pool.request(PEER, ASK)
         assert PEER in pool.addresses
@@ -196,7 +190,7 @@ async def test_a_broken_connection_is_replaced(autojump_clock: object) -> None:
         peer.on(Code.PULL_MESSAGE, None)
         peer.on(Code.GET_MAX_OFFSET, reply())
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(fail_pull, pool, ChannelBrokenError)
+            nursery.start_soon(fail_pull, pool, errors.ChannelBrokenError)
             await peer.asked(Code.PULL_MESSAGE)
             await peer.disconnect()
         await pool.request(PEER, ASK)
@@ -221,11 +215,11 @@ async def test_one_way_requests_go_out_and_fail_like_others(autojump_clock: obje
         await pool.send_oneway(PEER, END)
         assert (await peer.asked(Code.END_TRANSACTION)).is_oneway
         await peer.go_down()
-        with pytest.raises(ConnectFailedError):
+        with pytest.raises(errors.ConnectFailedError):
             await pool.send_oneway(PEER, END)
 
     async with open_pool(ClientConfig(), environment={}, connect=never) as pool:
-        with pytest.raises(RequestTimeoutError):
+        with pytest.raises(errors.RequestTimeoutError):
             await pool.send_oneway(PEER, END, within=1)
 
 
@@ -278,10 +272,10 @@ async def test_invalid_and_too_many_addresses_are_refused(monkeypatch: pytest.Mo
     monkeypatch.setattr(pools, "MAX_CHANNELS", 1)
     async with open_pool_and_peer() as (pool, peer):
         peer.on(Code.GET_MAX_OFFSET, reply())
-        with pytest.raises(IllegalAddressError, match="not host:port: 'nowhere'"):
+        with pytest.raises(errors.IllegalAddressError, match="not host:port: 'nowhere'"):
             await pool.request("nowhere", ASK)
         await pool.request(PEER, ASK)
-        with pytest.raises(LocalProtocolError, match="1 addresses"):
+        with pytest.raises(errors.LocalProtocolError, match="1 addresses"):
             await pool.request("other:1", ASK)
 
 
@@ -290,9 +284,9 @@ async def test_closing_the_pool_fails_pending_and_new_requests(autojump_clock: o
         peer = network.peer(PEER)
         peer.on(Code.PULL_MESSAGE, None)
         async with open_pool(ClientConfig(), environment={}, connect=network.connect) as pool:
-            nursery.start_soon(fail_pull, pool, ChannelClosedError)
+            nursery.start_soon(fail_pull, pool, errors.ChannelClosedError)
             await peer.asked(Code.PULL_MESSAGE)
-        with pytest.raises(ChannelClosedError):
+        with pytest.raises(errors.ChannelClosedError):
             await pool.request(PEER, ASK)
 
 
@@ -301,5 +295,5 @@ async def test_connect_errors_of_real_sockets_name_the_address() -> None:
     async with open_pool(ClientConfig(), environment={}) as pool:
         reasons = {"127.0.0.1": "Connection refused", "localhost": "", "1.1.1.256": ""}
         for host, why in reasons.items():
-            with pytest.raises(ConnectFailedError, match=f"^{host}:{port}: {why}"):
+            with pytest.raises(errors.ConnectFailedError, match=f"^{host}:{port}: {why}"):
                 await pool.request(f"{host}:{port}", ASK)

@@ -10,20 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
+from rocketwire import errors
 from rocketwire.client.message import Message
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import (
-    BrokerError,
-    ConnectFailedError,
-    IllegalAddressError,
-    IllegalMessageError,
-    IllegalNameError,
-    LocalProtocolError,
-    RequestTimeoutError,
-    SendFailedError,
-    TopicRouteNotFoundError,
-)
 from rocketwire.messages.route import BrokerData
 from rocketwire.policy.retry import SendStatus
 from rocketwire.testing import reply
@@ -70,7 +60,7 @@ async def test_sends_wait_for_a_restarting_broker(autojump_clock: object, second
         async def send(send: Callable[[], Awaitable[object]]) -> None:
             try:
                 await send()
-            except (SendFailedError, ConnectFailedError) as error:
+            except (errors.SendFailedError, errors.ConnectFailedError) as error:
                 failures.append(error)
             assert trio.current_time() - started == pytest.approx(min(seconds, 3), abs=0.21)
 
@@ -82,7 +72,7 @@ async def test_sends_wait_for_a_restarting_broker(autojump_clock: object, second
 
     assert len(opened.sent()) == (3 if seconds < 3 else 0)
     assert len(failures) == (0 if seconds < 3 else 3)
-    texts = [str(error) for error in failures if type(error) is ConnectFailedError]
+    texts = [str(error) for error in failures if type(error) is errors.ConnectFailedError]
     assert texts == [f"broker a at {A}: connection refused"] * (0 if seconds < 3 else 1)
 
 
@@ -93,7 +83,7 @@ async def test_a_send_can_fail_at_once_while_no_broker_accepts_a_connection(
     async with world(brokers=("a",), **settings) as opened:
         await opened.a.go_down()
         started = trio.current_time()
-        with pytest.raises((SendFailedError, ConnectFailedError)):
+        with pytest.raises((errors.SendFailedError, errors.ConnectFailedError)):
             await opened.producer.send(HELLO)
 
         assert trio.current_time() == started
@@ -102,7 +92,7 @@ async def test_a_send_can_fail_at_once_while_no_broker_accepts_a_connection(
 async def test_a_retry_at_a_busy_broker_waits(single: World, autojump_clock: object) -> None:
     single.a.on(Code.SEND_MESSAGE_V2, reply(code=ResponseCode.SYSTEM_BUSY, remark="busy"))
     started = trio.current_time()
-    with pytest.raises(SendFailedError, match="by 3 tries: a; "):
+    with pytest.raises(errors.SendFailedError, match="by 3 tries: a; "):
         await single.producer.send(HELLO)
 
     assert trio.current_time() - started == pytest.approx(0.4)
@@ -151,7 +141,7 @@ async def test_messages_take_turns_over_all_queues(cluster: World) -> None:
 
 async def test_a_final_refusal_is_raised_at_once(cluster: World) -> None:
     cluster.answer_sends(reply(code=ResponseCode.MESSAGE_ILLEGAL, remark="too large"))
-    with pytest.raises(BrokerError) as caught:
+    with pytest.raises(errors.BrokerError) as caught:
         await cluster.producer.send(HELLO)
 
     assert caught.value.code == ResponseCode.MESSAGE_ILLEGAL
@@ -176,13 +166,13 @@ async def test_retryable_refusals_are_tried_three_times(cluster: World, code: in
         assert (await cluster.producer.send(HELLO)).message_queue.broker_name == "b"
     count = len(cluster.sent())
     cluster.b.on(Code.SEND_MESSAGE_V2, reply(code=code))
-    with pytest.raises(SendFailedError, match="3 tries") as caught:
+    with pytest.raises(errors.SendFailedError, match="3 tries") as caught:
         await cluster.producer.send(HELLO)
 
     assert len(cluster.sent()) - count == 3
     assert set(caught.value.brokers) == {"a", "b"}
     assert caught.value.brokers[0] != caught.value.brokers[1]
-    assert isinstance(caught.value.__cause__, BrokerError)
+    assert isinstance(caught.value.__cause__, errors.BrokerError)
 
 
 async def test_an_unreachable_broker_is_skipped(cluster: World) -> None:
@@ -212,10 +202,10 @@ async def test_an_invalid_broker_address_is_skipped(address: str, *, second_port
 
 async def test_an_invalid_address_of_the_only_broker_is_the_cause(single: World) -> None:
     advertise(single, "nonsense")
-    with pytest.raises(SendFailedError) as caught:
+    with pytest.raises(errors.SendFailedError) as caught:
         await single.producer.send(HELLO)
 
-    assert isinstance(caught.value.__cause__, IllegalAddressError)
+    assert isinstance(caught.value.__cause__, errors.IllegalAddressError)
     assert "'nonsense'" in str(caught.value.__cause__)
 
 
@@ -223,17 +213,17 @@ async def test_all_tries_share_the_time_limit(autojump_clock: object) -> None:
     async with world(send_msg_max_timeout_per_request=1.0) as opened:
         opened.answer_sends(None)
         started = trio.current_time()
-        with pytest.raises(SendFailedError) as caught:
+        with pytest.raises(errors.SendFailedError) as caught:
             await opened.producer.send(HELLO)
 
         assert trio.current_time() - started == pytest.approx(3)
-        assert isinstance(caught.value.__cause__, RequestTimeoutError)
+        assert isinstance(caught.value.__cause__, errors.RequestTimeoutError)
         assert opened.client.pool.in_flight == 0
 
 
 async def test_a_hanging_broker_uses_up_the_time(cluster: World, autojump_clock: object) -> None:
     cluster.answer_sends(None)
-    with pytest.raises(RequestTimeoutError):
+    with pytest.raises(errors.RequestTimeoutError):
         await cluster.producer.send(HELLO, within=2)
 
     assert len(cluster.sent()) == 1
@@ -307,7 +297,7 @@ async def test_a_missing_topic_uses_the_route_of_the_default_topic(cluster: Worl
 async def test_a_topic_without_write_queues_is_an_error(cluster: World) -> None:
     for answer in (GONE, reply(body=route("a", perm=4))):
         cluster.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, answer)
-        with pytest.raises(TopicRouteNotFoundError):
+        with pytest.raises(errors.TopicRouteNotFoundError):
             await cluster.producer.send(HELLO)
     cluster.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
     assert (await cluster.producer.send(HELLO)).is_ok
@@ -327,12 +317,12 @@ async def test_a_message_to_one_queue_is_tried_once(cluster: World) -> None:
     queue = (await cluster.producer.queues("T"))[2]
     assert (await cluster.producer.send_to(HELLO, queue)).message_queue == queue
     cluster.b.on(Code.SEND_MESSAGE_V2, reply(code=ResponseCode.SYSTEM_BUSY))
-    with pytest.raises(BrokerError):
+    with pytest.raises(errors.BrokerError):
         await cluster.producer.send_to(HELLO, queue)
     await cluster.b.go_down()
-    with pytest.raises(ConnectFailedError):
+    with pytest.raises(errors.ConnectFailedError):
         await cluster.producer.send_to(HELLO, queue)
-    with pytest.raises(IllegalMessageError):
+    with pytest.raises(errors.IllegalMessageError):
         await cluster.producer.send_to(Message("U", b"x"), queue)
 
 
@@ -402,7 +392,7 @@ async def test_messages_are_split_into_batches_of_the_maximum_size(single: World
 )
 async def test_messages_that_cannot_be_one_batch_are_refused(messages: list[Message]) -> None:
     async with world(max_message_size=1000) as opened:
-        with pytest.raises(IllegalMessageError):
+        with pytest.raises(errors.IllegalMessageError):
             await opened.producer.send_batch(messages)
         assert opened.sent() == []
 
@@ -428,19 +418,19 @@ async def test_unit_mode_and_the_second_port_are_the_client_s_settings() -> None
         await opened.producer.send(HELLO)
         assert read_fields(opened.sent()[0])["k"] == "true"
     async with world(client={"vip_channel_enabled": True}) as opened:
-        with pytest.raises(SendFailedError) as caught:
+        with pytest.raises(errors.SendFailedError) as caught:
             await opened.producer.send(HELLO)
         assert ":10909" in str(caught.value.__cause__)
 
 
 async def test_groups_and_topics_are_checked(cluster: World) -> None:
     for topic in ("a b", "x" * 128, "SCHEDULE_TOPIC_XXXX"):
-        with pytest.raises(IllegalNameError):
+        with pytest.raises(errors.IllegalNameError):
             await cluster.producer.send(Message(topic, b"x"))
     for message in (Message("T", b""), Message("T", b"x", properties={"TAGS": "x"})):
-        with pytest.raises(IllegalMessageError):
+        with pytest.raises(errors.IllegalMessageError):
             await cluster.producer.send(message)
-    with pytest.raises(LocalProtocolError):
+    with pytest.raises(errors.LocalProtocolError):
         cluster.client.add_producer(
             type(cluster.producer)(cluster.client, "pg", cluster.producer.config)
         )
