@@ -5,23 +5,19 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.codes import RequestCode
+from rocketwire.messages import registration
 from rocketwire.messages.auth import PolicyInfo, UserInfo
 from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.operations.registry import CLASSES, OPERATIONS, ArrayOf, Operation, Raw
-from rocketwire.messages.registration import (
-    RegisterBrokerBody,
-    RegisterBrokerRequestHeader,
-    RegisterBrokerResponseHeader,
-)
 from rocketwire.messages.route import TopicRouteData
 
 
 def test_an_operation_names_its_four_parts() -> None:
     assert OPERATIONS[103] == Operation(
         code=RequestCode.REGISTER_BROKER,
-        request_header=RegisterBrokerRequestHeader,
-        request_body=RegisterBrokerBody,
-        response_header=RegisterBrokerResponseHeader,
+        request_header=registration.RegisterBrokerRequestHeader,
+        request_body=registration.RegisterBrokerBody,
+        response_header=registration.RegisterBrokerResponseHeader,
         response_body=KVTable,
     )
 
