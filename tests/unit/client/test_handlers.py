@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from itertools import product
 from types import coroutine
 from typing import Any, cast
 from unittest.mock import AsyncMock
@@ -196,12 +197,22 @@ async def test_a_result_that_cannot_be_awaited_is_a_typed_error() -> None:
 # ---------------------------------------------------------------------- consumers
 
 
-@pytest.mark.parametrize("handler", [bad, 5, SyncCall(), generating, lambda message: message])
-@pytest.mark.parametrize("name", ["listener", "orderly_listener"])
-async def test_a_push_consumer_refuses_an_unusable_handler(name: str, handler: Any) -> None:
+OPENERS: dict[str, Callable[[Any, Any], Any]] = {
+    "listener": lambda client, handler: open_push_consumer(client, "g", {"orders": "*"}, handler),
+    "orderly_listener": lambda client, handler: open_push_consumer(
+        client, "g", {"orders": "*"}, orderly_listener=handler
+    ),
+    "pop": lambda client, handler: open_pop_consumer(client, "g", {"orders": "*"}, handler),
+}
+UNUSABLE = (bad, 5, SyncCall(), generating, dict, lambda first, second, third: first)
+
+
+@pytest.mark.parametrize(("opener", "handler"), [*product(OPENERS, UNUSABLE), ("pop", None)])
+async def test_a_consumer_is_not_opened_with_an_unusable_handler(opener: str, handler: Any) -> None:
+    name = "orderly_listener" if opener == "orderly_listener" else "listener"
     async with world() as (network, client):
         with pytest.raises(IllegalHandlerError, match=rf"^handler \({name}\): "):
-            async with open_push_consumer(client, "g", {"orders": "*"}, **{name: handler}):
+            async with OPENERS[opener](client, handler):
                 pass
         assert network.peer(BROKER).codes() == []
 
@@ -220,43 +231,20 @@ async def test_two_handlers_or_an_ambiguous_order_are_refused() -> None:
                 open_consumer(*arguments, handler, **extra)
 
 
-@pytest.mark.parametrize("handler", [lambda message: message, bad, None, dict])
-async def test_a_pop_consumer_refuses_an_unusable_handler(handler: Any) -> None:
-    async with world() as (network, client):
-        if getattr(handler, "__name__", "") == "<lambda>":
-            handler = handler(bad)
-        with pytest.raises(IllegalHandlerError, match=r"^handler \(listener\): "):
-            async with open_pop_consumer(client, "g", {"orders": "*"}, handler):
-                pass
-        assert network.peer(BROKER).codes() == []
-
-
-@pytest.mark.parametrize("name", ["listener", "orderly_listener"])
-async def test_a_handler_without_await_ends_a_push_consumer(
-    autojump_clock: object, name: str
+@pytest.mark.parametrize("opener", OPENERS)
+async def test_a_handler_without_await_ends_its_consumer(
+    opener: str, autojump_clock: object
 ) -> None:
     calls: list[object] = []
-    listener: Any = lambda messages, _: calls.append(messages)  # noqa: E731 - a lambda is the case
+    handler: Any = lambda *arguments: calls.append(arguments)  # noqa: E731 - a lambda is the case
     async with world() as (network, client):
-        broker = network.peer(BROKER)
         bring_messages(network, make_messages())
         with pytest.raises(IllegalHandlerError, match="returned None, which cannot be awaited"):
-            async with open_push_consumer(client, "g", {"orders": "*"}, **{name: listener}):
+            async with OPENERS[opener](client, handler):
                 await trio.sleep(60)
         assert len(calls) == 1
-        assert Code.CONSUMER_SEND_MSG_BACK not in broker.codes()
+        assert Code.CONSUMER_SEND_MSG_BACK not in network.peer(BROKER).codes()
         assert client.consumers == {}
-
-
-async def test_a_handler_without_await_ends_a_pop_consumer(autojump_clock: object) -> None:
-    calls: list[object] = []
-    async with world() as (network, client):
-        bring_messages(network, make_messages())
-        handler: Any = calls.append
-        with pytest.raises(IllegalHandlerError, match="returned None, which cannot be awaited"):
-            async with open_pop_consumer(client, "g", {"orders": "*"}, handler):
-                await trio.sleep(60)
-    assert len(calls) == 1
 
 
 # ---------------------------------------------------------------------- producers, brokers
