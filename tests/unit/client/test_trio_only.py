@@ -153,7 +153,7 @@ async def test_synchronous_changes_of_consumers_are_refused() -> None:
         for owner, name, arguments in calls:
             error = _error_in_thread(partial(getattr(owner, name), *arguments))
             assert type(error) is NotInTrioError, name
-        assert "T" not in (*push.topics(), *lite.topics(), *pop.topics())  # type: ignore[attr-defined]  # the same of all three
+        assert "T" not in (*push.topics(), *lite.topics(), *pop.topics())  # type: ignore[attr-defined]  # all three have it
 
 
 def _open_producer(client: str) -> object:
@@ -189,12 +189,12 @@ def test_a_loop_in_the_thread_of_trio_is_outside_of_trio(opener: Callable[[str],
 
 
 def test_only_public_methods_that_do_not_check_themselves_are_checked() -> None:
-    @trio_only("checked")
+    @trio_only("guarded")
     class Call:
         async def public(self) -> None:
             """Documented."""
 
-        async def checked(self) -> None: ...
+        async def guarded(self) -> None: ...
 
         async def _private(self) -> None: ...
 

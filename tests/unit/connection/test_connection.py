@@ -309,7 +309,7 @@ def test_many_settled_deadlines_are_not_kept(client: Connection) -> None:
         sent = client.send_request(CLUSTER, now=0.0, deadline=100.0)
         client.receive(encode(answer(sent.opaque)), now=0.0)
 
-    assert len(client._deadlines) < 100  # pyright: ignore[reportPrivateUsage] - what is bounded
+    assert len(client._deadlines) < 100  # pyright: ignore[reportPrivateUsage] - its length is bounded
     assert client.next_deadline() == 1.0
     (event,) = client.handle_deadline(200.0)
     assert isinstance(event, RequestTimedOut)

@@ -1,4 +1,4 @@
-"""ACL signatures, against those that Java's client hook made."""
+"""ACL signatures, compared with those of Java's client hook."""
 
 from __future__ import annotations
 

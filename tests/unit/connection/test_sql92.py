@@ -1,4 +1,4 @@
-"""SQL92 filters match what a broker of 5.5.0 was seen to match."""
+"""SQL92 filters match the same messages as a broker of 5.5.0."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_a_missing_property_is_neither_true_nor_false(expression: str, passes: o
 @pytest.mark.parametrize(
     ("expression", "passes"),
     [
-        ("text > 1 or a = 1", False),  # the text is no number: Java gives up
+        ("text > 1 or a = 1", False),  # Java refuses the text as a number
         ("a = 1 or text > 1", True),
         ("text > a", False),
         ("d > a", True),
@@ -252,7 +252,7 @@ CONVERTED = {
     "zeros": "0" * 5000,
     "wide": "\U0001d7d1",
 }
-"""Properties at the borders of what Java converts."""
+"""Properties at the limits of Java's conversions."""
 
 
 @pytest.mark.parametrize("word", [" or ", " and "])

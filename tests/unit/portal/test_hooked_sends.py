@@ -14,7 +14,7 @@ from rocketwire.portal.direct import call_hooks
 
 
 class Watcher(ClientHook):
-    """Notes what it sees."""
+    """Records its calls."""
 
     is_thread_safe = True
 

@@ -1,4 +1,4 @@
-"""Messages that an application takes: batches, single deliveries, and what is settled."""
+"""Messages for an application: batches, single deliveries and their settlement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUEUE = MessageQueue(topic="t", broker_name="a", queue_id=0)
 
 
 class Settled:
-    """Notes what is settled."""
+    """Records settled loans."""
 
     def __init__(self) -> None:
         self.loans: list[Loan] = []

@@ -33,7 +33,7 @@ class Portal:
         self.posted.append(item)
 
     def run(self) -> None:
-        """Call what was posted."""
+        """Call the posted functions."""
         posted, self.posted = self.posted, []
         for item in posted:
             item()

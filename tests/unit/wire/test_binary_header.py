@@ -52,7 +52,7 @@ READ_BY_JAVA: list[tuple[str, str | None, dict[str, str] | None, int]] = [
     (PREFIX + "00000000" "00000008" "000161" "00000001" "ff", None, {"a": "\ufffd"}, 0),
 ]  # fmt: skip
 
-# hex of a header that the same release refused, and the path of our refusal
+# hex of a header that this release refused, and the path of our error
 REFUSED_BY_JAVA = [
     ("", "code"),
     (PREFIX[:-2], "flag"),

@@ -1,4 +1,4 @@
-"""Frames come out the same however the stream was cut; a bad one is known by its first bytes."""
+"""Frames do not depend on the cuts of a stream; bad ones are refused by their first bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON headers: each text was given to the released 5.5.0, and each value is what it made of it."""
+"""JSON headers: release 5.5.0 read each text, and gave the expected value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests written once: always the bytes that the same command has, or no form at all."""
+"""Request templates give the bytes of the command, or have no form."""
 
 from __future__ import annotations
 

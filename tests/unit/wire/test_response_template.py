@@ -1,4 +1,4 @@
-"""Answers read by what they have in common: always what the reader of headers reads, or nothing."""
+"""Response templates read the same values as the reader of headers, or nothing."""
 
 from __future__ import annotations
 

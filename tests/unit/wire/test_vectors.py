@@ -196,6 +196,6 @@ def test_a_refused_message_ends_a_lenient_reading(vector: JavaVector) -> None:
 
 
 def test_the_manifest_counts_the_vectors_of_each_sheet() -> None:
-    for kind in ("vectors", "refusals"):
-        counts = {sheet: entry["count"] for sheet, entry in javavectors.sheets(kind).items()}
-        assert counts == {sheet: len(vectors(sheet, kind=kind)) for sheet in counts}
+    for group in ("vectors", "refusals"):
+        counts = {sheet: entry["count"] for sheet, entry in javavectors.sheets(group).items()}
+        assert counts == {sheet: len(vectors(sheet, kind=group)) for sheet in counts}

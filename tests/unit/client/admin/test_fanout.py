@@ -18,7 +18,7 @@ REFUSED = BrokerError(1, "no", 28, "c:1")
 
 
 class Brokers:
-    """Answers with the place, but for those that fail; notes who was asked."""
+    """Returns the name of a broker, or raises its error; records the calls."""
 
     def __init__(self, **errors: Exception) -> None:
         self.errors = errors

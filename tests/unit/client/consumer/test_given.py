@@ -126,11 +126,11 @@ async def test_every_send_refuses_other_types_than_messages() -> None:
             it.producer.send,
             it.producer.send_oneway,
             it.producer.request,
-            lambda one: it.producer.send_batch([one]),
-            lambda one: it.producer.send_ordered(one, "k"),
-            lambda one: it.producer.send_by(one, lambda queues: queues[0]),
-            lambda one: it.producer.send_in_transaction(one, lambda *_: None),
-            lambda one: it.producer.send_to(one, one),
+            lambda value: it.producer.send_batch([value]),
+            lambda value: it.producer.send_ordered(value, "k"),
+            lambda value: it.producer.send_by(value, lambda queues: queues[0]),
+            lambda value: it.producer.send_in_transaction(value, lambda *_: None),
+            lambda value: it.producer.send_to(value, value),
         ):
             with pytest.raises(IllegalTypeError, match="message: expected a Message, got 'text'"):
                 await send(wrong)
@@ -250,8 +250,8 @@ async def test_invalid_subscriptions_are_refused_with_an_example(
 
 
 def test_none_and_expressions_are_subscriptions() -> None:
-    given: Any = {"a": None, "b": "x || y", "c": ("a > 5", "SQL92")}
-    assert parse_subscriptions(given) == [
+    subscriptions: Any = {"a": None, "b": "x || y", "c": ("a > 5", "SQL92")}
+    assert parse_subscriptions(subscriptions) == [
         ("a", None, None),
         ("b", "x || y", None),
         ("c", "a > 5", "SQL92"),

@@ -41,7 +41,7 @@ ASKED = (
 
 
 def set_up_brokers(network: MemoryNetwork, *silent: str) -> None:
-    """A name server that knows both brokers, and those that answer nothing."""
+    """Set up a name server that knows both brokers, and silent brokers."""
     network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a", "b", queues=2)))
     for address in silent:
         for code in ASKED:

@@ -49,18 +49,18 @@ async def find_offset(
 
     def answer_pull(request: RemotingCommand) -> RemotingCommand:
         first = decode_header(PullMessageRequestHeader, request.ext_fields).queue_offset or 0
-        found = range(first, min(first + 2, len(times)))
+        offsets = range(first, min(first + 2, len(times)))
         header = PullMessageResponseHeader(
             suggest_which_broker_id=0,
-            next_begin_offset=first + len(found),
+            next_begin_offset=first + len(offsets),
             min_offset=0,
             max_offset=len(times),
         )
-        if not found:
+        if not offsets:
             return reply(header, code=ResponseCode.PULL_NOT_FOUND)
         stored = [
             StoredMessage(topic="T", body=b"x", queue_offset=index, store_timestamp=times[index])
-            for index in found
+            for index in offsets
         ]
         return reply(header, body=b"".join(map(encode_stored_message, stored)))
 

@@ -56,12 +56,12 @@ async def open_store() -> AsyncGenerator[tuple[RemoteBrokerOffsetStore, Scripted
 
 def read_commits(broker: ScriptedPeer) -> Commits:
     """The offsets that the broker got since the last call."""
-    found: Commits = []
+    commits: Commits = []
     for request in broker.requests:
         header = decode_header(UpdateConsumerOffsetRequestHeader, request.ext_fields)
-        found.append((header.queue_id, header.commit_offset, request.is_oneway))
+        commits.append((header.queue_id, header.commit_offset, request.is_oneway))
     broker.requests.clear()
-    return found
+    return commits
 
 
 async def test_offsets_after_the_first_are_stored_one_way(autojump_clock: object) -> None:

@@ -80,10 +80,10 @@ def test_after_a_message_of_unknown_size_the_next_offset_is_pulled() -> None:
 def test_an_offset_that_cannot_be_trusted_neither_repeats_nor_loses_much(claimed: int) -> None:
     bad = with_size(store_message(claimed), 3)
 
-    between = read_messages(store_message(6) + bad + store_message(8), ALL)
+    surrounded = read_messages(store_message(6) + bad + store_message(8), ALL)
     unknown = read_messages(bad, ALL)
 
-    assert next_offset(between, 6, 9) in (8, 9)
+    assert next_offset(surrounded, 6, 9) in (8, 9)
     assert 6 < next_offset(unknown, 6, 9) <= 9
 
 

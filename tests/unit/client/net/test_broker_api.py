@@ -1,4 +1,4 @@
-"""``BrokerCalls`` in memory: what is sent, what is read, and which answers are errors."""
+"""``BrokerCalls`` in memory: requests, results and errors."""
 
 from __future__ import annotations
 

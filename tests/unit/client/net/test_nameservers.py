@@ -243,7 +243,7 @@ OPERATIONS: dict[str, tuple[Code, RemotingCommand, object, dict[str, str]]] = {
     "delete_kv n k": (Code.DELETE_KV_CONFIG, reply(), None, KEY),
     "configuration": (Code.GET_NAMESRV_CONFIG, reply(body=b"a=\xae\n"), "a=\ufffd\n", {}),
 }
-"""A call with its arguments: code and answer, what it returns, and the fields of its request."""
+"""By a call with its arguments: request code, response, result and request fields."""
 
 
 @pytest.mark.parametrize("call", OPERATIONS)

@@ -32,7 +32,7 @@ PUSHED = ReplyMessageRequestHeader(
 
 
 async def push(it: World, body: bytes, sys_flag: int = 0, correlation: str | None = None) -> int:
-    """The broker hands a reply on; returns what the client answers."""
+    """Let the broker push a reply; returns the response code of the client."""
     sent = await it.a.asked(Code.SEND_MESSAGE_V2)
     properties = decode_properties((sent.ext_fields or {})["i"])
     correlation_id = correlation or properties["CORRELATION_ID"]

@@ -1,4 +1,4 @@
-"""Contexts in message properties: they are what the propagators write and read."""
+"""Contexts in message properties are written and read as by the propagators."""
 
 from __future__ import annotations
 

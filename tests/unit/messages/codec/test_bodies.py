@@ -231,7 +231,7 @@ def test_parsed_json_is_read_as_well() -> None:
 
 
 def test_the_first_of_subscriptions_that_differ_in_version_only_stays() -> None:
-    """As in Java's set: the version is no part of what it compares."""
+    """Java's set does not compare versions."""
     first = '{"expression":"a","topic":"T","version":1}'
     newer = '{"expression":"a","topic":"T","version":2}'
     different = '{"expression":"b","topic":"T","version":2}'

@@ -1,4 +1,4 @@
-"""The header codec: as lenient as Java's, and what it insists on.
+"""The header codec is as lenient and as strict as Java's.
 
 Expectations were measured with the oracle's ``encode_frame`` and ``decode_frame`` on 5.5.0.
 """

@@ -1,4 +1,4 @@
-"""Doubles are printed as JDK 8 to 18 print them; what is expected here is what JDK 17 printed."""
+"""Doubles are printed as by JDK 8 to 18; JDK 17 printed the expected texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries of a binary header: the hand-written functions and their declaration do the same."""
+"""Entries of a binary header: the hand-written functions agree with their declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``fused.py`` is what the declarations give, and does the same as construct, on good bytes and bad."""
+"""``fused.py`` is generated from the declarations, and agrees with construct for all bytes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "STORED_MESSAGE_RAW": st.composite(raw_stored)(),
     "BATCH": st.tuples(st.lists(st.tuples(int32, small, texts), max_size=3)),
 }
-"""Of the builder of each layout."""
+"""Arguments for the builder of each layout."""
 
 every_layout = pytest.mark.parametrize("name", ARGUMENTS)
 

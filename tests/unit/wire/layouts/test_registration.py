@@ -1,4 +1,4 @@
-"""The layouts are Java's; what is announced is held against what is there."""
+"""The layouts of Java; announced sizes are compared with the real ones."""
 
 from __future__ import annotations
 

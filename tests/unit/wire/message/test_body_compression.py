@@ -1,4 +1,4 @@
-"""Compressed bodies: what Java's three compressors wrote is read; nothing outgrows its limit."""
+"""Compressed bodies of Java's three compressors are read within limits."""
 
 from __future__ import annotations
 

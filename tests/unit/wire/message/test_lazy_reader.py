@@ -1,4 +1,4 @@
-"""``StoredMessageReader``: messages that are read lazily equal those that are decoded strictly."""
+"""``StoredMessageReader``: lazily read messages equal strictly decoded ones."""
 
 from __future__ import annotations
 
@@ -119,19 +119,19 @@ def test_messages_of_one_size_are_read_as_they_were_written(
 def test_damage_among_messages_of_one_size_is_found(place: int, change: int) -> None:
     data = bytearray(5 * encode_all(FIRST))
     data[place] ^= change
-    whole = bytes(data)
-    assert outcome(decode_stored_messages, whole) == outcome(decode_strictly, whole)
+    raw = bytes(data)
+    assert outcome(decode_stored_messages, raw) == outcome(decode_strictly, raw)
     reader = StoredMessageReader()
     reader.decode(5 * encode_all(FIRST))
-    assert outcome(reader.decode, whole) == outcome(decode_strictly, whole)
+    assert outcome(reader.decode, raw) == outcome(decode_strictly, raw)
 
 
 @given(st.integers(0, len(encode_all(FIRST)) - 1), st.sampled_from((0x00, 0x01, 0x7F, 0x80, 0xFF)))
 def test_damage_anywhere_is_found_as_decode_strictly(place: int, byte: int) -> None:
     data = bytearray(encode_all(FIRST, FIRST, FIRST))
     data[len(encode_all(FIRST)) + place] = byte
-    whole = bytes(data)
-    assert outcome(decode_stored_messages, whole) == outcome(decode_strictly, whole)
+    raw = bytes(data)
+    assert outcome(decode_stored_messages, raw) == outcome(decode_strictly, raw)
 
 
 @pytest.mark.parametrize("length", range(1, len(encode_all(FIRST))))

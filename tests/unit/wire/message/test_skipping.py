@@ -1,4 +1,4 @@
-"""A consumer's reader: what cannot be read never blocks what follows."""
+"""The reader of a consumer: an unreadable message never blocks the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored messages, against those that Java made and with what happens when they are damaged."""
+"""Stored messages, compared with those of Java, and their damage."""
 
 from __future__ import annotations
 

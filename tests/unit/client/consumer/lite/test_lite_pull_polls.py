@@ -1,4 +1,4 @@
-"""Polls of a lite pull consumer: two at the same time, paused queues, and its end."""
+"""Polls of a lite pull consumer: two at the same time, paused queues, and the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queues of a push consumer: what a broker handles last when a queue is released."""
+"""The queues of a push consumer: the last request of a released queue is its unlock."""
 
 from __future__ import annotations
 

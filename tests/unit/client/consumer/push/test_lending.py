@@ -38,7 +38,7 @@ QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=0)
 
 
 class Library:
-    """A consumption that lends, and what it has lent."""
+    """A consumption that lends parts, and these parts."""
 
     def __init__(self, nursery: trio.Nursery, *, handles: bool, **settings: Any) -> None:
         self.handles = handles
