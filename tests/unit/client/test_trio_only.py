@@ -189,12 +189,12 @@ def test_a_loop_in_the_thread_of_trio_is_outside_of_trio(opener: Callable[[str],
 
 
 def test_only_public_methods_that_do_not_check_themselves_are_checked() -> None:
-    @trio_only("guarded")
+    @trio_only("excluded")
     class Call:
         async def public(self) -> None:
             """Documented."""
 
-        async def guarded(self) -> None: ...
+        async def excluded(self) -> None: ...
 
         async def _private(self) -> None: ...
 

@@ -108,11 +108,11 @@ def records() -> Records:
 
 async def test_each_message_has_a_record_before_and_after_its_handler(records: Records) -> None:
     await records.call("concurrent", None, [message(1, KEYS="k1 k2"), message(2)])
-    first, second, *second = records.kept
+    first, second, *ends = records.kept
 
     assert first == ["SubBefore", first[1], "R", "readers", first[4], "ID1", "2", "k1 k2"]
     assert second == ["SubBefore", first[1], "R", "readers", first[4], "ID2", "2", "null"]
-    for record, msg_id, keys in zip(second, ("ID1", "ID2"), ("k1 k2", "null"), strict=True):
+    for record, msg_id, keys in zip(ends, ("ID1", "ID2"), ("k1 k2", "null"), strict=True):
         assert record[:3] == ["SubAfter", first[4], msg_id]
         assert record[4:7] == ["true", keys, "0"]
         assert int(record[7]) >= int(first[1])
