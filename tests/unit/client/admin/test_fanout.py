@@ -33,7 +33,7 @@ class Brokers:
 
 
 @pytest.mark.parametrize("reads", [False, True])
-async def test_all_brokers_are_called_and_the_first_error_is_raised(*, reads: bool) -> None:
+async def test_all_brokers_are_called_and_the_first_error_is_raised(reads: bool) -> None:
     brokers = Brokers(b=SILENT, c=REFUSED)
     with pytest.raises(RequestTimeoutError):
         await (read_from_each if reads else call_each)("abcd", brokers)

@@ -63,9 +63,7 @@ async def test_members_are_fetched_from_another_broker(autojump_clock: object) -
 
 
 @pytest.mark.parametrize("orderly", [False, True])
-async def test_queues_of_other_brokers_are_consumed(
-    autojump_clock: object, *, orderly: bool
-) -> None:
+async def test_queues_of_other_brokers_are_consumed(autojump_clock: object, orderly: bool) -> None:
     """The one that hangs has the queues that come first.
 
     Each of its answers is waited for as long as any.

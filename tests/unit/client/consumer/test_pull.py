@@ -174,9 +174,7 @@ class Taker:
 
 
 @pytest.mark.parametrize("repeatedly", [False, True])
-async def test_the_master_replaces_a_silent_slave(
-    autojump_clock: object, *, repeatedly: bool
-) -> None:
+async def test_the_master_replaces_a_silent_slave(autojump_clock: object, repeatedly: bool) -> None:
     instance = Instance(broker_id=1, silent_address="b:10912")
     calls = instance.calls
 

@@ -191,7 +191,7 @@ def advertise(opened: World, address: str, *other_names: str) -> None:
 
 @pytest.mark.parametrize("second_port", [False, True])
 @pytest.mark.parametrize("address", ["nonsense", "host:99999", ""])
-async def test_an_invalid_broker_address_is_skipped(address: str, *, second_port: bool) -> None:
+async def test_an_invalid_broker_address_is_skipped(address: str, second_port: bool) -> None:
     async with world(client={"vip_channel_enabled": second_port}) as opened:
         advertise(opened, address, "b")
         if second_port:

@@ -194,9 +194,7 @@ async def test_a_message_that_cannot_be_sent_back_is_retried_locally(
 
 
 @pytest.mark.parametrize("is_queue", [True, False], ids=["a dropped queue", "the consumer ends"])
-async def test_running_handlers_finish_at_the_end(
-    autojump_clock: object, *, is_queue: bool
-) -> None:
+async def test_running_handlers_finish_at_the_end(autojump_clock: object, is_queue: bool) -> None:
     handled: list[int] = []
 
     async def listener(messages: Sequence[StoredMessage], _: object) -> None:

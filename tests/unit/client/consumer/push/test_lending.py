@@ -127,7 +127,7 @@ async def test_messages_that_are_pulled_bring_the_settled_parts_along() -> None:
 
 
 @pytest.mark.parametrize("is_end", [True, False], ids=["the end", "a dropped queue"])
-async def test_nothing_more_is_lent(autojump_clock: object, *, is_end: bool) -> None:
+async def test_nothing_more_is_lent(autojump_clock: object, is_end: bool) -> None:
     async with open_library(2, handles=True) as library:
         if is_end:
             library.nursery.start_soon(library.consumption.settle, 30)
