@@ -232,9 +232,7 @@ async def test_two_handlers_or_an_ambiguous_order_are_refused() -> None:
 
 
 @pytest.mark.parametrize("opener", OPENERS)
-async def test_a_handler_without_await_ends_its_consumer(
-    opener: str, autojump_clock: object
-) -> None:
+async def test_a_handler_without_await_is_fatal(opener: str, autojump_clock: object) -> None:
     calls: list[object] = []
     handler: Any = lambda *arguments: calls.append(arguments)  # noqa: E731 - a lambda is the case
     async with world() as (network, client):

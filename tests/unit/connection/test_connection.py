@@ -117,7 +117,7 @@ def test_responses_may_come_in_any_order_and_in_any_pieces(client: Connection) -
         (ResponseCode.SUCCESS, CommandFlag.RESPONSE | CommandFlag.ONEWAY),
     ],
 )
-def test_a_response_is_known_by_its_flag_and_number(
+def test_responses_have_a_flag_and_number(
     client: Connection, code: ResponseCode, flag: CommandFlag
 ) -> None:
     sent = client.send_request(ROUTE, now=0.0)

@@ -77,9 +77,7 @@ def test_the_handle_of_a_hidden_message_starts_at_its_offset() -> None:
         ("1", "%RETRY%G_T", "%RETRY%G_T"),
     ],
 )
-def test_a_retried_message_has_the_topic_of_its_group(
-    retry: str, topic: str, expected: str
-) -> None:
+def test_a_retried_message_has_a_group_topic(retry: str, topic: str, expected: str) -> None:
     handle = pop_handle.PopHandle(
         start_offset=0,
         pop_time=0,

@@ -264,9 +264,7 @@ def test_threads_have_connections_of_their_own(cluster: TcpCluster, blocking: Se
 
 
 @pytest.mark.parametrize("lost", [1, 2], ids=["own", "all"])
-def test_a_broker_that_has_closed_connections_is_connected_again(
-    cluster: TcpCluster, blocking: Sender, lost: int
-) -> None:
+def test_closed_connections_are_replaced(cluster: TcpCluster, blocking: Sender, lost: int) -> None:
     connections = cluster.connections
     cluster.hang_up(connections - lost)
 

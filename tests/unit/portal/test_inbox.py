@@ -120,9 +120,7 @@ def test_the_end_drops_waiting_messages() -> None:
     [(LAG + 1, False, True), (LAG, False, False), (LAG + 1, True, False)],
     ids=["more_waits", "little_waits", "nothing_comes_before_it_is_settled"],
 )
-def test_an_application_lags_if_more_messages_wait_at_the_broker(
-    backlog: int, is_awaited: bool, lags: bool
-) -> None:
+def test_messages_at_the_broker_are_a_lag(backlog: int, is_awaited: bool, lags: bool) -> None:
     process: ProcessQueue[Any] = ProcessQueue(now=0.0)
     process.backlog = backlog
     part = LentMessages(QUEUE, _messages([0, 1]), _messages([0, 1]), process, 0.0)

@@ -158,7 +158,7 @@ def test_trio_is_woken_if_nothing_else_wakes_it(
     assert len(consumption.settled) == 1
 
 
-def test_after_an_interrupt_the_next_loan_plans_for_both(
+def test_an_interrupted_loan_is_settled(
     portal: Portal, consumption: Consumption, loans: Loans
 ) -> None:
     portal.error = KeyboardInterrupt()

@@ -54,9 +54,7 @@ def test_errors_are_those_of_the_trio_client(producer: Producer) -> None:
         producer.send("no message")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
 
 
-def test_send_many_returns_the_results_in_the_order_of_the_messages(
-    cluster: StoringCluster, producer: Producer
-) -> None:
+def test_send_many_returns_results_in_order(cluster: StoringCluster, producer: Producer) -> None:
     results = producer.send_many([Message("t", b"%d" % n) for n in range(100)])
 
     bodies = {

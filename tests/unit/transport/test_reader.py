@@ -116,9 +116,7 @@ async def test_a_sole_request_reads_its_response(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("cut", [1, 8, 60])
-async def test_a_response_in_parts_or_after_others_is_read_completely(
-    monkeypatch: pytest.MonkeyPatch, cut: int
-) -> None:
+async def test_parts_of_a_response_are_read(monkeypatch: pytest.MonkeyPatch, cut: int) -> None:
     monkeypatch.setattr(IS_READY, always)
     data = encode_answer(3) + encode_answer(8) + encode_answer(9)
 
@@ -134,9 +132,7 @@ async def test_a_response_in_parts_or_after_others_is_read_completely(
         assert channel.in_flight == 0
 
 
-async def test_a_direct_read_without_bytes_waits_and_an_end_breaks_the_channel(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_direct_read_waits_and_notices_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(IS_READY, always)
 
     async with open_sequential_channel() as (channel, there):

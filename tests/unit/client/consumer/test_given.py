@@ -235,9 +235,7 @@ def test_a_setting_out_of_bounds_is_refused(make: Callable[[], object]) -> None:
         ({"orders": ("a", "b", "c")}, "subscriptions['orders']: "),
     ],
 )
-async def test_invalid_subscriptions_are_refused_with_an_example(
-    subscriptions: Any, text: str
-) -> None:
+async def test_invalid_subscriptions_cause_an_example(subscriptions: Any, text: str) -> None:
     async with world() as (_, client):
         for opened in (
             open_push_consumer(client, "g", subscriptions),

@@ -147,9 +147,7 @@ async def test_every_message_is_sent_in_order_and_acknowledged() -> None:
 
 
 @pytest.mark.parametrize("left_out", ["", "transactionId"])  # brokers before 5.0 omit it
-async def test_a_response_like_the_previous_one_is_read_at_once(
-    left_out: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_similar_responses_are_fast(left_out: str, monkeypatch: pytest.MonkeyPatch) -> None:
     codes: list[int] = []
     finish = Channel.finish_request
 

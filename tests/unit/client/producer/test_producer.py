@@ -122,9 +122,7 @@ async def test_a_send_has_java_s_fields_and_its_result_the_position() -> None:
         assert result.offset_msg_id == "0A00000200002A9F0000000000000010"
 
 
-async def test_a_first_message_goes_before_the_heartbeat_of_its_producer(
-    single: World, autojump_clock: object
-) -> None:
+async def test_a_message_precedes_the_heartbeat(single: World, autojump_clock: object) -> None:
     await single.producer.send(HELLO)
     await trio.sleep(1)
 

@@ -57,7 +57,7 @@ async def single() -> AsyncGenerator[World]:
 
 
 @pytest.mark.parametrize("state", [COMMIT, ROLLBACK, UNKNOW, None])
-async def test_the_outcome_of_a_transaction_is_sent_to_the_broker(
+async def test_the_broker_gets_the_outcome(
     single: World, state: LocalTransactionState | None
 ) -> None:
     calls: list[tuple[Message, SendResult]] = []

@@ -84,9 +84,7 @@ FEW: dict[str, Any] = {"tags": "t%", "keys": ("a", 'b"'), "flag": -1, "wait_stor
     ],
 )
 @pytest.mark.parametrize("namespace", ["", "ns"])
-def test_a_prepared_request_is_the_command(
-    message: Message, prepared: bool, namespace: str
-) -> None:
+def test_a_prepared_request_is_a_command(message: Message, prepared: bool, namespace: str) -> None:
     client = ClientConfig(namesrv_addr="a:1")
     queue = MessageQueue(topic="T", broker_name="b", queue_id=3)
     route = TopicRouteData(queue_datas=(QueueData(broker_name="b", perm=6, write_queue_nums=4),))

@@ -202,7 +202,7 @@ async def test_a_registration_in_parts_has_a_version_for_each(
 @pytest.mark.parametrize(
     ("old", "code"), [(True, Code.QUERY_DATA_VERSION), (False, Code.BROKER_HEARTBEAT)]
 )
-async def test_an_acting_master_has_heartbeats(
+async def test_acting_masters_have_heartbeats(
     autojump_clock: object, old: bool, code: Code
 ) -> None:
     settings = RegistrationSettings(enable_acting_master=True, old_name_servers=old)

@@ -337,9 +337,7 @@ async def test_a_handler_continues_a_trace(telemetry: Telemetry, autojump_clock:
     assert {series["messaging.operation.name"] for series, _ in operations} == {"pull", "commit"}
 
 
-async def test_consumer_names_have_no_namespace(
-    telemetry: Telemetry, autojump_clock: object
-) -> None:
+async def test_consumers_have_no_namespace(telemetry: Telemetry, autojump_clock: object) -> None:
     (span,) = await consume(telemetry, make_messages(topic="n%orders"), namespace="n")
     (series, _), *_ = telemetry.points("messaging.process.duration")
     assert span.name == "process orders"
@@ -396,9 +394,7 @@ async def test_popped_messages_are_settled_in_their_trace(autojump_clock: object
     assert names == {"pop", "ack"}
 
 
-async def test_commits_of_an_application_are_settlements_in_its_trace(
-    telemetry: Telemetry, autojump_clock: object
-) -> None:
+async def test_commits_belong_to_the_trace(telemetry: Telemetry, autojump_clock: object) -> None:
     config = LitePullConsumerConfig(auto_commit=False)
     async with world(hooks=[telemetry.hook]) as (network, client):
         bring_messages(network, make_messages(traceparent=PARENT))
@@ -420,7 +416,7 @@ async def test_commits_of_an_application_are_settlements_in_its_trace(
 
 
 @pytest.mark.parametrize("background_spans", [True, False])
-async def test_commits_in_the_background_have_spans_if_configured(
+async def test_background_commits_may_have_spans(
     autojump_clock: object, background_spans: bool
 ) -> None:
     telemetry = Telemetry(background_spans=background_spans)

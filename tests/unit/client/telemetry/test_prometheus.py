@@ -87,9 +87,7 @@ async def test_the_buckets_are_those_of_java(metrics: Metrics, autojump_clock: o
     }
 
 
-async def test_the_guide_has_every_metric_and_label(
-    metrics: Metrics, autojump_clock: object
-) -> None:
+async def test_the_guide_has_all_metrics(metrics: Metrics, autojump_clock: object) -> None:
     async def later(*_: object) -> ConsumeConcurrentlyStatus:
         await trio.lowlevel.checkpoint()
         return ConsumeConcurrentlyStatus.RECONSUME_LATER
@@ -198,9 +196,7 @@ async def test_the_backlog_of_a_consumer_is_shown(autojump_clock: object, flavou
         assert metrics.value("rocketmq_client_settled_messages_total", **settled) == 3
 
 
-async def test_the_backlog_of_a_lite_pull_consumer_is_shown(
-    metrics: Metrics, autojump_clock: object
-) -> None:
+async def test_the_backlog_of_lite_pulls_is_shown(metrics: Metrics, autojump_clock: object) -> None:
     async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
         bring_messages(network, make_messages(3), end=3)
         async with open_lite_pull_consumer(client, "g") as consumer:

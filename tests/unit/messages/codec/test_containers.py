@@ -93,7 +93,7 @@ CONTAINERS: dict[tuple[type[Any], str], dict[str, Any]] = {
 
 
 @pytest.mark.parametrize(("cls", "member", "text", "expected"), list_cases(CONTAINERS))
-def test_a_container_of_each_type_is_read_as_by_java(
+def test_each_container_is_read_as_by_java(
     cls: type[Any], member: str, text: str, expected: object
 ) -> None:
     assert read(cls, member, text) == expected

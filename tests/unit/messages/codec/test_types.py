@@ -197,9 +197,7 @@ def test_each_type_is_read_as_by_java(
     ],
 )
 @pytest.mark.parametrize("quotes", ["", '"'])
-def test_numbers_with_fraction_or_exponent_keep_the_bits_of_java(
-    text: str, as_int: int, as_long: int, quotes: str
-) -> None:
+def test_fractions_keep_the_bits_of_java(text: str, as_int: int, as_long: int, quotes: str) -> None:
     assert read(QueueData, "perm", quotes + text + quotes) == as_int
     assert read(DataVersion, "state_version", quotes + text + quotes) == as_long
 

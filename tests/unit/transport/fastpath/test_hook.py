@@ -22,9 +22,7 @@ def test_the_environment_has_a_switch(
 
 
 @pytest.mark.parametrize("value", ["0", "false", "OFF"])
-def test_another_value_of_the_switch_is_an_error(
-    value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_values_of_the_switch_fail(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(hook.SWITCH, value)
 
     with pytest.raises(IllegalValueError, match="ROCKETWIRE_FASTPATH must be on or off"):

@@ -176,9 +176,7 @@ def test_errors_have_the_place(
         ("BATCH", ([(0, b"", "x" * 32768)],), "[].properties"),
     ],
 )
-def test_values_that_do_not_fit_are_rejected_as_by_construct(
-    name: str, arguments: tuple[Any, ...], path: str
-) -> None:
+def test_large_values_are_rejected(name: str, arguments: tuple[Any, ...], path: str) -> None:
     with pytest.raises(EncodeError) as refusal:
         vars(fused)[f"build_{name.lower()}"](*arguments)
     assert refusal.value.path == path

@@ -100,9 +100,7 @@ def test_messages_of_every_kind_are_read_as_written(messages: list[StoredMessage
     st.lists(st.tuples(st.sampled_from(OF_ONE_SIZE), st.integers(1, 5)), max_size=6),
     st.integers(0, 3),
 )
-def test_messages_of_one_size_are_read_as_they_were_written(
-    runs: list[tuple[StoredMessage, int]], missing: int
-) -> None:
+def test_messages_of_one_size_are_read(runs: list[tuple[StoredMessage, int]], missing: int) -> None:
     messages = [message for message, times in runs for _ in range(times)]
     data = encode_all(*messages)
     assert {len(encode_all(message)) for message in messages} <= {len(encode_all(FIRST))}
@@ -165,9 +163,7 @@ def test_a_limit_of_messages_holds_for_those_alike() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from(OTHERS), max_size=4), max_size=4), st.data())
-def test_earlier_responses_change_nothing(
-    answers: list[list[StoredMessage]], data: st.DataObject
-) -> None:
+def test_responses_are_independent(answers: list[list[StoredMessage]], data: st.DataObject) -> None:
     reader = StoredMessageReader()
     for messages in answers:
         raw = bytearray(encode_all(*messages))

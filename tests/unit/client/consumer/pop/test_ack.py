@@ -92,7 +92,7 @@ def consumer(broker: Broker) -> Consumer:
     return Consumer(broker)
 
 
-async def test_acks_during_a_request_are_one_batch(
+async def test_waiting_acks_are_a_batch(
     autojump_clock: object, broker: Broker, consumer: Consumer
 ) -> None:
     async with trio.open_nursery() as nursery:
@@ -156,7 +156,7 @@ async def test_a_failed_request_fails_for_its_messages_only(
     assert sorted(consumer.failed) == [0, 1, 2, 3]
 
 
-async def test_a_cancelled_request_is_sent_by_another_handler(
+async def test_a_cancelled_ack_is_sent(
     autojump_clock: object, broker: Broker, consumer: Consumer
 ) -> None:
     async with trio.open_nursery() as nursery:

@@ -158,7 +158,7 @@ async def test_close_returns_messages_behind_a_hanging_handler(autojump_clock: o
 
 
 @pytest.mark.parametrize(("tries", "level"), [(-(2**31), 0), (-1, 0), (0, 0), (7, 7), (15, 15)])
-async def test_a_failed_message_returns_with_the_delay_of_its_attempts(
+async def test_the_delay_depends_on_attempts(
     autojump_clock: object, tries: int, level: int
 ) -> None:
     message = StoredMessage(topic="T", body=b"1", reconsume_times=tries)

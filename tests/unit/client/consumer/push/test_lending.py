@@ -81,9 +81,7 @@ async def open_library(
         yield library
 
 
-async def test_parts_grow_while_handlers_are_fast_and_shrink_when_they_are_slow(
-    mock_clock: trio.testing.MockClock,
-) -> None:
+async def test_parts_grow_with_the_speed_of_handlers(mock_clock: trio.testing.MockClock) -> None:
     async with open_library(500, handles=True) as library:
         assert [library.sizes() for _ in range(7)] == [[1], [2], [4], [8], [16], [32], [32]]
         mock_clock.jump(2 * FAST)
