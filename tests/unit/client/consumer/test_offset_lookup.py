@@ -103,7 +103,7 @@ async def test_the_first_message_of_a_time_or_later_is_found(
         ("%RETRY%g", ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 5),
     ],
 )
-async def test_the_begin_is_configurable(topic: str, where: ConsumeFromWhere, offset: int) -> None:
+async def test_a_new_group_has_an_offset(topic: str, where: ConsumeFromWhere, offset: int) -> None:
     async with open_broker_and_client() as (broker, client):
         broker.on(Code.GET_MAX_OFFSET, reply(ext_fields={"offset": "5"}))
         broker.on(Code.SEARCH_OFFSET_BY_TIMESTAMP, reply(ext_fields={"offset": "3"}))
