@@ -221,7 +221,7 @@ async def test_a_trace_and_a_hook_see_the_same_sends(hook: Recorder) -> None:
     ) as opened:
         await opened.producer.send(Message("T", b"x"))
     assert hook.lines == ["started", "send 1 of pg", "SEND_OK", "closed"]
-    topics = [(properties.ext_fields or {})["b"] for properties in opened.sent()]
+    topics = [(request.ext_fields or {})["b"] for request in opened.sent()]
     assert topics == ["T", "RMQ_SYS_TRACE_TOPIC"]
 
 

@@ -40,11 +40,11 @@ def strategy(vector: JavaVector) -> AllocateMessageQueueStrategy:
 def allocate(vector: JavaVector) -> list[int]:
     every = queues(vector["queues"])
     mine = strategy(vector).allocate(vector["cid"], every, vector["cids"])
-    return [every.index(item) if item in every else -1 for item in mine]
+    return [every.index(queue) if queue in every else -1 for queue in mine]
 
 
 def test_each_consumer_gets_the_queues_that_java_gives_it() -> None:
-    answered = [item for item in decisions("allocation", "allocate") if "value" in item.line]
+    answered = [vector for vector in decisions("allocation", "allocate") if "value" in vector.line]
 
     assert len(answered) > 700
     assert unlike(allocate, answered) == []
@@ -78,7 +78,7 @@ def test_queues_and_clients_are_sorted_as_java_sorts_them(vector: JavaVector) ->
 
     assert allocation.sorted_client_ids(vector["cids"]) == vector["value"]["cids"]
     in_order = allocation.sorted_queues(every)
-    assert [every.index(item) for item in in_order] == vector["value"]["queues"]
+    assert [every.index(queue) for queue in in_order] == vector["value"]["queues"]
 
 
 ROOMS = allocation.AllocateMessageQueueByMachineRoom(frozenset(["r"]))
@@ -92,7 +92,9 @@ def test_duplicate_members_leave_no_queue_without_an_owner(
     way: AllocateMessageQueueStrategy, ids: list[str], count: int
 ) -> None:
     every = queues([["T", "r@broker", number] for number in range(count)])
-    other_queues = [queue for item in set(ids) - {"a"} for queue in way.allocate(item, every, ids)]
+    other_queues = [
+        queue for member in set(ids) - {"a"} for queue in way.allocate(member, every, ids)
+    ]
     strategy = allocation.use_all_positions(way)
 
     assert strategy.name == way.name

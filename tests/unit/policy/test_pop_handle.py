@@ -176,8 +176,8 @@ def test_the_retry_topic_of_a_retry_topic_is_itself() -> None:
 
     messages = {
         topic: [
-            (message.topic, message.retry)
-            for message in pop_handle.batch_acks([handle], topic=topic, group="G")["broker-a"]
+            (ack.topic, ack.retry)
+            for ack in pop_handle.batch_acks([handle], topic=topic, group="G")["broker-a"]
         ]
         for topic in ("T", "%RETRY%G_T")
     }

@@ -64,7 +64,7 @@ def test_offsets_of_static_topics_are_the_logical_ones() -> None:
     pulled = read_messages(body, ALL, 100, limits=build_limits(1000, 2500))
 
     assert offsets(pulled) == [105, 108]
-    assert [message.queue_offset for message in pulled.unreadable] == [107]
+    assert [skipped.queue_offset for skipped in pulled.unreadable] == [107]
     assert next_offset(pulled, 105, 110) == 109
 
 
@@ -102,7 +102,7 @@ def test_an_inner_batch_that_cannot_be_taken_apart_is_skipped_alone() -> None:
     pulled = read_messages(store_message(6) + bad + empty + store_message(9), ALL)
 
     assert offsets(pulled) == [6, 9]
-    assert [message.queue_offset for message in pulled.unreadable] == [7, 8]
+    assert [skipped.queue_offset for skipped in pulled.unreadable] == [7, 8]
     assert next_offset(pulled, 6, 10) == 10
 
 
@@ -128,7 +128,7 @@ def test_an_inner_batch_with_more_messages_than_counted_is_skipped(claimed: str 
     pulled = read_messages(store_message(5) + batch(6, 3, claimed) + store_message(9), ALL, end=10)
 
     assert offsets(pulled) == [5, 9]
-    assert [message.queue_offset for message in pulled.unreadable] == [6]
+    assert [skipped.queue_offset for skipped in pulled.unreadable] == [6]
 
 
 @pytest.mark.parametrize("following", [b"", store_message(7)], ids=["alone", "before another"])
@@ -138,7 +138,7 @@ def test_an_inner_batch_that_exceeds_its_places_is_skipped(following: bytes) -> 
     pulled = read_messages(batch(6, 3, "3") + following, ALL, end=end)
 
     assert offsets(pulled) == ([7] if following else [])
-    assert [message.queue_offset for message in pulled.unreadable] == [6]
+    assert [skipped.queue_offset for skipped in pulled.unreadable] == [6]
 
 
 def test_an_inner_batch_before_a_limit_has_the_places_up_to_it() -> None:
@@ -173,7 +173,7 @@ def test_messages_from_inner_batches_of_a_response_are_bounded() -> None:
     inner, broken = unwrap_inner_batches(outers)
 
     assert len(inner) == 60_000
-    assert [message.queue_offset for message in broken] == [60_000]
+    assert [skipped.queue_offset for skipped in broken] == [60_000]
 
 
 def test_messages_of_other_tags_are_not_missed() -> None:
@@ -206,8 +206,8 @@ def test_a_response_beyond_its_limit_is_one_warning(caplog: pytest.LogCaptureFix
     for place in ("queue 1", "queue 1", "queue 2"):
         report.report_limit(place, pulled.stopped_by, 1, "the consumer pulls on from offset 1")
 
-    warnings = [message for message in caplog.records if message.levelno == logging.WARNING]
-    assert [message.getMessage().partition(" exceeds")[0] for message in warnings] == [
+    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert [record.getMessage().partition(" exceeds")[0] for record in warnings] == [
         "group: a response of queue 1",
         "group: a response of queue 2",
     ]

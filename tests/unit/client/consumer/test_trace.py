@@ -214,12 +214,14 @@ async def test_a_batch_has_records_of_its_traced_messages(records: Records) -> N
 
 def read_sends(network: MemoryNetwork) -> list[str]:
     """The bodies of all trace messages that were sent, and by which groups."""
-    requests = [sent for sent in network.peer(BROKER).requests if sent.code == Code.SEND_MESSAGE_V2]
-    for record in requests:
-        fields = record.ext_fields or {}
+    requests = [
+        request for request in network.peer(BROKER).requests if request.code == Code.SEND_MESSAGE_V2
+    ]
+    for request in requests:
+        fields = request.ext_fields or {}
         assert fields["b"] == TRACE_TOPIC
         assert fields["a"] == "_INNER_TRACE_PRODUCER-g-CONSUME"
-    return [(record.body or b"").decode() for record in requests]
+    return [(request.body or b"").decode() for request in requests]
 
 
 def read_kinds(network: MemoryNetwork) -> list[str]:

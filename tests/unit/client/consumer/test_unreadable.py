@@ -105,9 +105,9 @@ async def consume(
             count = consumer.unreadable_messages
         codes = (Code.UPDATE_CONSUMER_OFFSET, Code.CHANGE_MESSAGE_INVISIBLETIME)
         requests = [
-            content.ext_fields or {}
-            for content in network.peer(BROKER).requests
-            if content.code in codes
+            request.ext_fields or {}
+            for request in network.peer(BROKER).requests
+            if request.code in codes
         ]
     warnings = [line for line in list_logged(caplog) if "is unreadable" in line]
     assert count == len(warnings)

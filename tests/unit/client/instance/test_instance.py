@@ -189,12 +189,10 @@ async def test_brokers_that_can_get_short_heartbeats(autojump_clock: object) -> 
         cluster.client.add_consumer(Consumer())
         await trio.sleep(65)
 
-        forms = [group.is_without_sub for group in cluster.heartbeats(cluster.master) if group]
+        forms = [beat.is_without_sub for beat in cluster.heartbeats(cluster.master) if beat]
         assert forms[0] is False
         assert forms[-1] is True
-        assert all(
-            group and not group.is_without_sub for group in cluster.heartbeats(cluster.slave)
-        )
+        assert all(beat and not beat.is_without_sub for beat in cluster.heartbeats(cluster.slave))
 
 
 async def test_a_group_has_one_member_of_each_kind_in_an_instance(cluster: World) -> None:
@@ -218,13 +216,15 @@ async def test_leaving_members_are_unregistered(autojump_clock: object) -> None:
         await cluster.client.remove_consumer(consumer)
         await cluster.client.remove_consumer(consumer)
         unregistrations = [
-            dict(group.ext_fields or {}) for group in cluster.master.requests if group.code == 35
+            dict(request.ext_fields or {})
+            for request in cluster.master.requests
+            if request.code == 35
         ]
 
         assert unregistrations == [{"clientID": "1.1.1.1@i", "consumerGroup": "g"}]
-    assert [group.ext_fields for group in cluster.master.requests if group.code == 35][1:] == [
-        {"clientID": "1.1.1.1@i", "producerGroup": "p"}
-    ]
+    assert [request.ext_fields for request in cluster.master.requests if request.code == 35][
+        1:
+    ] == [{"clientID": "1.1.1.1@i", "producerGroup": "p"}]
 
 
 async def test_a_refused_member_can_be_removed(cluster: World, autojump_clock: object) -> None:
@@ -239,7 +239,7 @@ async def test_a_refused_member_can_be_removed(cluster: World, autojump_clock: o
     assert cluster.client.producers == {"p": producer}
     assert cluster.client.consumers == {"g": consumer}
     assert [
-        group for group in cluster.master.requests if group.code == Code.UNREGISTER_CLIENT
+        request for request in cluster.master.requests if request.code == Code.UNREGISTER_CLIENT
     ] == []
 
 

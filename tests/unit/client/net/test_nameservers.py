@@ -301,7 +301,7 @@ async def test_each_server_can_be_called_alone() -> None:
         network.peer(ONE).is_up = False
         await network.peer(ONE).disconnect()
         with pytest.raises(errors.ConnectFailedError):
-            await next(address for address in names.each() if address.address == ONE).cluster_info()
+            await next(server for server in names.each() if server.address == ONE).cluster_info()
 
 
 async def test_connection_errors_name_all_name_servers() -> None:

@@ -130,10 +130,10 @@ async def test_every_message_is_sent_in_order_and_acknowledged() -> None:
             for number in range(24)
         ]
 
-    assert [result.body for result in broker.sends] == [
+    assert [request.body for request in broker.sends] == [
         b"%d" % number for number in (*range(24),) * 2
     ]
-    turns = [int((result.ext_fields or {})["e"]) for result in broker.sends]
+    turns = [int((request.ext_fields or {})["e"]) for request in broker.sends]
     assert turns == [(turns[0] + number) % 2 for number in range(48)]
     assert [result.message_queue.queue_id for result in results] == turns[24:]
     assert len({result.msg_id for result in results}) == 24
@@ -207,7 +207,7 @@ async def test_large_and_delayed_messages_leave_the_fast_path() -> None:
             await producer.send(Message("T", b"x", tags="\x01"))
         assert (await producer.send(Message("T", b"x"))).is_ok
 
-    texts = [(result.ext_fields or {})["i"] for result in broker.sends[24:]]
+    texts = [(request.ext_fields or {})["i"] for request in broker.sends[24:]]
     assert "p\x01vv" in texts[0]
     assert "DELAY\x013\x02" in texts[1]
     assert len(texts) == 4
@@ -276,7 +276,7 @@ async def test_a_cancelled_task_sends_nothing() -> None:
         assert scope.cancelled_caught
         assert (await producer.send(Message("T", b"x"))).is_ok
 
-    assert b"never" not in [result.body for result in broker.sends]
+    assert b"never" not in [request.body for request in broker.sends]
 
 
 async def test_concurrent_sends_are_all_acknowledged() -> None:

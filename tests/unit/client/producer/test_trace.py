@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def traces(requests: Iterable[RemotingCommand]) -> list[list[str]]:
     """The fields of all records that were sent."""
     sent = [request for request in requests if (request.ext_fields or {}).get("b") == TRACE_TOPIC]
-    texts = "".join((request.body or b"").decode() for request in sent)
+    texts = "".join((message.body or b"").decode() for message in sent)
     return [record.split("\x01") for record in texts.split("\x02") if record]
 
 

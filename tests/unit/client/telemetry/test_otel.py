@@ -342,8 +342,8 @@ async def test_consumers_have_no_namespace(telemetry: Telemetry, autojump_clock:
     (series, _), *_ = telemetry.points("messaging.process.duration")
     assert span.name == "process orders"
     names = ("messaging.destination.name", "messaging.consumer.group.name")
-    for names_and_values in (series, attributes_of(span)):
-        assert [names_and_values[name] for name in names] == ["orders", "g"]
+    for values in (series, attributes_of(span)):
+        assert [values[name] for name in names] == ["orders", "g"]
 
 
 async def test_a_call_can_begin_a_trace(telemetry: Telemetry, autojump_clock: object) -> None:

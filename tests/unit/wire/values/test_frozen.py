@@ -129,7 +129,7 @@ def test_invalid_calls_are_refused_as_by_the_standard_library() -> None:
 def test_signatures_name_the_fields() -> None:
     for ours, theirs in zip(OURS, THEIRS, strict=True):
         our_fields, their_fields = (
-            inspect.signature(field).parameters.values() for field in (ours, theirs)
+            inspect.signature(cls).parameters.values() for cls in (ours, theirs)
         )
         assert [field.name for field in our_fields] == [field.name for field in their_fields]
         assert [field.kind for field in our_fields] == [field.kind for field in their_fields]

@@ -65,13 +65,9 @@ async def test_messages_of_an_inner_batch_have_the_handle_of_the_batch() -> None
         (8, b"one"),
     ]
     properties = [message.properties or {} for message in result.messages]
-    assert [message[POP_CK] for message in properties] == [
-        handle(5),
-        handle(6),
-        handle(6),
-        handle(8),
-    ]
-    assert {message[FIRST_POP_TIME] for message in properties} == {"1700000000000"}
+    handles = [values[POP_CK] for values in properties]
+    assert handles == [handle(5), handle(6), handle(6), handle(8)]
+    assert {values[FIRST_POP_TIME] for values in properties} == {"1700000000000"}
     assert [message.reconsume_times for message in result.messages] == [0, 2, 2, 0]
 
 
