@@ -104,14 +104,6 @@ def test_name_servers_come_from_the_environment_where_none_are_configured() -> N
     assert ClientConfig().name_servers({}) == ()
 
 
-def _move_to_20(address: str) -> str:
-    return address.replace("10.", "20.")
-
-
-def _divide(address: str) -> float:
-    return 1 // 0
-
-
 @pytest.mark.parametrize(
     ("remap", "address", "expected"),
     [
@@ -123,7 +115,7 @@ def _divide(address: str) -> float:
         ({"10.0.*:109*": "node"}, "10.0.0.1:8080", "10.0.0.1:8080"),
         ({"10.0.*:109*": "node"}, "10.0.0.1:10912", "node:10912"),
         ({"[fd00::*]": "[::1]:5"}, "[fd00::2]:77", "[::1]:5"),
-        (_move_to_20, "10.0.0.1:1", "20.0.0.1:1"),
+        (lambda address: address.replace("10.", "20."), "10.0.0.1:1", "20.0.0.1:1"),
     ],
 )
 def test_the_first_matching_pair_maps_an_address(remap: Any, address: str, expected: str) -> None:
@@ -147,7 +139,7 @@ def test_a_remap_that_is_none_is_refused_with_its_name(remap: Any) -> None:
             ClientConfig().address_map({"ROCKETWIRE_ADDRESS_MAP": remap})
 
 
-@pytest.mark.parametrize("function", ["{}x".format, print, _divide])
+@pytest.mark.parametrize("function", ["{}x".format, print, lambda _: 1 // 0])
 def test_a_failing_remap_is_the_error_of_an_unreachable_broker(function: Any) -> None:
     with pytest.raises(errors.IllegalAddressError, match="a:1: address_remap failed: "):
         ClientConfig(address_remap=function).address_map({})("a:1")

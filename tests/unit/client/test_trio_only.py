@@ -27,7 +27,7 @@ from rocketwire.client.admin import open_admin
 from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import NotInTrioError
 from tests.support.fakes import producer_fakes
-from tests.support.fakes.consumer_fakes import NS, world
+from tests.support.fakes.consumer_fakes import NS, ignore, world
 
 
 def error_in_asyncio(call: Callable[[], Any]) -> BaseException | None:
@@ -83,10 +83,6 @@ def call_of(owner: object, name: str) -> Callable[[], Awaitable[object]]:
     return lambda: method(*positional, **named)
 
 
-async def _ignore(*_: object) -> None:
-    await trio.lowlevel.checkpoint()
-
-
 @asynccontextmanager
 async def everything() -> AsyncGenerator[dict[str, object]]:
     """One of each public class of clients."""
@@ -97,7 +93,7 @@ async def everything() -> AsyncGenerator[dict[str, object]]:
         world() as (_, client),
         open_push_consumer(client, "push", {"orders": "*"}) as push,
         open_lite_pull_consumer(client, "lite") as lite,
-        open_pop_consumer(client, "pop", {"orders": "*"}, _ignore) as pop,
+        open_pop_consumer(client, "pop", {"orders": "*"}, ignore) as pop,
         open_admin(client) as admin,
         open_registration(identity, (), config) as registration,
     ):
@@ -156,11 +152,7 @@ async def test_synchronous_changes_of_consumers_are_refused() -> None:
         assert "T" not in (*push.topics(), *lite.topics(), *pop.topics())  # type: ignore[attr-defined]  # all three have it
 
 
-def _open_producer(client: str) -> object:
-    return open_producer(client, "g")
-
-
-@pytest.mark.parametrize("opener", [open_client, _open_producer])
+@pytest.mark.parametrize("opener", [open_client, partial(open_producer, group="g")])
 def test_a_loop_in_the_thread_of_trio_is_outside_of_trio(opener: Callable[[str], Any]) -> None:
     errors: list[BaseException] = []
 

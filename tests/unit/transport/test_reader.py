@@ -96,10 +96,6 @@ def always(_: object) -> bool:
     return True
 
 
-def never(_: int) -> None:
-    return None
-
-
 @pytest.mark.parametrize("fast_path", ["on"], indirect=True)
 async def test_a_sole_request_reads_its_response(monkeypatch: pytest.MonkeyPatch) -> None:
     async def turn(descriptor: int) -> None:
@@ -169,7 +165,7 @@ async def test_direct_reads_need_a_bypass(monkeypatch: pytest.MonkeyPatch) -> No
             there.sendall(bytes(8000))
             assert await inlet.receive(8000) == bytes(8000)
             assert inlet.receive_directly() is None
-            monkeypatch.setattr("rocketwire.transport.fastpath.hook.bypass_for", never)
+            monkeypatch.setattr("rocketwire.transport.fastpath.hook.bypass_for", lambda _: None)
             assert StreamReader(stream).receive_directly() is None
 
 

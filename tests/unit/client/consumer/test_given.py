@@ -12,8 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import trio
-import trio.lowlevel
 
 from rocketwire.client import (
     BrokerIdentity,
@@ -44,7 +42,7 @@ from rocketwire.errors import (
 from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.process_queue import Thresholds
 from tests.support.fakes import producer_fakes
-from tests.support.fakes.consumer_fakes import world
+from tests.support.fakes.consumer_fakes import ignore, world
 
 
 def as_any(function: object) -> Any:
@@ -239,7 +237,7 @@ async def test_invalid_subscriptions_cause_an_example(subscriptions: Any, text: 
     async with world() as (_, client):
         for opened in (
             open_push_consumer(client, "g", subscriptions),
-            open_pop_consumer(client, "g", subscriptions, _handle),
+            open_pop_consumer(client, "g", subscriptions, ignore),
         ):
             with pytest.raises(IllegalTypeError) as caught:
                 async with opened:
@@ -272,11 +270,11 @@ async def test_subscriptions_groups_and_configs_are_checked(autojump_clock: obje
         for opened in (
             open_push_consumer(client, wrong, {}),
             open_lite_pull_consumer(client, wrong),
-            open_pop_consumer(client, wrong, {}, _handle),
+            open_pop_consumer(client, wrong, {}, ignore),
             open_producer(client, wrong),
             as_any(open_push_consumer)(client, "g", {}, config=ProducerConfig()),
             as_any(open_lite_pull_consumer)(client, "g", config=PushConsumerConfig()),
-            as_any(open_pop_consumer)(client, "g", {}, _handle, config=PushConsumerConfig()),
+            as_any(open_pop_consumer)(client, "g", {}, ignore, config=PushConsumerConfig()),
             as_any(open_producer)(client, "g", ClientConfig()),
         ):  # fmt: skip
             with pytest.raises(IllegalTypeError):
@@ -290,19 +288,15 @@ async def test_subscriptions_groups_and_configs_are_checked(autojump_clock: obje
 NOWHERE = "127.0.0.1:1"
 
 
-async def _handle(*_: object) -> None:
-    await trio.lowlevel.checkpoint()
-
-
 OPENERS: dict[str, Callable[[Any], Any]] = {
     "client": open_client,
     "producer": lambda client: open_producer(client, "g"),
-    "push": lambda client: open_push_consumer(client, "g", {"orders": "*"}, _handle),
+    "push": lambda client: open_push_consumer(client, "g", {"orders": "*"}, ignore),
     "broadcast": lambda client: open_push_consumer(
         client, "g", {}, config=PushConsumerConfig(message_model=MessageModel.BROADCASTING)
     ),
     "lite": lambda client: open_lite_pull_consumer(client, "g"),
-    "pop": lambda client: open_pop_consumer(client, "g", {"orders": "*"}, _handle),
+    "pop": lambda client: open_pop_consumer(client, "g", {"orders": "*"}, ignore),
     "admin": open_admin,
     "registration": lambda client: open_registration(
         BrokerIdentity(cluster_name="c", broker_name="b", broker_addr=NOWHERE), (), client

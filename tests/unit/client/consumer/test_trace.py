@@ -212,25 +212,16 @@ async def test_a_batch_has_records_of_its_traced_messages(records: Records) -> N
 # ---------------------------------------------------------------------- consumers
 
 
-def read_sends(network: MemoryNetwork) -> list[str]:
-    """The bodies of all trace messages that were sent, and by which groups."""
-    requests = [
-        request for request in network.peer(BROKER).requests if request.code == Code.SEND_MESSAGE_V2
-    ]
-    for request in requests:
-        fields = request.ext_fields or {}
-        assert fields["b"] == TRACE_TOPIC
-        assert fields["a"] == "_INNER_TRACE_PRODUCER-g-CONSUME"
-    return [(request.body or b"").decode() for request in requests]
-
-
-def read_kinds(network: MemoryNetwork) -> list[str]:
-    return [
-        record.split("\x01")[0]
-        for body in read_sends(network)
-        for record in body.split("\x02")
-        if record
-    ]
+def read_records(network: MemoryNetwork) -> list[list[str]]:
+    """The records in all trace messages, which one group sends to one topic."""
+    records: list[list[str]] = []
+    for request in network.peer(BROKER).requests:
+        if request.code == Code.SEND_MESSAGE_V2:
+            fields = request.ext_fields or {}
+            assert (fields["a"], fields["b"]) == ("_INNER_TRACE_PRODUCER-g-CONSUME", TRACE_TOPIC)
+            texts = (request.body or b"").decode().split("\x02")[:-1]
+            records += [text.split("\x01") for text in texts]
+    return records
 
 
 def bring_traced_messages(network: MemoryNetwork, count: int = 1) -> None:
@@ -260,8 +251,8 @@ async def test_waiting_records_are_sent_at_the_end(autojump_clock: object, flavo
         bring_traced_messages(network)
         async with OPENERS[flavour](client, ignore):
             await trio.sleep(1)
-            assert read_sends(network) == []
-        assert read_kinds(network) == ["SubBefore", "SubAfter"]
+            assert read_records(network) == []
+        assert [record[0] for record in read_records(network)] == ["SubBefore", "SubAfter"]
 
 
 async def test_polled_messages_are_recorded_as_consumed(autojump_clock: object) -> None:
@@ -272,9 +263,9 @@ async def test_polled_messages_are_recorded_as_consumed(autojump_clock: object) 
             consumer.assign([QUEUE])
             polled = await consumer.poll()
             assert polled is not None
-    first, second = read_sends(network)[0].split("\x02")[:-1]
-    assert first.split("\x01")[2:4] == ["R", "g"]
-    message_id, _cost, *outcome = second.split("\x01")[2:7]
+    first, second = read_records(network)
+    assert first[2:4] == ["R", "g"]
+    message_id, _cost, *outcome = second[2:7]
     assert (message_id, outcome) == ("ID0", ["true", "null", "0"])
 
 
@@ -287,13 +278,8 @@ async def test_messages_of_an_iterator_are_recorded_too(autojump_clock: object) 
                     delivery.reconsume_later()
                     break
             await trio.testing.wait_all_tasks_blocked()
-    records = [
-        record.split("\x01")
-        for body in read_sends(network)
-        for record in body.split("\x02")
-        if "After" in record
-    ]
-    assert {(record[2], record[4]) for record in records} == {("ID0", "true"), ("ID1", "false")}
+    ends = [record for record in read_records(network) if record[0] == "SubAfter"]
+    assert {(end[2], end[4]) for end in ends} == {("ID0", "true"), ("ID1", "false")}
 
 
 async def test_a_silent_trace_topic_delays_no_handler(autojump_clock: object) -> None:
@@ -319,7 +305,7 @@ async def test_without_the_setting_nothing_is_recorded(autojump_clock: object) -
         bring_traced_messages(network)
         async with open_push_consumer(client, "g", {"orders": "*"}, ignore):
             await trio.sleep(10)
-    assert read_sends(network) == []
+    assert read_records(network) == []
 
 
 async def test_an_operator_s_direct_consumption_is_not_recorded(autojump_clock: object) -> None:
@@ -327,4 +313,4 @@ async def test_an_operator_s_direct_consumption_is_not_recorded(autojump_clock: 
         for flavour, opener in OPENERS.items():
             async with opener(client, ignore) as consumer:
                 await consumer.consume_directly(message(), "b")
-            assert read_sends(network) == [], flavour
+            assert read_records(network) == [], flavour
