@@ -29,19 +29,19 @@ QUEUE = MessageQueue(topic="T", broker_name="a", queue_id=0)
 
 
 def nearest(times: Sequence[int], time: int) -> int:
-    """As brokers of 4.9.4 search."""
+    """The search of brokers of 4.9.4."""
     return min(range(len(times)), key=lambda index: abs(times[index] - time), default=0)
 
 
 def later(times: Sequence[int], time: int) -> int:
-    """As brokers of 5.x do."""
-    return next((index for index, time in enumerate(times) if time >= time), len(times))
+    """The search of brokers of 5.x."""
+    return next((index for index, stored in enumerate(times) if stored >= time), len(times))
 
 
 async def find_offset(
     times: Sequence[int], time: int, search: Callable[[Sequence[int], int], int]
 ) -> int:
-    """Where a consumer begins in a queue of messages that were stored then; two come at once."""
+    """The offset at a time in a queue of messages with these times; a pull brings two."""
 
     def answer_search(request: RemotingCommand) -> RemotingCommand:
         header = decode_header(SearchOffsetRequestHeader, request.ext_fields)

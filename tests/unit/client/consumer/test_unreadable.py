@@ -144,8 +144,8 @@ async def test_messages_between_unusual_ones_arrive(
     unusual = [*UNREADABLE, *ODD]
     contents = [
         content
-        for number, content in enumerate(unusual)
-        for content in (content, {"body": b"good-%d" % number})
+        for number, unusual_content in enumerate(unusual)
+        for content in (unusual_content, {"body": b"good-%d" % number})
     ]
     bodies, warnings = await consume(flavour, contents, caplog)
 
