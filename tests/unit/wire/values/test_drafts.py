@@ -47,7 +47,7 @@ def test_a_message_with_undecoded_properties_equals_any_other() -> None:
     assert repr(read()[0]) == repr(message)
     assert replace(read()[0], flag=7) == replace(message, flag=7)
     assert encode_stored_message(read()[0]) == encode_stored_message(message)
-    (message,) = read()
-    assert message.properties is message.properties
+    (decoded,) = read()
+    assert decoded.properties is decoded.properties
     with pytest.raises(FrozenInstanceError):
-        message.properties = None  # type: ignore[misc]  # it is frozen
+        decoded.properties = None  # type: ignore[misc]  # it is frozen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -19,50 +18,16 @@ from rocketwire.client.consumer.pop.pop_consumer import (
     PopConsumerConfig,
 )
 from rocketwire.messages.message_const import POP_CK
-from rocketwire.messages.route import BrokerData, TopicRouteData
 from rocketwire.transport.nursery import background
-from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.stored import StoredMessage
+from tests.support.fakes.consumer_fakes import world
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.pop.pop import PopCalls
     from rocketwire.client.consumer.pop.pop_consumer import PopListener
-    from rocketwire.client.instance.instance import ClientInstance
 
 OFTEN = StoredMessage(topic="T", body=b"x", reconsume_times=99)
 """A message that is acknowledged if its handler fails again."""
-
-
-class Instance:
-    """A client that knows one broker."""
-
-    config = SimpleNamespace(namespace=None)
-    hooks = None
-
-    async def route(self, topic: str) -> TopicRouteData:
-        await trio.lowlevel.checkpoint()
-        return TopicRouteData(
-            broker_datas=(BrokerData(broker_name="b", broker_addrs={0: topic}),), queue_datas=()
-        )
-
-    client_id = "c"
-
-    def __init__(self) -> None:
-        self.brokers = self
-
-    async def call(self, *_: object) -> RemotingCommand:
-        await trio.lowlevel.checkpoint()
-        return RemotingCommand(code=0)
-
-    async def send_heartbeats(self) -> None:
-        await trio.lowlevel.checkpoint()
-
-    async def any_broker(self, _: str) -> str:
-        await trio.lowlevel.checkpoint()
-        return "b"
-
-    async def remove_consumer(self, _: object) -> None:
-        await trio.lowlevel.checkpoint()
 
 
 def pop_result(*messages: StoredMessage) -> PopResult:
@@ -100,10 +65,9 @@ class Calls:
 
 async def close_after(calls: Calls, listener: PopListener, seconds: float) -> float:
     """Close a consumer after some seconds; returns the duration of the close."""
-    async with background() as nursery:
+    async with world() as (_, client), background() as nursery:
         config = PopConsumerConfig(consume_thread_max=1)
-        instance = cast("ClientInstance", Instance())
-        consumer = PopConsumer(Membership(instance, "g", nursery, None), config, listener)
+        consumer = PopConsumer(Membership(client, "g", nursery, None), config, listener)
         consumer.calls = cast("PopCalls", calls)
         consumer._acknowledgements = Acknowledgements(consumer.calls)  # pyright: ignore[reportPrivateUsage] - of these calls
         consumer.subscribe("T")
