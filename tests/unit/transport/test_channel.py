@@ -20,7 +20,8 @@ from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.transport.writer import MAX_UNSENT
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from tests.support.builders.certificates import authority
-from tests.support.tcp_pair import closed_port, encode_answer, open_channel, serve_tcp
+from tests.support.tcp_pair import open_channel
+from tests.unit.transport.loopback import closed_port, encode_answer, serve_tcp
 
 if TYPE_CHECKING:
     import socket
@@ -457,7 +458,7 @@ async def test_served_bodies_have_a_common_limit(monkeypatch: pytest.MonkeyPatch
     assert [(response.code, response.opaque) for response in responses] == [(0, 0), (0, 9)]
 
 
-async def test_refused_requests_are_two_warnings(caplog: pytest.LogCaptureFixture) -> None:
+async def test_requests_that_are_refused_are_two_warnings(caplog: pytest.LogCaptureFixture) -> None:
     handler = Waiting()
     async with open_pair(handler=handler, max_served=1) as (_, peer):
         await peer.send(RemotingCommand(code=39, opaque=1))

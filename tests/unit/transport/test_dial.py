@@ -9,7 +9,7 @@ import trio
 
 from rocketwire.errors import ConnectFailedError
 from rocketwire.transport.dial import connect_stream, sockets
-from tests.support.tcp_pair import closed_port, serve_tcp
+from tests.unit.transport.loopback import closed_port, serve_tcp
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])

@@ -11,7 +11,8 @@ from trio.testing import wait_all_tasks_blocked
 from rocketwire.errors import ChannelBrokenError, DecodeError, EncodeError, RequestTimeoutError
 from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.wire.command import RemotingCommand
-from tests.support.tcp_pair import encode_answer, pair
+from tests.support.tcp_pair import pair
+from tests.unit.transport.loopback import encode_answer
 from tests.unit.transport.test_channel import Peer, open_full_pair, open_pair
 from tests.unit.transport.test_reader import open_sequential_pair
 
@@ -139,7 +140,7 @@ async def test_a_request_that_cannot_be_encoded_fails_its_chain() -> None:
     assert channel.in_flight == 0
 
 
-async def test_a_failing_function_fails_its_chain(caplog: pytest.LogCaptureFixture) -> None:
+async def test_chain_whose_function_raises(caplog: pytest.LogCaptureFixture) -> None:
     def follow(response: RemotingCommand) -> RemotingCommand:
         raise AttributeError(response.code)
 

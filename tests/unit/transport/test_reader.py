@@ -17,7 +17,8 @@ from trio.testing import wait_all_tasks_blocked
 from rocketwire import errors
 from rocketwire.transport.reader import StreamReader
 from rocketwire.wire.command import RemotingCommand
-from tests.support.tcp_pair import SEQUENTIAL, encode_answer, open_sequential_channel, pair
+from tests.support.tcp_pair import pair
+from tests.unit.transport.loopback import SEQUENTIAL, encode_answer, open_sequential_channel
 from tests.unit.transport.test_channel import Peer
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from rocketwire.client.net.address_server import (
     parse_response,
 )
 from rocketwire.errors import ClientError
-from tests.support.tcp_pair import closed_port, serve_tcp
+from tests.unit.transport.loopback import closed_port, serve_tcp
 
 if TYPE_CHECKING:
     import trio

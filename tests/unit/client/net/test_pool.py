@@ -17,7 +17,7 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.wire.command import RemotingCommand
-from tests.support.tcp_pair import closed_port
+from tests.unit.transport.loopback import closed_port
 
 PEER = "peer:1"
 ASK = RemotingCommand(code=Code.GET_MAX_OFFSET)

@@ -34,7 +34,8 @@ from rocketwire.messages.topic_config import TopicConfigAndMappingSerializeWrapp
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import RemotingCommand
-from tests.support.tcp_pair import closed_port, open_channel
+from tests.support.tcp_pair import open_channel
+from tests.unit.transport.loopback import closed_port
 
 FIRST, SECOND = "10.0.0.1:9876", "10.0.0.2:9876"
 IDENTITY = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr="b:10911")

@@ -22,7 +22,7 @@ from rocketwire.messages.route import (
     TopicRouteData,
 )
 from rocketwire.messages.topic_config import TopicConfig, TopicConfigSerializeWrapper
-from tests.support.builders.single_member_bodies import REFUSED, list_cases, read
+from tests.unit.messages.codec.single_member_bodies import REFUSED, list_cases, read
 
 CONTAINERS: dict[tuple[type[Any], str], dict[str, Any]] = {
     (TopicConfig, "attributes"): {

@@ -19,7 +19,7 @@ from rocketwire.messages.groups import CustomizedRetryPolicy
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.pop import AckMsg, BatchAckMsg, PopCheckPoint
 from rocketwire.messages.route import BrokerData
-from tests.support.builders.single_member_bodies import REFUSED, list_cases, read
+from tests.unit.messages.codec.single_member_bodies import REFUSED, list_cases, read
 
 MANY = "1" + "0" * 41
 

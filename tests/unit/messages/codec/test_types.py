@@ -33,7 +33,7 @@ from rocketwire.messages.route import (
     TopicRouteData,
 )
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
-from tests.support.builders.single_member_bodies import REFUSED, list_cases, read
+from tests.unit.messages.codec.single_member_bodies import REFUSED, list_cases, read
 
 if TYPE_CHECKING:
     from rocketwire.wire.json.fastjson import JsonValue

@@ -15,7 +15,7 @@ from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutErr
 from rocketwire.transport.fastpath.direct_requests import StartedRequest
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from rocketwire.wire.request_template import build_template
-from tests.support.tcp_pair import encode_answer, open_sequential_channel
+from tests.unit.transport.loopback import encode_answer, open_sequential_channel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -9,7 +9,7 @@ import trio.testing
 from rocketwire.errors import IllegalValueError
 from rocketwire.transport.channel import open_channel_over
 from rocketwire.transport.fastpath import hook
-from tests.support.tcp_pair import open_sequential_channel
+from tests.unit.transport.loopback import open_sequential_channel
 
 
 @pytest.mark.parametrize(("value", "is_on"), [("", True), ("on", True), ("off", False)])
