@@ -1,11 +1,10 @@
 """Registrations for tests of the route table, and how they are applied at once."""
 
-from collections.abc import Generator
-
 from rocketwire.messages.registration import DataVersion
 from rocketwire_namesrv.routes.brokers import Registered, Registration
 from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 from rocketwire_namesrv.routes.route_table import RouteTable
+from rocketwire_namesrv.routes.steps import run_steps
 
 A, B = "10.0.0.1:10911", "10.0.0.2:10911"
 

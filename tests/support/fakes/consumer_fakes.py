@@ -62,17 +62,17 @@ def push_parts(nursery: trio.Nursery, offsets: object, **parts: object) -> PushP
     return PushParts(**shared, offsets=cast("OffsetStore", offsets), nursery=nursery)
 
 
-class ToldOffsets:
-    """A store of offsets that keeps all its updates."""
+class RecordedOffsets:
+    """A store of offsets that records its updates."""
 
     def __init__(self, *, increase_only: bool = True) -> None:
-        self.told: list[int] = []
+        self.updates: list[int] = []
         self.by_queue: dict[MessageQueue, int] = {}
         self._increase_only = increase_only
 
     def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
         assert increase_only is self._increase_only
-        self.told.append(offset)
+        self.updates.append(offset)
         self.by_queue[queue] = offset
 
 

@@ -13,7 +13,7 @@ from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.messages.send import SendMessageResponseHeader
-from rocketwire.testing import MemoryNetwork, ScriptedPeer, open_network, reply
+from rocketwire.testing import MemoryNetwork, Scripted, ScriptedPeer, open_network, reply
 from rocketwire.wire.command import RemotingCommand
 
 NS, A, B = "10.0.0.1:9876", "10.0.0.2:10911", "10.0.0.3:10911"
@@ -72,6 +72,11 @@ class World:
         self.name_server = peers[NS]
         self.a = peers[A]
         self.b = peers[B]
+
+    def answer_sends(self, response: Scripted) -> None:
+        """Let both brokers answer sends in this way."""
+        for peer in (self.a, self.b):
+            peer.on(Code.SEND_MESSAGE_V2, response)
 
     def sent(self) -> list[RemotingCommand]:
         """The sends of both brokers."""

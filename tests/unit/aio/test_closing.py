@@ -83,9 +83,7 @@ class Interrupted(LitePullConsumer):
         raise KeyboardInterrupt
 
 
-def test_messages_of_an_interrupted_poll_come_with_the_next_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_messages_of_an_interrupted_poll_are_polled_again(monkeypatch: pytest.MonkeyPatch) -> None:
     polled: Any = object()
 
     async def poll_into(_: object, results: list[Any], within: float) -> None:

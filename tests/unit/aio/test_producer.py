@@ -101,7 +101,7 @@ def test_functions_of_a_transaction_run_in_the_loop(run: Run) -> None:
     run(scenario)
 
 
-def test_a_producer_that_is_not_open_says_so() -> None:
+def test_an_unopened_producer_raises_an_error_with_advice() -> None:
     async def main() -> None:
         with pytest.raises(ChannelClosedError, match="async with"):
             await open_producer("127.0.0.1:1", "g").send(Message("t", b"x"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rocketwire import errors
 from rocketwire.client import (
     LitePullConsumerConfig,
     PopConsumerConfig,
@@ -17,13 +18,6 @@ from rocketwire.client import (
 from rocketwire.client.addresses import join_address, parse_name_servers, split_address, vip_address
 from rocketwire.client.config import ClientConfig, Credentials
 from rocketwire.client.net.local_address import best_address, local_address
-from rocketwire.errors import (
-    ConnectFailedError,
-    IllegalAddressError,
-    IllegalTypeError,
-    IllegalValueError,
-    LocalProtocolError,
-)
 from rocketwire.versions import MQVersion
 
 
@@ -44,9 +38,7 @@ def test_the_version_gets_standard_json_and_go_away() -> None:
         (ClientConfig(unit_name="u", enable_stream_request_type=True), "10.0.0.1@DEFAULT@u@STREAM"),
     ],
 )
-def test_a_client_id_is_made_of_address_instance_unit_and_kind(
-    config: ClientConfig, expected: str
-) -> None:
+def test_a_client_id_has_address_instance_and_unit(config: ClientConfig, expected: str) -> None:
     assert config.client_id("10.0.0.1") == expected
 
 
@@ -69,9 +61,7 @@ def test_an_own_instance_is_named_after_process_and_clock() -> None:
         ("http://127.0.0.1:9876/", ("127.0.0.1:9876",)),
     ],
 )
-def test_name_servers_are_read_out_of_text(
-    text: str | list[str], expected: tuple[str, ...]
-) -> None:
+def test_name_servers_are_read_from_text(text: str | list[str], expected: tuple[str, ...]) -> None:
     assert parse_name_servers(text) == expected
 
 
@@ -79,10 +69,10 @@ def test_name_servers_are_read_out_of_text(
     "text", ["a", "a:", ":1", "a:b", "a:0", "a:65536", "a:1,b:2", f"a:{'1' * 5000}"]
 )
 def test_an_invalid_address_is_rejected(text: str) -> None:
-    with pytest.raises(IllegalAddressError, match="not host:port: ") as caught:
+    with pytest.raises(errors.IllegalAddressError, match="not host:port: ") as caught:
         parse_name_servers(text)
-    assert isinstance(caught.value, LocalProtocolError)
-    assert isinstance(caught.value, ConnectFailedError)
+    assert isinstance(caught.value, errors.LocalProtocolError)
+    assert isinstance(caught.value, errors.ConnectFailedError)
     assert ("separate them by ';'" in str(caught.value)) == ("," in text)
 
 
@@ -114,14 +104,6 @@ def test_name_servers_come_from_the_environment_where_none_are_configured() -> N
     assert ClientConfig().name_servers({}) == ()
 
 
-def _move_to_20(address: str) -> str:
-    return address.replace("10.", "20.")
-
-
-def _divide(address: str) -> float:
-    return 1 // 0
-
-
 @pytest.mark.parametrize(
     ("remap", "address", "expected"),
     [
@@ -133,12 +115,10 @@ def _divide(address: str) -> float:
         ({"10.0.*:109*": "node"}, "10.0.0.1:8080", "10.0.0.1:8080"),
         ({"10.0.*:109*": "node"}, "10.0.0.1:10912", "node:10912"),
         ({"[fd00::*]": "[::1]:5"}, "[fd00::2]:77", "[::1]:5"),
-        (_move_to_20, "10.0.0.1:1", "20.0.0.1:1"),
+        (lambda address: address.replace("10.", "20."), "10.0.0.1:1", "20.0.0.1:1"),
     ],
 )
-def test_the_first_pair_that_fits_gives_the_address_to_connect_to(
-    remap: Any, address: str, expected: str
-) -> None:
+def test_the_first_matching_pair_maps_an_address(remap: Any, address: str, expected: str) -> None:
     assert ClientConfig(address_remap=remap).address_map({})(address) == expected
     if isinstance(remap, str):
         environment = {"ROCKETWIRE_ADDRESS_MAP": remap}
@@ -150,16 +130,18 @@ def test_the_first_pair_that_fits_gives_the_address_to_connect_to(
     "remap", ["a", "a=", "a b=c", "a=c*", "a=b:x", "fd00::1=a", {"a": 1}, {1: "a"}, 3, b"a=b"]
 )
 def test_a_remap_that_is_none_is_refused_with_its_name(remap: Any) -> None:
-    with pytest.raises((IllegalTypeError, IllegalValueError), match="address_remap: expected "):
+    with pytest.raises(
+        (errors.IllegalTypeError, errors.IllegalValueError), match="address_remap: expected "
+    ):
         ClientConfig(address_remap=remap)
     if isinstance(remap, str):
-        with pytest.raises(IllegalValueError, match="ROCKETWIRE_ADDRESS_MAP: expected "):
+        with pytest.raises(errors.IllegalValueError, match="ROCKETWIRE_ADDRESS_MAP: expected "):
             ClientConfig().address_map({"ROCKETWIRE_ADDRESS_MAP": remap})
 
 
-@pytest.mark.parametrize("function", ["{}x".format, print, _divide])
+@pytest.mark.parametrize("function", ["{}x".format, print, lambda _: 1 // 0])
 def test_a_failing_remap_is_the_error_of_an_unreachable_broker(function: Any) -> None:
-    with pytest.raises(IllegalAddressError, match="a:1: address_remap failed: "):
+    with pytest.raises(errors.IllegalAddressError, match="a:1: address_remap failed: "):
         ClientConfig(address_remap=function).address_map({})("a:1")
 
 
@@ -189,9 +171,7 @@ def test_every_request_carries_namespace_zone_and_kind() -> None:
         (LitePullConsumerConfig, "auto_comit", "auto_commit"),
     ],
 )
-def test_an_unknown_setting_is_rejected_with_the_nearest(
-    config: type[Any], name: str, nearest: str
-) -> None:
+def test_an_unknown_setting_has_a_hint(config: type[Any], name: str, nearest: str) -> None:
     with pytest.raises(TypeError, match=rf"{name}: .*; did you mean {nearest}"):
         config(**{name: "x"})
     assert nearest in inspect.signature(config).parameters
@@ -201,7 +181,7 @@ def test_an_unknown_setting_is_rejected_with_the_nearest(
 
 @pytest.mark.parametrize("value", ["ak:TopSecret", ("ak", "TopSecret")])
 def test_credentials_of_a_wrong_type_are_not_printed(value: Any) -> None:
-    with pytest.raises(IllegalTypeError, match="got a value of type") as caught:
+    with pytest.raises(errors.IllegalTypeError, match="got a value of type") as caught:
         ClientConfig(credentials=value)
     assert "TopSecret" not in str(caught.value)
 
@@ -217,9 +197,7 @@ def test_the_own_address_is_an_outer_one_if_there_is_any() -> None:
     assert local_address()
 
 
-def test_a_machine_whose_name_nobody_knows_is_known_as_loopback(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_machine_without_a_known_name_has_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise OSError("unknown")
 
@@ -240,8 +218,8 @@ def test_variables_are_read_by_the_type_of_their_setting() -> None:
         }
     )
 
-    given: dict[str, Any] = {"namesrv_addr": "a:1;b:2", "unit_name": "u", "version": 401}
-    assert config == ClientConfig(**given, vip_channel_enabled=True, mq_client_api_timeout=1.5)
+    expected: dict[str, Any] = {"namesrv_addr": "a:1;b:2", "unit_name": "u", "version": 401}
+    assert config == ClientConfig(**expected, vip_channel_enabled=True, mq_client_api_timeout=1.5)
 
 
 def test_credentials_are_read() -> None:
@@ -261,9 +239,7 @@ def test_credentials_are_read() -> None:
         ("ROCKETWIRE_CONNECT_TIMEOUT", "-1", ""),
     ],
 )
-def test_an_invalid_value_is_rejected_with_the_name_of_its_variable(
-    variable: str, text: str, expected: str
-) -> None:
+def test_an_invalid_variable_is_rejected_by_name(variable: str, text: str, expected: str) -> None:
     name = variable if expected else "connect_timeout"
-    with pytest.raises(IllegalValueError, match=f"{name}: {expected}"):
+    with pytest.raises(errors.IllegalValueError, match=f"{name}: {expected}"):
         ClientConfig.from_env({variable: text})

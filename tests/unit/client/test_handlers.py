@@ -1,6 +1,6 @@
 """Unusable functions are rejected when they are passed, or end the consumer at their call."""
 
-# What is given here is wrong on purpose.
+# Arguments are invalid on purpose.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownMemberType=false
 # pyright: reportUnknownLambdaType=false, reportArgumentType=false
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from itertools import product
 from types import coroutine
 from typing import Any, cast
 from unittest.mock import AsyncMock
@@ -48,7 +49,7 @@ def bad(messages: object, context: object) -> None:
     del messages, context
 
 
-def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*arguments: object) -> Any:
         return function(*arguments)
@@ -93,11 +94,11 @@ def old(messages: object, context: object) -> Generator[Any, Any, Any]:
 
 
 @functools.singledispatch
-async def dispatched(messages: object, context: object) -> str:
+async def dispatch(messages: object, context: object) -> str:
     return await good(messages, context)
 
 
-def annotated(messages: object, context: object) -> Awaitable[str]:
+def returns_awaitable(messages: object, context: object) -> Awaitable[str]:
     return good(messages, context)
 
 
@@ -119,16 +120,16 @@ def sync_generating(messages: object, context: object) -> Generator[object]:
         Handlers().method,
         staticmethod(good),
         PartialCall(),
-        decorated(good),
-        dispatched,
-        annotated,
+        decorate(good),
+        dispatch,
+        returns_awaitable,
         lambda messages, context: good(messages, context),
         Waiting,
         old,
         AsyncMock(return_value="ab"),
     ],
 )
-async def test_what_can_be_awaited_is_accepted(handler: Any) -> None:
+async def test_awaitable_handlers_are_accepted(handler: Any) -> None:
     names = "messages" if isinstance(handler, functools.partial) and handler.keywords else NAMES
     usable = async_handler("listener", handler, names)
     result = await usable(*"ab"[: names.count(",") + 1])
@@ -148,7 +149,7 @@ def test_a_coroutine_function_is_called_directly(handler: Any) -> None:
         (Handlers().sync_method, "not async"),
         (staticmethod(bad), "not async"),
         (SyncCall(), "not async"),
-        (decorated(bad), "not async"),
+        (decorate(bad), "not async"),
         (generating, "async generator function"),
         (sync_generating, "is a generator function"),
         (Handlers, "is called with (messages, context)"),
@@ -160,7 +161,7 @@ def test_a_coroutine_function_is_called_directly(handler: Any) -> None:
         (functools.partial(good, 1, 2), "too many positional arguments"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_awaited_is_refused_in_one_line(handler: Any, text: str) -> None:
+def test_handlers_that_cannot_be_awaited_are_refused_in_one_line(handler: Any, text: str) -> None:
     with pytest.raises(IllegalHandlerError) as caught:
         async_handler("listener", handler, NAMES)
     assert text in str(caught.value)
@@ -174,7 +175,7 @@ def test_a_coroutine_in_the_place_of_its_function_is_refused_and_closed() -> Non
         async_handler("listener", cast("Any", good(1, 2)), NAMES)
 
 
-def test_a_function_in_c_is_judged_by_what_it_returns() -> None:
+def test_a_function_in_c_is_checked_when_it_returns() -> None:
     check_callable("f", min, "a, b")
     assert isinstance(async_handler("f", cast("Any", min), "a, b"), CheckedHandler)
 
@@ -185,7 +186,7 @@ def test_a_function_that_is_not_awaited_must_not_be_async() -> None:
         sync_function("choose", good, NAMES)
 
 
-async def test_what_returns_something_else_after_all_is_a_typed_error() -> None:
+async def test_a_result_that_cannot_be_awaited_is_a_typed_error() -> None:
     handler = async_handler("listener", cast("Any", lambda messages, context: len(messages)), NAMES)
     with pytest.raises(
         IllegalHandlerError, match="returned 2, which cannot be awaited; write async"
@@ -196,73 +197,52 @@ async def test_what_returns_something_else_after_all_is_a_typed_error() -> None:
 # ---------------------------------------------------------------------- consumers
 
 
-@pytest.mark.parametrize("handler", [bad, 5, SyncCall(), generating, lambda one: one])
-@pytest.mark.parametrize("name", ["listener", "orderly_listener"])
-async def test_a_push_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
-    name: str, handler: Any
-) -> None:
+OPENERS: dict[str, Callable[[Any, Any], Any]] = {
+    "listener": lambda client, handler: open_push_consumer(client, "g", {"orders": "*"}, handler),
+    "orderly_listener": lambda client, handler: open_push_consumer(
+        client, "g", {"orders": "*"}, orderly_listener=handler
+    ),
+    "pop": lambda client, handler: open_pop_consumer(client, "g", {"orders": "*"}, handler),
+}
+UNUSABLE = (bad, 5, SyncCall(), generating, dict, lambda first, second, third: first)
+
+
+@pytest.mark.parametrize(("opener", "handler"), [*product(OPENERS, UNUSABLE), ("pop", None)])
+async def test_a_consumer_is_not_opened_with_an_unusable_handler(opener: str, handler: Any) -> None:
+    name = "orderly_listener" if opener == "orderly_listener" else "listener"
     async with world() as (network, client):
         with pytest.raises(IllegalHandlerError, match=rf"^handler \({name}\): "):
-            async with open_push_consumer(client, "g", {"orders": "*"}, **{name: handler}):
+            async with OPENERS[opener](client, handler):
                 pass
         assert network.peer(BROKER).codes() == []
 
 
-async def test_a_handler_whose_order_is_not_clear_is_refused() -> None:
+async def test_two_handlers_or_an_ambiguous_order_are_refused() -> None:
     """With ``orderly`` a handler of any order would never be called."""
-    given = ("a:1", "g", {"orders": "*"})
+    arguments = ("a:1", "g", {"orders": "*"})
     trio_open: Any = open_push_consumer
-    others: Any = ((sync.open_push_consumer, bad), (aio.open_push_consumer, good))
-    for other in ({"orderly": True}, {"orderly_listener": good}):
+    openers: Any = ((sync.open_push_consumer, bad), (aio.open_push_consumer, good))
+    for extra in ({"orderly": True}, {"orderly_listener": good}):
         with pytest.raises(LocalProtocolError, match="give one handler: "):
-            async with trio_open(*given, good, **other):
+            async with trio_open(*arguments, good, **extra):
                 pass
-        for open_consumer, handler in others:
+        for open_consumer, handler in openers:
             with pytest.raises(LocalProtocolError, match="give one handler: "):
-                open_consumer(*given, handler, **other)
+                open_consumer(*arguments, handler, **extra)
 
 
-@pytest.mark.parametrize("handler", [lambda message: message, bad, None, dict])
-async def test_a_pop_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
-    handler: Any,
-) -> None:
-    async with world() as (network, client):
-        if getattr(handler, "__name__", "") == "<lambda>":
-            handler = handler(bad)
-        with pytest.raises(IllegalHandlerError, match=r"^handler \(listener\): "):
-            async with open_pop_consumer(client, "g", {"orders": "*"}, handler):
-                pass
-        assert network.peer(BROKER).codes() == []
-
-
-@pytest.mark.parametrize("name", ["listener", "orderly_listener"])
-async def test_a_handler_that_turns_out_not_to_be_async_ends_the_push_consumer(
-    name: str, autojump_clock: object
-) -> None:
+@pytest.mark.parametrize("opener", OPENERS)
+async def test_a_handler_without_await_is_fatal(opener: str, autojump_clock: object) -> None:
     calls: list[object] = []
-    listener: Any = lambda messages, _: calls.append(messages)  # noqa: E731 - a lambda is the case
+    handler: Any = lambda *arguments: calls.append(arguments)  # noqa: E731 - a lambda is the case
     async with world() as (network, client):
-        broker = network.peer(BROKER)
         bring_messages(network, make_messages())
         with pytest.raises(IllegalHandlerError, match="returned None, which cannot be awaited"):
-            async with open_push_consumer(client, "g", {"orders": "*"}, **{name: listener}):
+            async with OPENERS[opener](client, handler):
                 await trio.sleep(60)
         assert len(calls) == 1
-        assert Code.CONSUMER_SEND_MSG_BACK not in broker.codes()
+        assert Code.CONSUMER_SEND_MSG_BACK not in network.peer(BROKER).codes()
         assert client.consumers == {}
-
-
-async def test_a_handler_that_turns_out_not_to_be_async_ends_the_pop_consumer(
-    autojump_clock: object,
-) -> None:
-    calls: list[object] = []
-    async with world() as (network, client):
-        bring_messages(network, make_messages())
-        handler: Any = calls.append
-        with pytest.raises(IllegalHandlerError, match="returned None, which cannot be awaited"):
-            async with open_pop_consumer(client, "g", {"orders": "*"}, handler):
-                await trio.sleep(60)
-    assert len(calls) == 1
 
 
 # ---------------------------------------------------------------------- producers, brokers

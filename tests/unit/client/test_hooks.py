@@ -1,4 +1,4 @@
-"""What hooks see of sends, receives and settlements."""
+"""Calls of hooks for sends, receives and settlements."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 REFUSAL = refusal(ResponseCode.SYSTEM_ERROR)
 
 
-class Seen(ClientHook):
+class Recorder(ClientHook):
     """Keeps a line for each call."""
 
     def __init__(self, name: str = "", lines: list[str] | None = None) -> None:
@@ -102,6 +102,11 @@ class Seen(ClientHook):
         self._keep(f"{context.operation} {queue} by the {by}: {end}")
 
 
+@pytest.fixture
+def hook() -> Recorder:
+    return Recorder()
+
+
 class Marking(ClientHook):
     """Adds a property to each message."""
 
@@ -149,7 +154,7 @@ def test_the_guide_has_each_method_of_a_hook() -> None:
 
 async def test_hooks_see_a_send_from_outside_to_inside_and_back() -> None:
     lines: list[str] = []
-    hooks = (Seen("a ", lines), Seen("b ", lines))
+    hooks = (Recorder("a ", lines), Recorder("b ", lines))
     async with producer_fakes.world(client={"hooks": hooks}) as opened:
         await opened.producer.send(Message("T", b"x"))
         assert lines == [
@@ -159,8 +164,7 @@ async def test_hooks_see_a_send_from_outside_to_inside_and_back() -> None:
     assert lines[-2:] == ["a closed", "b closed"]
 
 
-async def test_hooks_see_each_kind_of_send() -> None:
-    hook = Seen()
+async def test_hooks_see_each_kind_of_send(hook: Recorder) -> None:
     async with producer_fakes.world(client={"hooks": [hook]}) as opened:
         queue = (await opened.producer.queues("T"))[0]
         hook.lines.clear()
@@ -178,8 +182,7 @@ async def test_hooks_see_each_kind_of_send() -> None:
     ]
 
 
-async def test_hooks_see_that_another_broker_is_tried() -> None:
-    hook = Seen()
+async def test_hooks_see_that_another_broker_is_tried(hook: Recorder) -> None:
     async with producer_fakes.world(client={"hooks": [hook]}) as opened:
         for peer in (opened.a, opened.b):
             peer.on(Code.SEND_MESSAGE_V2, reply(code=ResponseCode.TOPIC_NOT_EXIST))
@@ -197,14 +200,13 @@ async def test_a_hook_may_change_the_messages() -> None:
     async with producer_fakes.world(client={"hooks": [Marking()]}) as opened:
         await opened.producer.send(Message("T", b"x", properties={"own": "1"}))
         await opened.producer.send(Message("T", b"x"))
-        sent = [decode_properties((one.ext_fields or {})["i"]) for one in opened.sent()]
-    assert [(one.get("own"), one["mark"]) for one in sent] == [("1", "m"), (None, "m")]
+        sent = [decode_properties((request.ext_fields or {})["i"]) for request in opened.sent()]
+    marks = [(properties.get("own"), properties["mark"]) for properties in sent]
+    assert marks == [("1", "m"), (None, "m")]
 
 
-async def test_the_error_of_a_hook_is_logged_once_and_changes_nothing(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    hook, broken = Seen(), Broken()
+async def test_the_error_of_a_hook_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    hook, broken = Recorder(), Broken()
     async with producer_fakes.world(client={"hooks": [broken, hook]}) as opened:
         for _ in range(3):
             await opened.producer.send(Message("T", b"x"))
@@ -213,14 +215,13 @@ async def test_the_error_of_a_hook_is_logged_once_and_changes_nothing(
     assert list_logged(caplog) == ["hook Broken failed"]
 
 
-async def test_a_trace_and_a_hook_see_the_same_sends() -> None:
-    hook = Seen()
+async def test_a_trace_and_a_hook_see_the_same_sends(hook: Recorder) -> None:
     async with producer_fakes.world(
         client={"hooks": [hook]}, brokers=("a",), enable_trace=True
     ) as opened:
         await opened.producer.send(Message("T", b"x"))
     assert hook.lines == ["started", "send 1 of pg", "SEND_OK", "closed"]
-    topics = [(one.ext_fields or {})["b"] for one in opened.sent()]
+    topics = [(request.ext_fields or {})["b"] for request in opened.sent()]
     assert topics == ["T", "RMQ_SYS_TRACE_TOPIC"]
 
 
@@ -229,8 +230,8 @@ async def test_without_hooks_a_client_has_no_chain() -> None:
         assert opened.client.hooks is None
 
 
-@pytest.mark.parametrize("hooks", [Seen(), [5], "hook", None])
-def test_what_is_no_hook_is_refused(hooks: Any) -> None:
+@pytest.mark.parametrize("hooks", [Recorder(), [5], "hook", None])
+def test_other_types_than_hooks_are_refused(hooks: Any) -> None:
     with pytest.raises(IllegalTypeError, match=r"ClientConfig.hooks: expected a tuple of hooks"):
         ClientConfig(hooks=hooks)
 
@@ -254,11 +255,9 @@ COMMIT = "commit orders 0 at b by the background: 1"
         ("pop", False, ["0 succeeded", "change_invisible_time orders at b: 1"]),
     ],
 )
-async def test_hooks_see_what_a_consumer_does(
-    flavour: str, result: object, lines: list[str], autojump_clock: object
+async def test_hooks_see_the_calls_of_a_consumer(
+    hook: Recorder, autojump_clock: object, flavour: str, result: object, lines: list[str]
 ) -> None:
-    hook = Seen()
-
     async def handle(*_: object) -> Any:
         await trio.lowlevel.checkpoint()
         return result
@@ -268,12 +267,11 @@ async def test_hooks_see_what_a_consumer_does(
         async with consumer(flavour, client, handler=handle):
             await trio.sleep(3)
     pull = "pop" if flavour == "pop" else "pull"
-    seen = [f"{pull} orders at b: 1", "consume ID0 of g", *lines]
-    assert hook.lines == ["started", *seen, "closed"]
+    expected = [f"{pull} orders at b: 1", "consume ID0 of g", *lines]
+    assert hook.lines == ["started", *expected, "closed"]
 
 
-async def test_hooks_see_what_a_lite_pull_consumer_does(autojump_clock: object) -> None:
-    hook = Seen()
+async def test_hooks_see_a_lite_pull_consumer(hook: Recorder, autojump_clock: object) -> None:
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
         async with open_lite_pull_consumer(client, "g") as consumer:
@@ -285,8 +283,7 @@ async def test_hooks_see_what_a_lite_pull_consumer_does(autojump_clock: object) 
     assert hook.lines[1:-1] == ["poll orders at b: 1", f"commit {queue} at b by the application: 1"]
 
 
-async def test_hooks_see_pulls_that_fail(autojump_clock: object) -> None:
-    hook = Seen()
+async def test_hooks_see_pulls_that_fail(hook: Recorder, autojump_clock: object) -> None:
     async with world(hooks=[hook]) as (network, client):
         for code in (Code.PULL_MESSAGE, Code.POP_MESSAGE):
             network.peer(BROKER).on(code, REFUSAL)
@@ -294,13 +291,11 @@ async def test_hooks_see_pulls_that_fail(autojump_clock: object) -> None:
             await trio.sleep(1.5)
         async with consumer("pop", client):
             await trio.sleep(1.5)
-    assert {f"{kind} orders at b: BrokerError" for kind in ("pull", "pop")} <= set(hook.lines)
+    assert {f"{name} orders at b: BrokerError" for name in ("pull", "pop")} <= set(hook.lines)
 
 
 @pytest.mark.parametrize("refused", [False, True], ids=["stored", "refused"])
-async def test_hooks_see_commits_in_the_background(autojump_clock: object, refused: bool) -> None:
-    hook = Seen()
-
+async def test_hooks_see_commits(hook: Recorder, autojump_clock: object, refused: bool) -> None:
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
         if refused:
@@ -311,8 +306,7 @@ async def test_hooks_see_commits_in_the_background(autojump_clock: object, refus
     assert f"commit orders 0 at b by the background: {end}" in hook.lines
 
 
-async def test_a_settlement_that_is_refused_is_seen_with_its_error(autojump_clock: object) -> None:
-    hook = Seen()
+async def test_a_refused_settlement_has_its_error(hook: Recorder, autojump_clock: object) -> None:
     async with world(hooks=[hook]) as (network, client):
         bring_messages(network, make_messages())
         network.peer(BROKER).on(Code.ACK_MESSAGE, REFUSAL)
@@ -322,9 +316,8 @@ async def test_a_settlement_that_is_refused_is_seen_with_its_error(autojump_cloc
 
 
 async def test_the_error_of_a_hook_fails_no_handler(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+    hook: Recorder, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    hook = Seen()
     async with world(hooks=[Broken(), hook]) as (network, client):
         bring_messages(network, make_messages())
         async with open_push_consumer(client, "g", {"orders": "*"}, ignore):

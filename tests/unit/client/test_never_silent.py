@@ -48,7 +48,7 @@ GROWING = range(2, 7)
 
 
 Fault: TypeAlias = "tuple[str, Code | None, RemotingCommand | None]"
-"""Address, code and answer; without a code nobody is there."""
+"""Address, code and response; without a code the server is down."""
 
 ROUTE, MEMBERS = Code.GET_ROUTEINFO_BY_TOPIC, Code.GET_CONSUMER_LIST_BY_GROUP
 
@@ -107,10 +107,10 @@ def cause(network: MemoryNetwork, faults: list[Fault]) -> None:
 
 @pytest.mark.parametrize(("flavour", "faults", "text"), CASES)
 async def test_a_consumer_without_messages_warns_and_logs_the_end(
+    autojump_clock: object,
     flavour: str,
     faults: list[Fault],
     text: str,
-    autojump_clock: object,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO, "rocketwire.client")
@@ -135,8 +135,8 @@ async def test_a_consumer_without_messages_warns_and_logs_the_end(
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
-async def test_a_broker_that_dies_is_one_warning_of_the_group_at_a_time(
-    flavour: str, autojump_clock: object, caplog: pytest.LogCaptureFixture
+async def test_a_dead_broker_is_one_warning_of_the_group_at_a_time(
+    autojump_clock: object, flavour: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with world() as (network, client), consumer(flavour, client):
         await trio.sleep(30)
@@ -150,8 +150,8 @@ async def test_a_broker_that_dies_is_one_warning_of_the_group_at_a_time(
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
-async def test_a_consumer_where_all_is_well_logs_nothing(
-    flavour: str, autojump_clock: object, caplog: pytest.LogCaptureFixture
+async def test_a_healthy_consumer_logs_nothing(
+    autojump_clock: object, flavour: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "rocketwire.client")
     async with world() as (_, client), consumer(flavour, client):
@@ -159,7 +159,7 @@ async def test_a_consumer_where_all_is_well_logs_nothing(
     assert caplog.messages == []
 
 
-async def test_a_reason_that_changes_is_told_at_once(
+async def test_a_new_reason_is_logged(
     autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with world() as (network, client):
@@ -206,7 +206,7 @@ async def test_offsets_that_are_not_stored_are_a_few_warnings(
     assert len(lines) < 8
 
 
-async def test_a_producer_says_when_routes_and_heartbeats_fail_in_the_background(
+async def test_failing_routes_and_heartbeats_of_a_producer_are_logged(
     autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "rocketwire.client")
@@ -258,7 +258,7 @@ async def test_an_absent_name_server_is_a_warning_while_another_responds(
             with pytest.raises(RocketWireError):
                 await client.name_servers.route("orders")
             await trio.sleep(10)
-            assert not list_logged(caplog)  # whoever asks says so
+            assert not list_logged(caplog)  # the caller gets the error
 
 
 async def test_a_broker_that_no_name_server_registers_warns(

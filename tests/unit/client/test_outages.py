@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 import trio
 
+from rocketwire import errors
 from rocketwire.client.outages import (
     FIRST_INTERVAL,
     LONGEST_INTERVAL,
@@ -17,17 +18,14 @@ from rocketwire.client.outages import (
     WarningInterval,
     advice_on,
 )
-from rocketwire.errors import (
-    BrokerError,
-    BrokerNotFoundError,
-    ConnectFailedError,
-    DecodeError,
-    IllegalAddressError,
-    NoNameServerError,
-    RequestTimeoutError,
-    TopicRouteNotFoundError,
-)
 from tests.support.fakes.consumer_fakes import list_logged
+
+
+@pytest.fixture
+def outages(caplog: pytest.LogCaptureFixture) -> Outages:
+    """Outages that are logged with all levels."""
+    caplog.set_level(logging.INFO, "rocketwire.client")
+    return Outages()
 
 
 def test_warnings_are_due_at_once_and_then_at_doubling_intervals() -> None:
@@ -36,7 +34,7 @@ def test_warnings_are_due_at_once_and_then_at_doubling_intervals() -> None:
     due = [now for now in range(1200) if interval.is_due("refused", 100.0 + now)]
 
     assert due[:6] == [0, 10, 30, 70, 150, 310]
-    assert {after - before for before, after in pairwise(due[5:])} == {LONGEST_INTERVAL}
+    assert {later - earlier for earlier, later in pairwise(due[5:])} == {LONGEST_INTERVAL}
     assert len(due) < 10
 
 
@@ -74,7 +72,7 @@ async def test_an_outage_is_one_warning_with_advice_and_one_line_when_it_is_over
     caplog.set_level(logging.INFO, "rocketwire.client")
     outages = Outages("group g")
     for _ in range(8):
-        outages.report("topic T", TopicRouteNotFoundError("T"))
+        outages.report("topic T", errors.TopicRouteNotFoundError("T"))
         await trio.sleep(1)
     outages.end("topic T")
     outages.end("topic T")
@@ -88,10 +86,8 @@ async def test_an_outage_is_one_warning_with_advice_and_one_line_when_it_is_over
 
 
 async def test_an_outage_lasts_until_each_part_works_or_does_not_matter_any_more(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+    outages: Outages, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "rocketwire.client")
-    outages = Outages()
     for part in "abc":
         outages.report("pulls", "refused", part=part)
     outages.end("pulls", "a")
@@ -107,15 +103,13 @@ async def test_an_outage_lasts_until_each_part_works_or_does_not_matter_any_more
     assert "works again" not in caplog.messages[-1]
 
 
-GONE = ConnectFailedError("b:1: refused")
-SILENT = RequestTimeoutError("b:1", 11, 3.0)
+GONE = errors.ConnectFailedError("b:1: refused")
+SILENT = errors.RequestTimeoutError("b:1", 11, 3.0)
 
 
 async def test_an_unreachable_server_is_one_warning_for_all_requests(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+    outages: Outages, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "rocketwire.client")
-    outages = Outages()
     for _ in range(100):
         outages.report("pulls", GONE)
         outages.report("queues", SILENT)
@@ -129,25 +123,23 @@ async def test_an_unreachable_server_is_one_warning_for_all_requests(
 
 
 async def test_another_server_and_a_refusal_are_warnings_of_their_own(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+    outages: Outages, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    outages = Outages()
     outages.report("pulls", GONE)
-    outages.report("queues", ConnectFailedError("b:2: refused"))
-    outages.report("offsets", BrokerError(16, "no", 11, "b:1"))
-    outages.report("locks", IllegalAddressError("b"))
-    outages.report("heartbeats", IllegalAddressError("b"))
+    outages.report("queues", errors.ConnectFailedError("b:2: refused"))
+    outages.report("offsets", errors.BrokerError(16, "no", 11, "b:1"))
+    outages.report("locks", errors.IllegalAddressError("b"))
+    outages.report("heartbeats", errors.IllegalAddressError("b"))
     assert [line.partition(":")[0] for line in list_logged(caplog)] == [
         "pulls", "queues", "offsets", "locks", "heartbeats",
     ]  # fmt: skip
 
 
 async def test_a_server_is_warned_of_as_long_as_anything_fails_because_of_it(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+    outages: Outages, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    outages = Outages()
     outages.report("pulls", "busy", patience=3)
-    outages.report("queues", BrokerError(16, "no", 11, "b:1"))
+    outages.report("queues", errors.BrokerError(16, "no", 11, "b:1"))
     assert len(list_logged(caplog)) == 1
     for _ in range(40):  # both have been warned of, for other reasons too
         outages.report("pulls", GONE)
@@ -159,30 +151,26 @@ async def test_a_server_is_warned_of_as_long_as_anything_fails_because_of_it(
     assert list_logged(caplog)[-1].startswith("queues: b:1: refused")
 
 
-async def test_what_was_over_before_a_warning_was_due_is_not_mentioned(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+async def test_an_outage_that_ends_before_its_warning_is_not_logged(
+    outages: Outages, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "rocketwire.client")
-    outages = Outages()
     outages.report("pulls", "busy", patience=3)
     outages.end("pulls")
 
     assert caplog.messages == []
 
 
-async def test_name_servers_and_topics_are_told_apart_and_retry_topics_are_quiet(
-    autojump_clock: object, caplog: pytest.LogCaptureFixture
+async def test_name_servers_and_topics_have_separate_outages(
+    outages: Outages, autojump_clock: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "rocketwire.client")
-    outages = Outages()
     for topic in ("A", "B", "%RETRY%g"):
-        outages.report_route(topic, ConnectFailedError("a:1: refused"))
+        outages.report_route(topic, errors.ConnectFailedError("a:1: refused"))
     assert len(list_logged(caplog)) == 1
     assert NAME_SERVERS in caplog.messages[0]
 
-    outages.report_route("%RETRY%g", TopicRouteNotFoundError("%RETRY%g"))
+    outages.report_route("%RETRY%g", errors.TopicRouteNotFoundError("%RETRY%g"))
     assert caplog.messages[-1] == f"{NAME_SERVERS}: works again, after 0 s"
-    outages.report_route("A", TopicRouteNotFoundError("A"))
+    outages.report_route("A", errors.TopicRouteNotFoundError("A"))
     assert list_logged(caplog)[-1].startswith("topic A: no route (check")
     outages.end_route("A")
     outages.end_route("A")
@@ -192,17 +180,17 @@ async def test_name_servers_and_topics_are_told_apart_and_retry_topics_are_quiet
 @pytest.mark.parametrize(
     ("error", "advice"),
     [
-        (BrokerError(16, "no", 11, "b:1"), "permission"),
-        (BrokerError(26, "no", 11, "b:1"), "updateSubGroup"),
-        (BrokerError(17, "no", 11, "b:1"), "updateTopic"),
-        (BrokerError(1, "o.a.r.acl.common.AclException: no", 11, "b:1"), "credentials"),
-        (BrokerError(1, "no", 11, "b:1"), ""),
-        (BrokerNotFoundError("b"), "registered"),
-        (IllegalAddressError("b"), "brokerIP1"),
-        (RequestTimeoutError("b:1", 11, 3.0), "overloaded"),
-        (ConnectFailedError("b:1"), "TLS"),
-        (NoNameServerError("set namesrv_addr"), ""),
-        (DecodeError("no"), ""),
+        (errors.BrokerError(16, "no", 11, "b:1"), "permission"),
+        (errors.BrokerError(26, "no", 11, "b:1"), "updateSubGroup"),
+        (errors.BrokerError(17, "no", 11, "b:1"), "updateTopic"),
+        (errors.BrokerError(1, "o.a.r.acl.common.AclException: no", 11, "b:1"), "credentials"),
+        (errors.BrokerError(1, "no", 11, "b:1"), ""),
+        (errors.BrokerNotFoundError("b"), "registered"),
+        (errors.IllegalAddressError("b"), "brokerIP1"),
+        (errors.RequestTimeoutError("b:1", 11, 3.0), "overloaded"),
+        (errors.ConnectFailedError("b:1"), "TLS"),
+        (errors.NoNameServerError("set namesrv_addr"), ""),
+        (errors.DecodeError("no"), ""),
     ],
 )
 def test_advice_depends_on_the_error(error: Exception, advice: str) -> None:
@@ -216,17 +204,17 @@ def test_advice_depends_on_the_error(error: Exception, advice: str) -> None:
         ("pulls from broker b\x1b[2J", "no\x07", "pulls from broker b\\x1b[2J: no\\x07"),
         (
             "pulls",
-            BrokerError(17, "topic[T] not exist! \nSee http://x\r\n", 11, "b:1"),
+            errors.BrokerError(17, "topic[T] not exist! \nSee http://x\r\n", 11, "b:1"),
             "pulls: b:1: request PULL_MESSAGE (11): TOPIC_NOT_EXIST (17) topic[T] not exist! See http://x (",
         ),
         (
             "heartbeats to broker 127.0.0.1:1",
-            ConnectFailedError("127.0.0.1:1: Connection refused"),
+            errors.ConnectFailedError("127.0.0.1:1: Connection refused"),
             "heartbeats to broker 127.0.0.1:1: Connection refused (",
         ),
     ],
 )
-async def test_a_warning_is_one_line_that_says_an_address_once(
+async def test_a_warning_is_one_line_with_the_address_once(
     subject: str, reason: Exception | str, line: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     Outages().report(subject, reason)
@@ -236,10 +224,8 @@ async def test_a_warning_is_one_line_that_says_an_address_once(
     assert logged.isprintable()
 
 
-async def test_a_topic_whose_broker_left_is_not_to_be_created(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    Outages("group g").report_route("T", TopicRouteNotFoundError("T", ("broker-a",)))
+async def test_a_lost_broker_must_be_started(caplog: pytest.LogCaptureFixture) -> None:
+    Outages("group g").report_route("T", errors.TopicRouteNotFoundError("T", ("broker-a",)))
 
     assert list_logged(caplog) == [
         "group g: topic T: no route any more: its broker broker-a has left the name server"

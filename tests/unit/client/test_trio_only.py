@@ -27,11 +27,11 @@ from rocketwire.client.admin import open_admin
 from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import NotInTrioError
 from tests.support.fakes import producer_fakes
-from tests.support.fakes.consumer_fakes import NS, world
+from tests.support.fakes.consumer_fakes import NS, ignore, world
 
 
 def error_in_asyncio(call: Callable[[], Any]) -> BaseException | None:
-    """What a call raises in an asyncio loop of another thread."""
+    """The error of a call in an asyncio loop of another thread."""
 
     async def await_it() -> None:
         await call()
@@ -40,7 +40,7 @@ def error_in_asyncio(call: Callable[[], Any]) -> BaseException | None:
 
 
 def error_without_loop(call: Callable[[], Any]) -> BaseException | None:
-    """What the first step of a call raises in another thread that has no loop."""
+    """The error of the first step of a call in another thread without a loop."""
     return _error_in_thread(lambda: call().send(None))
 
 
@@ -71,20 +71,16 @@ def coroutine_methods(owner: object) -> list[str]:
 def call_of(owner: object, name: str) -> Callable[[], Awaitable[object]]:
     """A call with None for every argument that has to be given."""
     method = getattr(owner, name)
-    plain: list[None] = []
+    positional: list[None] = []
     named: dict[str, None] = {}
     for parameter in inspect.signature(method).parameters.values():
         if parameter.default is not parameter.empty:
             continue
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
-            plain.append(None)
+            positional.append(None)
         elif parameter.kind is parameter.KEYWORD_ONLY:
             named[parameter.name] = None
-    return lambda: method(*plain, **named)
-
-
-async def _ignore(*_: object) -> None:
-    await trio.lowlevel.checkpoint()
+    return lambda: method(*positional, **named)
 
 
 @asynccontextmanager
@@ -97,7 +93,7 @@ async def everything() -> AsyncGenerator[dict[str, object]]:
         world() as (_, client),
         open_push_consumer(client, "push", {"orders": "*"}) as push,
         open_lite_pull_consumer(client, "lite") as lite,
-        open_pop_consumer(client, "pop", {"orders": "*"}, _ignore) as pop,
+        open_pop_consumer(client, "pop", {"orders": "*"}, ignore) as pop,
         open_admin(client) as admin,
         open_registration(identity, (), config) as registration,
     ):
@@ -119,7 +115,7 @@ async def everything() -> AsyncGenerator[dict[str, object]]:
 
 @pytest.mark.parametrize("error_of", [error_in_asyncio, error_without_loop])
 async def test_every_coroutine_method_is_refused(
-    error_of: Callable[[Callable[[], Any]], BaseException | None], autojump_clock: object
+    autojump_clock: object, error_of: Callable[[Callable[[], Any]], BaseException | None]
 ) -> None:
     async with everything() as clients:
         calls = {
@@ -134,7 +130,7 @@ async def test_every_coroutine_method_is_refused(
     assert wrong == {}
 
 
-async def test_what_changes_a_consumer_without_being_awaited_is_refused() -> None:
+async def test_synchronous_changes_of_consumers_are_refused() -> None:
     async with everything() as clients:
         push, lite, pop, pool = (clients[name] for name in ("push", "lite", "pop", "pool"))
         calls: list[tuple[object, str, tuple[object, ...]]] = [
@@ -153,17 +149,11 @@ async def test_what_changes_a_consumer_without_being_awaited_is_refused() -> Non
         for owner, name, arguments in calls:
             error = _error_in_thread(partial(getattr(owner, name), *arguments))
             assert type(error) is NotInTrioError, name
-        assert "T" not in (*push.topics(), *lite.topics(), *pop.topics())  # type: ignore[attr-defined]  # the same of all three
+        assert "T" not in (*push.topics(), *lite.topics(), *pop.topics())  # type: ignore[attr-defined]  # all three have it
 
 
-def _open_producer(given: str) -> object:
-    return open_producer(given, "g")
-
-
-@pytest.mark.parametrize("opener", [open_client, _open_producer])
-def test_a_loop_that_trio_shares_its_thread_with_is_outside_of_trio(
-    opener: Callable[[str], Any],
-) -> None:
+@pytest.mark.parametrize("opener", [open_client, partial(open_producer, group="g")])
+def test_a_loop_in_the_thread_of_trio_is_outside_of_trio(opener: Callable[[str], Any]) -> None:
     errors: list[BaseException] = []
 
     async def try_it() -> None:
@@ -191,12 +181,12 @@ def test_a_loop_that_trio_shares_its_thread_with_is_outside_of_trio(
 
 
 def test_only_public_methods_that_do_not_check_themselves_are_checked() -> None:
-    @trio_only("checked")
+    @trio_only("excluded")
     class Call:
         async def public(self) -> None:
             """Documented."""
 
-        async def checked(self) -> None: ...
+        async def excluded(self) -> None: ...
 
         async def _private(self) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Numbers are open: what nobody has named is a value too."""
+"""Codes without a name are values too."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_an_unlisted_number_survives_pickling() -> None:
     assert pickle.loads(pickle.dumps(LanguageCode(77))) == 77
 
 
-def test_what_is_no_number_is_refused() -> None:
+def test_other_types_than_numbers_are_refused() -> None:
     not_a_number: Any = "REGISTER_BROKER"
 
     with pytest.raises(ValueError, match="REGISTER_BROKER"):

@@ -1,4 +1,4 @@
-"""Conversations on one connection, read from top to bottom; ``now`` is whatever the test says."""
+"""Conversations on one connection; the test sets the time, ``now``."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketwire import errors
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.connection import Connection, ConnectionState, SentRequest
-from rocketwire.errors import (
-    DecodeError,
-    EncodeError,
-    FrameTooLargeError,
-    LocalProtocolError,
-    UnknownHeaderTypeError,
-)
 from rocketwire.events import (
     ConnectionBroken,
     ConnectionIdle,
@@ -40,10 +34,9 @@ BAD_TYPE = bytes.fromhex("0000000407000000")
 """A frame whose header is neither JSON nor ROCKETMQ."""
 
 
-def opened(
-    now: float = 0.0, *, first_opaque: int = 0, idle_timeout: float | None = None
-) -> Connection:
-    return Connection(now=now, first_opaque=first_opaque, idle_timeout=idle_timeout)
+@pytest.fixture
+def client() -> Connection:
+    return Connection(now=0.0, idle_timeout=None)
 
 
 def answer(opaque: int, code: int = ResponseCode.SUCCESS) -> RemotingCommand:
@@ -53,25 +46,26 @@ def answer(opaque: int, code: int = ResponseCode.SUCCESS) -> RemotingCommand:
 # ------------------------------------------------------------------ requests and their answers
 
 
-def test_the_only_answer_is_taken_without_an_event() -> None:
-    client = opened()
-    asked = client.send_request(ROUTE, now=1.0).opaque
+def test_a_single_response_is_returned_without_an_event(client: Connection) -> None:
+    opaque = client.send_request(ROUTE, now=1.0).opaque
 
-    assert client.receive_answer(encode(answer(asked)), asked, now=2.0) == answer(asked)
+    assert client.receive_answer(encode(answer(opaque)), opaque, now=2.0) == answer(opaque)
     assert client.in_flight == 0
-    assert client.receive_answer(encode(answer(asked)), asked, now=3.0) is None
+    assert client.receive_answer(encode(answer(opaque)), opaque, now=3.0) is None
     client.close()
-    assert client.receive_answer(encode(answer(asked)), asked, now=4.0) is None
+    assert client.receive_answer(encode(answer(opaque)), opaque, now=4.0) is None
 
 
-@pytest.mark.parametrize("other", [replace(ROUTE, opaque=7), answer(8), replace(answer(7), flag=0)])
-def test_what_is_not_the_only_answer_is_left_to_be_received(other: RemotingCommand) -> None:
-    client = opened(first_opaque=7)
+@pytest.mark.parametrize(
+    "command", [replace(ROUTE, opaque=7), answer(8), replace(answer(7), flag=0)]
+)
+def test_other_commands_are_left_to_be_received(command: RemotingCommand) -> None:
+    client = Connection(now=0.0, first_opaque=7)
     assert client.send_request(ROUTE, now=1.0).opaque == 7
 
-    assert client.receive_answer(encode(other), 7, now=2.0) is None
+    assert client.receive_answer(encode(command), 7, now=2.0) is None
     assert client.in_flight == 1
-    assert len(client.receive(encode(other), now=2.0)) == 1
+    assert len(client.receive(encode(command), now=2.0)) == 1
 
 
 def test_a_prepared_request_is_sent_like_its_command() -> None:
@@ -79,98 +73,75 @@ def test_a_prepared_request_is_sent_like_its_command() -> None:
     assert form is not None
     request = form.request((), "x", b"{}")
     assert request is not None
-    client = opened(first_opaque=3)
+    client = Connection(now=0.0, first_opaque=3)
     with_field = replace(HEARTBEAT, ext_fields={"i": "x"}, opaque=3)
 
     assert client.send_request(request, now=1.0) == (3, encode(with_field))
-    with pytest.raises(EncodeError, match="longer than"):
+    with pytest.raises(errors.EncodeError, match="longer than"):
         Connection(now=0.0, max_frame_length=20).send_request(request, now=1.0)
 
 
-def test_a_request_is_numbered_sent_and_answered() -> None:
-    client = opened()
-
+def test_a_request_is_numbered_sent_and_answered(client: Connection) -> None:
     sent = client.send_request(ROUTE, now=1.0)
-
     assert sent.opaque == 0
     assert decode(sent.data) == replace(ROUTE, opaque=0, flag=0)
     assert client.in_flight == 1
 
-    found = answer(0)
-    events = client.receive(encode(found), now=1.5)
-
-    assert events == (
-        ResponseReceived(
-            opaque=0,
-            request_code=RequestCode.GET_ROUTEINFO_BY_TOPIC,
-            response=found,
-            elapsed=0.5,
-        ),
-    )
+    (event,) = client.receive(encode(answer(0)), now=1.5)
+    code = RequestCode.GET_ROUTEINFO_BY_TOPIC
+    assert event == ResponseReceived(opaque=0, request_code=code, response=answer(0), elapsed=0.5)
     assert client.in_flight == 0
 
 
-def test_answers_may_come_in_any_order_and_in_any_pieces() -> None:
-    client = opened()
+def test_responses_may_come_in_any_order_and_in_any_pieces(client: Connection) -> None:
     route = client.send_request(ROUTE, now=0.0)
     cluster = client.send_request(CLUSTER, now=0.0)
 
     stream = encode(answer(cluster.opaque)) + encode(answer(route.opaque))
     events: list[Event] = []
-    for at in range(len(stream)):
-        events += client.receive(stream[at : at + 1], now=0.0)
+    for offset in range(len(stream)):
+        events += client.receive(stream[offset : offset + 1], now=0.0)
 
-    assert [
-        (event.opaque, event.request_code)
-        for event in events
-        if isinstance(event, ResponseReceived)
-    ] == [
+    responses = [event for event in events if isinstance(event, ResponseReceived)]
+    assert [(event.opaque, event.request_code) for event in responses] == [
         (cluster.opaque, RequestCode.GET_BROKER_CLUSTER_INFO),
         (route.opaque, RequestCode.GET_ROUTEINFO_BY_TOPIC),
     ]
     assert len(events) == 2
 
 
-def test_an_answer_is_known_by_its_flag_and_number_not_by_its_code() -> None:
-    client = opened()
+@pytest.mark.parametrize(
+    ("code", "flag"),
+    [
+        (ResponseCode.TOPIC_NOT_EXIST, CommandFlag.RESPONSE),
+        (ResponseCode.SUCCESS, CommandFlag.RESPONSE | CommandFlag.ONEWAY),
+    ],
+)
+def test_responses_have_a_flag_and_number(
+    client: Connection, code: ResponseCode, flag: CommandFlag
+) -> None:
     sent = client.send_request(ROUTE, now=0.0)
 
-    not_found = answer(sent.opaque, ResponseCode.TOPIC_NOT_EXIST)
-    (event,) = client.receive(encode(not_found), now=0.0)
+    response = RemotingCommand(code=code, opaque=sent.opaque, flag=flag)
+    (event,) = client.receive(encode(response), now=0.0)
 
     assert isinstance(event, ResponseReceived)
     assert event.request_code == RequestCode.GET_ROUTEINFO_BY_TOPIC
-    assert event.response.code == ResponseCode.TOPIC_NOT_EXIST
+    assert event.response.code == code
 
 
-def test_a_response_with_the_oneway_bit_is_still_a_response() -> None:
-    client = opened()
+def test_the_second_response_and_one_without_a_request_are_unmatched(client: Connection) -> None:
     sent = client.send_request(ROUTE, now=0.0)
+    data = encode(answer(sent.opaque)) * 2 + encode(answer(77))
 
-    odd = replace(answer(sent.opaque), flag=CommandFlag.RESPONSE | CommandFlag.ONEWAY)
-    (event,) = client.receive(encode(odd), now=0.0)
-
-    assert isinstance(event, ResponseReceived)
-
-
-def test_the_second_of_two_answers_is_unmatched() -> None:
-    client = opened()
-    sent = client.send_request(ROUTE, now=0.0)
-
-    first, second = client.receive(encode(answer(sent.opaque)) * 2, now=0.0)
+    first, *unmatched = client.receive(data, now=0.0)
 
     assert isinstance(first, ResponseReceived)
-    assert second == ResponseUnmatched(response=answer(sent.opaque))
+    responses = (answer(sent.opaque), answer(77))
+    assert unmatched == [ResponseUnmatched(response=response) for response in responses]
 
 
-def test_an_answer_to_nothing_is_unmatched() -> None:
-    client = opened()
-
-    assert client.receive(encode(answer(77)), now=0.0) == (ResponseUnmatched(response=answer(77)),)
-
-
-def test_a_forgotten_request_gets_no_event_and_its_answer_is_unmatched() -> None:
-    client = opened()
+def test_a_forgotten_request_gets_no_event_and_its_answer_is_unmatched(client: Connection) -> None:
     sent = client.send_request(ROUTE, now=0.0, deadline=3.0)
 
     assert client.forget(sent.opaque)
@@ -186,7 +157,7 @@ def test_a_forgotten_request_gets_no_event_and_its_answer_is_unmatched() -> None
 
 
 def test_numbers_go_up_and_wrap_from_the_largest_int32_to_the_smallest() -> None:
-    client = opened(first_opaque=2**31 - 2)
+    client = Connection(now=0.0, first_opaque=2**31 - 2)
 
     opaques = [client.send_request(ROUTE, now=0.0).opaque for _ in range(4)]
 
@@ -195,21 +166,15 @@ def test_numbers_go_up_and_wrap_from_the_largest_int32_to_the_smallest() -> None
     assert isinstance(event, ResponseReceived)
 
 
-def test_a_number_that_waits_is_not_given_again() -> None:
-    client = opened(first_opaque=2**31 - 1)
-    waiting = [client.send_request(ROUTE, now=0.0).opaque for _ in range(3)]
+def test_the_number_of_a_pending_request_is_not_given_again() -> None:
+    client = Connection(now=0.0, first_opaque=2**31 - 1)
+    client.send_request(ROUTE, now=0.0)
+    client._next_opaque = 2**31 - 1  # pyright: ignore[reportPrivateUsage] - four billion requests later
 
-    once_round = opened(first_opaque=2**31 - 1)
-    once_round.send_request(ROUTE, now=0.0)
-    once_round._next_opaque = 2**31 - 1  # pyright: ignore[reportPrivateUsage] - four billion requests later
-
-    assert waiting == [2**31 - 1, -(2**31), -(2**31) + 1]
-    assert once_round.send_request(ROUTE, now=0.0).opaque == -(2**31)
+    assert client.send_request(ROUTE, now=0.0).opaque == -(2**31)
 
 
-def test_a_oneway_request_takes_a_number_but_waits_for_nothing() -> None:
-    client = opened()
-
+def test_a_oneway_request_takes_a_number_but_waits_for_nothing(client: Connection) -> None:
     data = client.send_oneway(HEARTBEAT, now=0.0)
 
     assert decode(data) == replace(HEARTBEAT, opaque=0, flag=CommandFlag.ONEWAY)
@@ -219,23 +184,21 @@ def test_a_oneway_request_takes_a_number_but_waits_for_nothing() -> None:
 
 @pytest.mark.parametrize("first_opaque", [2**31, -(2**31) - 1])
 def test_the_first_number_has_to_be_an_int32(first_opaque: int) -> None:
-    with pytest.raises(LocalProtocolError, match="not an int32"):
-        opened(first_opaque=first_opaque)
+    with pytest.raises(errors.LocalProtocolError, match="not an int32"):
+        Connection(now=0.0, first_opaque=first_opaque)
 
 
-def test_both_known_flag_bits_are_set_by_the_kind_of_sending_and_others_are_kept() -> None:
-    client = opened()
-    odd = replace(ROUTE, flag=0b111)
+def test_both_known_flag_bits_are_set_and_others_are_kept(client: Connection) -> None:
+    request = replace(ROUTE, flag=0b111)
 
-    assert decode(client.send_request(odd, now=0.0).data).flag == 0b100
-    assert decode(client.send_oneway(odd, now=0.0)).flag == 0b110
+    assert decode(client.send_request(request, now=0.0).data).flag == 0b100
+    assert decode(client.send_oneway(request, now=0.0)).flag == 0b110
 
 
 # ------------------------------------------------------------------ the peer asks
 
 
-def test_the_peer_may_ask_and_is_answered_under_its_own_number() -> None:
-    client = opened()
+def test_a_request_of_the_peer_is_answered_with_its_own_number(client: Connection) -> None:
     mine = client.send_request(ROUTE, now=0.0)
     theirs = RemotingCommand(code=RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, opaque=mine.opaque)
 
@@ -247,35 +210,33 @@ def test_the_peer_may_ask_and_is_answered_under_its_own_number() -> None:
     assert client.in_flight == 1
 
 
-def test_two_connections_talk_to_each_other() -> None:
-    client, server = opened(), opened(first_opaque=100)
+def test_two_connections_talk_to_each_other(client: Connection) -> None:
+    server = Connection(now=0.0, first_opaque=100)
 
     sent = client.send_request(ROUTE, now=0.0)
-    (asked,) = server.receive(sent.data, now=0.1)
-    assert isinstance(asked, RequestReceived)
-    reply = server.send_response(asked.request, RemotingCommand(code=0, body=b"{}"), now=0.2)
-    (answered,) = client.receive(reply, now=0.3)
+    (received,) = server.receive(sent.data, now=0.1)
+    assert isinstance(received, RequestReceived)
+    reply = server.send_response(received.request, RemotingCommand(code=0, body=b"{}"), now=0.2)
+    (response,) = client.receive(reply, now=0.3)
 
-    assert isinstance(answered, ResponseReceived)
-    assert (answered.opaque, answered.response.body) == (sent.opaque, b"{}")
+    assert isinstance(response, ResponseReceived)
+    assert (response.opaque, response.response.body) == (sent.opaque, b"{}")
 
 
 @pytest.mark.parametrize("flag", [CommandFlag.ONEWAY, CommandFlag.RESPONSE])
-def test_what_wants_no_answer_cannot_be_answered(flag: CommandFlag) -> None:
-    client = opened()
-
-    with pytest.raises(LocalProtocolError, match="cannot be answered"):
+def test_only_requests_can_be_answered(client: Connection, flag: CommandFlag) -> None:
+    with pytest.raises(errors.LocalProtocolError, match="cannot be answered"):
         client.send_response(replace(HEARTBEAT, flag=flag), RemotingCommand(code=0), now=0.0)
 
 
 # ------------------------------------------------------------------ limits
 
 
-def test_a_request_that_is_sent_alone_is_no_longer_than_others_may_be() -> None:
+def test_a_request_that_is_sent_alone_has_the_same_limit() -> None:
     form = build_template(RemotingCommand(code=310), (), "i")
     assert form is not None
     client = Connection(now=0.0, max_frame_length=200)
-    with pytest.raises(EncodeError, match="longer than 200"):
+    with pytest.raises(errors.EncodeError, match="longer than 200"):
         client.send_alone(form, (b"text",), bytes(200), 1.0)
     sent = client.send_alone(form, (b'"text"',), b"", 1.0)
 
@@ -284,12 +245,12 @@ def test_a_request_that_is_sent_alone_is_no_longer_than_others_may_be() -> None:
     assert decode(sent[1]).ext_fields == {"i": "text"}
 
 
-def test_no_more_requests_than_allowed_wait_at_once() -> None:
+def test_the_number_of_pending_requests_is_limited() -> None:
     client = Connection(now=0.0, max_in_flight=2)
     first = client.send_request(ROUTE, now=0.0)
     client.send_request(ROUTE, now=0.0)
 
-    with pytest.raises(LocalProtocolError, match="2 requests are pending already"):
+    with pytest.raises(errors.LocalProtocolError, match="2 requests are pending already"):
         client.send_request(ROUTE, now=0.0)
 
     client.send_oneway(HEARTBEAT, now=0.0)
@@ -297,10 +258,10 @@ def test_no_more_requests_than_allowed_wait_at_once() -> None:
     assert client.send_request(ROUTE, now=0.0).opaque == 3
 
 
-def test_a_command_that_cannot_be_said_leaves_no_trace() -> None:
+def test_a_command_that_cannot_be_encoded_changes_nothing() -> None:
     client = Connection(now=0.0, max_frame_length=200)
 
-    with pytest.raises(EncodeError, match="longer than 200"):
+    with pytest.raises(errors.EncodeError, match="longer than 200"):
         client.send_request(replace(ROUTE, body=bytes(200)), now=0.0)
 
     assert client.in_flight == 0
@@ -310,8 +271,7 @@ def test_a_command_that_cannot_be_said_leaves_no_trace() -> None:
 # ------------------------------------------------------------------ time
 
 
-def test_a_request_times_out_at_its_deadline_and_a_late_answer_is_unmatched() -> None:
-    client = opened()
+def test_a_request_times_out_and_a_late_response_is_unmatched(client: Connection) -> None:
     sent = client.send_request(ROUTE, now=10.0, deadline=13.0)
 
     assert client.next_deadline() == 13.0
@@ -327,31 +287,29 @@ def test_a_request_times_out_at_its_deadline_and_a_late_answer_is_unmatched() ->
     )
 
 
-def test_the_earliest_deadline_of_those_that_wait_comes_first() -> None:
-    client = opened()
-    late = client.send_request(ROUTE, now=0.0, deadline=9.0)
-    early = client.send_request(ROUTE, now=0.0, deadline=3.0)
+def test_the_earliest_deadline_of_pending_requests_comes_first(client: Connection) -> None:
+    second = client.send_request(ROUTE, now=0.0, deadline=9.0)
+    first = client.send_request(ROUTE, now=0.0, deadline=3.0)
     client.send_request(ROUTE, now=0.0)
 
     assert client.next_deadline() == 3.0
-    client.receive(encode(answer(early.opaque)), now=1.0)
+    client.receive(encode(answer(first.opaque)), now=1.0)
     assert client.next_deadline() == 9.0
 
     (event,) = client.handle_deadline(9.0)
     assert isinstance(event, RequestTimedOut)
-    assert event.opaque == late.opaque
+    assert event.opaque == second.opaque
     assert client.in_flight == 1
 
 
-def test_many_settled_deadlines_are_not_kept() -> None:
-    client = opened()
+def test_many_settled_deadlines_are_not_kept(client: Connection) -> None:
     slow = client.send_request(ROUTE, now=0.0, deadline=1.0)
     unbounded = client.send_request(ROUTE, now=0.0)
     for _ in range(1000):
         sent = client.send_request(CLUSTER, now=0.0, deadline=100.0)
         client.receive(encode(answer(sent.opaque)), now=0.0)
 
-    assert len(client._deadlines) < 100  # pyright: ignore[reportPrivateUsage] - what is bounded
+    assert len(client._deadlines) < 100  # pyright: ignore[reportPrivateUsage] - its length is bounded
     assert client.next_deadline() == 1.0
     (event,) = client.handle_deadline(200.0)
     assert isinstance(event, RequestTimedOut)
@@ -359,8 +317,8 @@ def test_many_settled_deadlines_are_not_kept() -> None:
     assert client.forget(unbounded.opaque)
 
 
-def test_silence_ends_the_connection_and_wakes_all_who_wait() -> None:
-    client = opened(now=0.0, idle_timeout=120.0)
+def test_silence_ends_the_connection_and_abandons_its_requests() -> None:
+    client = Connection(now=0.0, idle_timeout=120.0)
     sent = client.send_request(ROUTE, now=5.0)
 
     assert client.next_deadline() == 125.0
@@ -373,8 +331,8 @@ def test_silence_ends_the_connection_and_wakes_all_who_wait() -> None:
     assert client.handle_deadline(999.0) == ()
 
 
-def test_bytes_in_either_direction_end_the_silence() -> None:
-    client = opened(now=0.0, idle_timeout=120.0)
+def test_the_next_deadline_is_that_of_a_request_or_of_silence() -> None:
+    client = Connection(now=0.0, idle_timeout=120.0)
 
     client.receive(b"\x00", now=10.0)
     assert client.next_deadline() == 130.0
@@ -382,29 +340,22 @@ def test_bytes_in_either_direction_end_the_silence() -> None:
     assert client.next_deadline() == 140.0
     client.send_response(ROUTE, RemotingCommand(code=0), now=30.0)
     assert client.next_deadline() == 150.0
+    client.send_request(ROUTE, now=40.0, deadline=43.0)
+    assert client.next_deadline() == 43.0
 
 
-def test_the_only_answer_ends_the_silence() -> None:
-    client = opened(now=0.0, idle_timeout=120.0)
+def test_a_response_without_an_event_ends_the_silence() -> None:
+    client = Connection(now=0.0, idle_timeout=120.0)
     opaque = client.send_request(ROUTE, now=0.0).opaque
-
     client.receive_answer(encode(answer(opaque)), opaque, now=10.0)
 
     assert client.next_deadline() == 130.0
 
 
-def test_the_earlier_of_silence_and_deadline_is_next() -> None:
-    client = opened(now=0.0, idle_timeout=120.0)
-    client.send_request(ROUTE, now=0.0, deadline=3.0)
-
-    assert client.next_deadline() == 3.0
-
-
 # ------------------------------------------------------------------ the end
 
 
-def test_closing_wakes_all_who_wait_in_the_order_of_asking() -> None:
-    client = opened()
+def test_closing_abandons_requests_in_their_order(client: Connection) -> None:
     client.send_request(ROUTE, now=0.0, deadline=3.0)
     client.send_request(CLUSTER, now=0.0)
 
@@ -417,22 +368,20 @@ def test_closing_wakes_all_who_wait_in_the_order_of_asking() -> None:
     assert client.in_flight == 0
 
 
-def test_nothing_is_sent_or_received_on_a_closed_connection() -> None:
-    client = opened()
+def test_nothing_is_sent_or_received_on_a_closed_connection(client: Connection) -> None:
     client.close()
 
-    with pytest.raises(LocalProtocolError, match="closed"):
-        client.send_request(ROUTE, now=0.0)
-    with pytest.raises(LocalProtocolError, match="closed"):
-        client.send_oneway(ROUTE, now=0.0)
-    with pytest.raises(LocalProtocolError, match="closed"):
-        client.send_response(ROUTE, RemotingCommand(code=0), now=0.0)
-    with pytest.raises(LocalProtocolError, match="closed"):
-        client.receive(b"\x00", now=0.0)
+    for call in (
+        lambda: client.send_request(ROUTE, now=0.0),
+        lambda: client.send_oneway(ROUTE, now=0.0),
+        lambda: client.send_response(ROUTE, RemotingCommand(code=0), now=0.0),
+        lambda: client.receive(b"\x00", now=0.0),
+    ):
+        with pytest.raises(errors.LocalProtocolError, match="closed"):
+            call()
 
 
-def test_the_peer_closes_between_frames() -> None:
-    client = opened()
+def test_the_peer_closes_between_frames(client: Connection) -> None:
     sent = client.send_request(ROUTE, now=0.0)
 
     assert client.receive(b"", now=1.0) == (
@@ -442,8 +391,7 @@ def test_the_peer_closes_between_frames() -> None:
     assert client.state is ConnectionState.CLOSED
 
 
-def test_the_peer_closes_inside_a_frame() -> None:
-    client = opened()
+def test_the_peer_closes_inside_a_frame(client: Connection) -> None:
     client.receive(encode(answer(0))[:-1], now=0.0)
 
     (event,) = client.receive(b"", now=1.0)
@@ -451,8 +399,7 @@ def test_the_peer_closes_inside_a_frame() -> None:
     assert event == PeerClosed(unread=len(encode(answer(0))) - 1)
 
 
-def test_unreadable_bytes_break_the_connection_after_what_came_whole() -> None:
-    client = opened()
+def test_unreadable_bytes_break_the_connection_after_whole_frames(client: Connection) -> None:
     answered = client.send_request(ROUTE, now=0.0)
     waiting = client.send_request(CLUSTER, now=0.0)
 
@@ -460,23 +407,22 @@ def test_unreadable_bytes_break_the_connection_after_what_came_whole() -> None:
 
     assert isinstance(first, ResponseReceived)
     assert isinstance(broken, ConnectionBroken)
-    assert isinstance(broken.error, UnknownHeaderTypeError)
+    assert isinstance(broken.error, errors.UnknownHeaderTypeError)
     assert abandoned == RequestAbandoned(
         opaque=waiting.opaque, request_code=RequestCode.GET_BROKER_CLUSTER_INFO
     )
     assert client.state is ConnectionState.BROKEN
 
 
-def test_a_broken_connection_stays_broken() -> None:
-    client = opened()
+def test_a_broken_connection_stays_broken(client: Connection) -> None:
     (broken,) = client.receive(BAD_TYPE, now=0.0)
     assert isinstance(broken, ConnectionBroken)
 
     for data in (encode(answer(0)), b""):
-        with pytest.raises(UnknownHeaderTypeError) as caught:
+        with pytest.raises(errors.UnknownHeaderTypeError) as caught:
             client.receive(data, now=0.0)
         assert caught.value is broken.error
-    with pytest.raises(LocalProtocolError, match="broken"):
+    with pytest.raises(errors.LocalProtocolError, match="broken"):
         client.send_request(ROUTE, now=0.0)
     assert client.close() == ()
     assert client.handle_deadline(1e9) == ()
@@ -489,12 +435,12 @@ def test_a_frame_over_the_limit_breaks_the_connection_on_its_first_bytes() -> No
     (broken,) = client.receive(bytes.fromhex("000003e5"), now=0.0)
 
     assert isinstance(broken, ConnectionBroken)
-    assert isinstance(broken.error, FrameTooLargeError)
+    assert isinstance(broken.error, errors.FrameTooLargeError)
 
 
 @given(st.lists(st.binary(min_size=1), max_size=8), st.booleans())
 def test_any_bytes_give_events_or_one_decode_error(pieces: list[bytes], good_start: bool) -> None:
-    client = opened()
+    client = Connection(now=0.0)
     sent: SentRequest = client.send_request(ROUTE, now=0.0)
     if good_start:
         pieces = [encode(answer(sent.opaque)), *pieces]
@@ -502,7 +448,7 @@ def test_any_bytes_give_events_or_one_decode_error(pieces: list[bytes], good_sta
     events: list[Event] = []
     for piece in pieces:
         if client.state is ConnectionState.BROKEN:
-            with pytest.raises(DecodeError):
+            with pytest.raises(errors.DecodeError):
                 client.receive(piece, now=0.0)
         else:
             events += client.receive(piece, now=0.0)

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 TEXTS = [bytes([65 + number]) * 9_000 for number in range(3)]
 
 
-def replace_all(root: Path, done: list[bytes]) -> None:
+def replace_all(root: Path, progress: list[bytes]) -> None:
     make_folder(root / "a/b")
     for text in TEXTS:
         replace_file(root / "a/b/file", text, keeps_backup=True)
-        done.append(text)
+        progress.append(text)
 
 
 def test_a_replaced_file_survives_a_crash_at_each_call(tmp_path: Path) -> None:
-    for root, done in run_until_crashes(tmp_path, replace_all, seeds=(None, 1, 2, 3)):
+    for root, progress in run_until_crashes(tmp_path, replace_all, seeds=(None, 1, 2, 3)):
         path = root / "a/b/file"
-        expected = [None, *TEXTS][len(done) : len(done) + 2]
+        expected = [None, *TEXTS][len(progress) : len(progress) + 2]
         assert (path.read_bytes() if path.exists() else None) in expected
 
 
@@ -75,13 +75,13 @@ def test_a_new_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 
 def test_a_new_name_survives_a_crash(tmp_path: Path) -> None:
-    def name_it(root: Path, done: list[bool]) -> None:
+    def rename(root: Path, progress: list[bool]) -> None:
         replace_file(root / "x.partial", TEXTS[0])
         rename_new(root / "x.partial", root / "x")
-        done.append(True)
+        progress.append(True)
 
-    for root, done in run_until_crashes(tmp_path, name_it):
-        assert not done or (root / "x").read_bytes() == TEXTS[0]
+    for root, progress in run_until_crashes(tmp_path, rename):
+        assert not progress or (root / "x").read_bytes() == TEXTS[0]
 
 
 def test_a_name_in_use_is_not_taken(tmp_path: Path) -> None:
@@ -107,9 +107,7 @@ def test_a_folder_takes_the_place_of_an_empty_one_alone(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["x", "y"]
 
 
-def test_a_disk_without_links_takes_a_new_name_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_needs_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise OSError(errno.EPERM, "no links here")
 

@@ -1,4 +1,4 @@
-"""Errors say what is wrong, where, and on whose side."""
+"""Errors name the fault, its place and its side."""
 
 from __future__ import annotations
 
@@ -58,91 +58,79 @@ def test_every_error_travels_to_another_process(cls: Any, duplicate: Any) -> Non
     error = cls(*arguments, **named)
     error.__cause__ = error.__cause__ or errors.TopicRouteNotFoundError("T")
 
-    other = duplicate(error)
+    duplicated = duplicate(error)
 
-    assert type(other) is type(error)
-    assert (str(other), other.args) == (str(error), error.args)
-    assert {**vars(other), "results": None} == {**vars(error), "results": None}
+    assert type(duplicated) is type(error)
+    assert (str(duplicated), duplicated.args) == (str(error), error.args)
+    assert {**vars(duplicated), "results": None} == {**vars(error), "results": None}
     if isinstance(error, errors.RocketWireError):
-        assert str(other.__cause__) == str(error.__cause__)
+        assert str(duplicated.__cause__) == str(error.__cause__)
 
 
-def test_a_codec_error_names_field_place_and_bytes() -> None:
-    error = rocketwire.DecodeError(
-        "negative length", path="header.remark", offset=13, excerpt=b"\xff" * 20
-    )
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (
+            errors.DecodeError(
+                "negative length", path="header.remark", offset=13, excerpt=b"x" * 20
+            ),
+            f"header.remark: negative length (at byte 13) [{'78 ' * 15}78]",
+        ),
+        (errors.EncodeError("too long"), "too long"),
+        (
+            errors.BrokerError(16, "not you", 310, "b:1"),
+            "b:1: request SEND_MESSAGE_V2 (310): NO_PERMISSION (16) not you",
+        ),
+        (
+            errors.NameServerError(4711, None, 105, "n:1"),
+            "n:1: request GET_ROUTEINFO_BY_TOPIC (105): code 4711",
+        ),
+        (errors.BrokerError(1, "", 4711, "b:1"), "b:1: request code 4711: SYSTEM_ERROR (1)"),
+        (
+            errors.BrokerError(17, "not exist! \r\nSee x\n", 310, "b:1"),
+            "b:1: request SEND_MESSAGE_V2 (310): TOPIC_NOT_EXIST (17) not exist! See x",
+        ),
+        (errors.TopicRouteNotFoundError("T"), "no route of topic T"),
+        (errors.BrokerNotFoundError("b"), "no address of broker b"),
+        (errors.ClusterNotFoundError("c"), "no master of cluster c is known"),
+        (errors.ReplyTimeoutError("7F00"), "no reply to request 7F00 in time"),
+        (
+            errors.RequestTimeoutError("b:1", 11, 2.5),
+            "b:1: no answer to request PULL_MESSAGE (11) within 2.5 s",
+        ),
+        (
+            errors.RequestTimeoutError("b:1", 4711, 4.99796),
+            "b:1: no answer to request code 4711 within 5 s",
+        ),
+    ],
+)
+def test_an_error_has_a_text(error: Exception, text: str) -> None:
+    assert str(error) == text
 
-    assert str(error) == f"header.remark: negative length (at byte 13) [{'ff ' * 15}ff]"
 
+def test_errors_have_attributes_and_classes() -> None:
+    limit = errors.LimitExceededError("too deep", declared=70, limit=64)
 
-def test_a_codec_error_without_a_place_is_just_its_message() -> None:
-    assert str(rocketwire.EncodeError("too long")) == "too long"
-
-
-def test_each_side_has_its_class() -> None:
+    assert (limit.declared, limit.limit) == (70, 64)
+    assert errors.UnknownHeaderTypeError(2).header_type == 2
+    assert errors.BrokerError(17, "See\nx", 310, "b:1").remark == "See\nx"
     assert issubclass(rocketwire.DecodeError, rocketwire.RemoteProtocolError)
     assert issubclass(rocketwire.EncodeError, rocketwire.LocalProtocolError)
+    assert issubclass(errors.BrokerError, errors.ClientError)
+    assert issubclass(errors.RequestTimeoutError, errors.ChannelError)
 
 
-def test_a_limit_error_carries_both_numbers() -> None:
-    error = rocketwire.LimitExceededError("too deep", declared=70, limit=64)
-
-    assert (error.declared, error.limit) == (70, 64)
-
-
-def test_errors_of_clients_say_who_answered_what() -> None:
-    error = errors.BrokerError(16, "not you", 310, "b:1")
-
-    assert str(error) == "b:1: request SEND_MESSAGE_V2 (310): NO_PERMISSION (16) not you"
-    assert str(errors.NameServerError(4711, None, 105, "n:1")) == (
-        "n:1: request GET_ROUTEINFO_BY_TOPIC (105): code 4711"
-    )
-    assert str(errors.BrokerError(1, "", 4711, "b:1")) == (
-        "b:1: request code 4711: SYSTEM_ERROR (1)"
-    )
-    assert isinstance(error, errors.ClientError)
-
-
-def test_a_remark_of_several_lines_is_written_as_one() -> None:
-    error = errors.BrokerError(17, "not exist! \r\nSee x\n", 310, "b:1")
-
-    assert str(error).endswith("TOPIC_NOT_EXIST (17) not exist! See x")
-    assert error.remark == "not exist! \r\nSee x\n"
-
-
-def test_a_send_that_failed_says_why_the_last_try_did() -> None:
+def test_the_error_of_a_failed_send_has_its_last_cause() -> None:
     error = errors.SendFailedError("T", ("a", "b"))
     text = "a message to T was not sent by 2 tries: a, b"
     assert str(error) == text
 
     error.__cause__ = errors.BrokerError(16, "not you", 310, "b:1")
-    assert str(error) == (
-        f"{text}; the last error: b:1: request SEND_MESSAGE_V2 (310): NO_PERMISSION (16) not you"
-    )
+    assert str(error) == f"{text}; the last error: {error.__cause__}"
 
 
-def test_errors_of_clients_say_what_is_missing() -> None:
-    assert str(errors.TopicRouteNotFoundError("T")) == "no route of topic T"
-    assert str(errors.BrokerNotFoundError("b")) == "no address of broker b"
-    assert str(errors.ClusterNotFoundError("c")) == "no master of cluster c is known"
-    assert str(errors.ReplyTimeoutError("7F00")) == "no reply to request 7F00 in time"
+def test_errors_of_misuse_have_advice() -> None:
     assert "needs trio" in str(errors.NotInTrioError())
-    assert str(errors.RequestTimeoutError("b:1", 11, 2.5)) == (
-        "b:1: no answer to request PULL_MESSAGE (11) within 2.5 s"
-    )
-    assert str(errors.RequestTimeoutError("b:1", 310, 2.5)) == (
-        "b:1: no answer to request SEND_MESSAGE_V2 (310) within 2.5 s"
-    )
-    assert "request code 4711 within" in str(errors.RequestTimeoutError("b:1", 4711, 1))
-    assert str(errors.RequestTimeoutError("b:1", 11, 4.99796)).endswith(" 5 s")
-    assert issubclass(errors.RequestTimeoutError, errors.ChannelError)
-
-
-def test_an_unknown_header_type_carries_it() -> None:
-    assert errors.UnknownHeaderTypeError(2).header_type == 2
-
-
-def test_a_client_of_another_process_says_what_to_do() -> None:
     assert "open it in this process" in str(errors.ClientForkedError())
 
 

@@ -11,15 +11,13 @@ from rocketwire.serving.limits import ConnectionTooSlow
 from rocketwire_namesrv.config.config import Config
 
 
-@pytest.mark.parametrize(
-    ("amount", "limit", "beyond"), [(1, 1, False), (2, 1, True), (2, 0, False)]
-)
-def test_zero_is_no_limit(amount: int, limit: int, beyond: bool) -> None:
-    assert exceeds(amount, limit) is beyond
+@pytest.mark.parametrize(("amount", "limit", "above"), [(1, 1, False), (2, 1, True), (2, 0, False)])
+def test_zero_is_no_limit(amount: int, limit: int, above: bool) -> None:
+    assert exceeds(amount, limit) is above
     assert not exceeds(amount, -1)
 
 
-def test_who_holds_most_is_let_go_until_it_is_little_enough() -> None:
+def test_the_largest_holders_are_removed_until_the_limit() -> None:
     holdings = Holdings()
     for number, size in ((1, 10), (2, 30), (3, 30), (4, 20)):
         holdings.note(number, size)

@@ -1,4 +1,4 @@
-"""Errors of the operating system are told without their numbers."""
+"""Texts of the errors of the operating system, without their numbers."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from rocketwire.serving.sockets import BindError
         (TimeoutError(), "TimeoutError"),
     ],
 )
-def test_the_text_has_no_number(error: Exception, expected: str) -> None:
+def test_texts_of_errors_have_no_numbers(error: Exception, expected: str) -> None:
     assert os_error_text(error) == expected
 
 
 def test_the_reason_of_a_failed_connection_is_that_of_the_first_address() -> None:
     refused = ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
-    of_all, alone = OSError("all attempts failed"), OSError("all attempts failed")
-    of_all.__cause__ = ExceptionGroup("", [ExceptionGroup("", [refused]), OSError("no")])
-    alone.__cause__ = ValueError("no reason")
+    grouped, unexplained = OSError("all attempts failed"), OSError("all attempts failed")
+    grouped.__cause__ = ExceptionGroup("", [ExceptionGroup("", [refused]), OSError("no")])
+    unexplained.__cause__ = ValueError("no reason")
 
-    assert reason_of_no_connection(of_all) is refused
+    assert reason_of_no_connection(grouped) is refused
     assert reason_of_no_connection(refused) is refused
-    assert reason_of_no_connection(alone) is alone
+    assert reason_of_no_connection(unexplained) is unexplained

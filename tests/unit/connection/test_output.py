@@ -1,4 +1,4 @@
-"""A program ends silently if nobody reads its output any more."""
+"""A program ends silently if its output has no reader any more."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""ACL signatures, against those that Java's client hook made."""
+"""ACL signatures, compared with those of Java's client hook."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -40,12 +41,16 @@ def test_a_token_is_signed_and_sent() -> None:
     }
 
 
-def test_names_are_sorted_by_utf16_units_and_not_by_code_points() -> None:
-    assert signed_content({"\uffff": "after", "\U0001f680": "before "}, None) == b"before after"
-
-
-def test_a_value_that_is_missing_is_signed_as_null() -> None:
-    assert signed_content({"a": None, "b": ""}, None) == b"null"
+@pytest.mark.parametrize(
+    ("fields", "content"),
+    [
+        ({"\uffff": "after", "\U0001f680": "before "}, b"before after"),
+        ({"a": None, "b": ""}, b"null"),
+    ],
+    ids=["names in the order of UTF-16 units", "null"],
+)
+def test_the_signed_content_is_that_of_java(fields: dict[str, Any], content: bytes) -> None:
+    assert signed_content(fields, None) == content
 
 
 def test_signing_again_replaces_the_signature() -> None:
@@ -64,9 +69,7 @@ def test_a_signature_is_verified_with_the_same_key_only(algorithm: SigningAlgori
 
 
 @pytest.mark.parametrize(("version", "verified"), [(399, True), (400, False)])
-def test_old_senders_may_add_the_unique_key_query_after_signing(
-    version: int, verified: bool
-) -> None:
+def test_old_senders_may_add_the_unique_key_query_later(version: int, verified: bool) -> None:
     signed = sign(replace(PULL, version=version), "AK", "SK")
     later = replace(signed, ext_fields={**(signed.ext_fields or {}), "_UNIQUE_KEY_QUERY": "true"})
 

@@ -1,15 +1,10 @@
-"""SQL92 filters match what a broker of 5.5.0 was seen to match."""
+"""SQL92 filters match the same messages as a broker of 5.5.0."""
 
 from __future__ import annotations
 
 import pytest
 
-from rocketwire.sql92 import (
-    MAX_DEPTH,
-    MAX_LENGTH,
-    IllegalExpressionError,
-    compile_expression,
-)
+from rocketwire.sql92 import MAX_DEPTH, MAX_LENGTH, IllegalExpressionError, compile_expression
 
 MESSAGES = (
     {"a": "3"},
@@ -79,7 +74,7 @@ ALL = set(range(12))
         ("now() > 0", set[int]()),
     ],
 )
-def test_an_expression_matches_what_the_broker_matches(expression: str, numbers: set[int]) -> None:
+def test_an_expression_matches_as_in_the_broker(expression: str, numbers: set[int]) -> None:
     matches = compile_expression(expression)
 
     assert {number for number, message in enumerate(MESSAGES) if matches(message)} == numbers
@@ -132,7 +127,7 @@ def test_an_expression_matches_what_the_broker_matches(expression: str, numbers:
         "a" * (MAX_LENGTH + 1),
     ],
 )
-def test_what_the_broker_does_not_compile_is_refused(expression: str) -> None:
+def test_expressions_that_the_broker_refuses_are_refused(expression: str) -> None:
     with pytest.raises(IllegalExpressionError):
         compile_expression(expression)
 
@@ -170,7 +165,7 @@ def test_a_missing_property_is_neither_true_nor_false(expression: str, passes: o
 @pytest.mark.parametrize(
     ("expression", "passes"),
     [
-        ("text > 1 or a = 1", False),  # the text is no number: Java gives up
+        ("text > 1 or a = 1", False),  # Java refuses the text as a number
         ("a = 1 or text > 1", True),
         ("text > a", False),
         ("d > a", True),
@@ -257,7 +252,7 @@ CONVERTED = {
     "zeros": "0" * 5000,
     "wide": "\U0001d7d1",
 }
-"""Properties at the borders of what Java converts."""
+"""Properties at the limits of Java's conversions."""
 
 
 @pytest.mark.parametrize("word", [" or ", " and "])

@@ -1,4 +1,4 @@
-"""``rocketwire.testing``: what a script says happens, and what it does not say fails the test."""
+"""``rocketwire.testing``: a script is executed, and other requests fail the test."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ async def ask(network: MemoryNetwork, command: RemotingCommand = ASK) -> Remotin
         return await channel.request(command)
 
 
-async def test_each_of_a_pair_answers_the_other() -> None:
-    async def one(_: RemotingCommand) -> RemotingCommand:
+async def test_channels_of_a_pair_answer_each_other() -> None:
+    async def answer_one(_: RemotingCommand) -> RemotingCommand:
         return reply(code=1)
 
-    async def two(_: RemotingCommand) -> RemotingCommand:
+    async def answer_two(_: RemotingCommand) -> RemotingCommand:
         return reply(code=2)
 
-    async with memory_channel_pair(handler=one, peer_handler=two) as (left, right):
-        codes = ((await left.request(ASK)).code, (await right.request(ASK)).code)
+    async with memory_channel_pair(handler=answer_one, peer_handler=answer_two) as (first, second):
+        codes = ((await first.request(ASK)).code, (await second.request(ASK)).code)
 
     assert codes == (2, 1)
 
 
-async def test_a_script_is_followed_in_its_order_with_what_always_holds_between() -> None:
+async def test_expected_requests_are_answered_in_their_order() -> None:
     async with open_network() as network:
         peer = network.peer("peer:1")
         peer.on(RequestCode.HEART_BEAT, reply())
@@ -51,7 +51,7 @@ async def test_a_script_is_followed_in_its_order_with_what_always_holds_between(
     assert peer.connections == 3
 
 
-async def test_an_answer_may_be_made_from_the_request_and_take_its_time() -> None:
+async def test_responses_can_be_computed_by_functions() -> None:
     async def slowly(request: RemotingCommand) -> RemotingCommand:
         await trio.lowlevel.checkpoint()
         return reply(body=request.body)
@@ -66,14 +66,14 @@ async def test_an_answer_may_be_made_from_the_request_and_take_its_time() -> Non
         assert (await ask(network)).ext_fields == {"was": "30"}
 
 
-async def test_what_nobody_expected_and_what_never_came_fails_at_the_end() -> None:
-    async def otherwise() -> None:
+async def test_unexpected_and_missing_requests_fail_at_the_end() -> None:
+    async def run_script() -> None:
         async with open_network() as network:
             network.peer("peer:1").expect(RequestCode.HEART_BEAT, reply())
             assert (await ask(network)).code == 3
 
     with pytest.raises(AssertionError) as caught:
-        await otherwise()
+        await run_script()
 
     assert str(caught.value).splitlines() == [
         "peer:1: unexpected request RequestCode.GET_MAX_OFFSET",
@@ -81,12 +81,12 @@ async def test_what_nobody_expected_and_what_never_came_fails_at_the_end() -> No
     ]
 
 
-async def test_the_other_direction_goes_over_the_last_connection() -> None:
+async def test_a_peer_sends_requests_over_its_last_connection() -> None:
     async def answer(request: RemotingCommand) -> RemotingCommand | None:
-        told.append(request.code)
+        codes.append(request.code)
         return None if request.is_oneway else reply(code=5)
 
-    told: list[int] = []
+    codes: list[int] = []
     async with open_network() as network:
         peer = network.peer("peer:1")
         with pytest.raises(LocalProtocolError):
@@ -95,30 +95,28 @@ async def test_the_other_direction_goes_over_the_last_connection() -> None:
             await peer.send_oneway(RemotingCommand(code=40))
             assert (await peer.request(RemotingCommand(code=307))).code == 5
 
-    assert told == [40, 307]
+    assert codes == [40, 307]
 
 
-async def test_a_peer_that_is_down_refuses_and_one_that_hangs_up_breaks(
-    autojump_clock: trio.abc.Clock,
-) -> None:
+async def test_a_peer_can_go_down(autojump_clock: trio.abc.Clock) -> None:
     async with open_network() as network, trio.open_nursery() as nursery:
         peer = network.peer("peer:1")
         peer.on(30, None)
         with pytest.raises(ConnectFailedError):
             await network.connect("nobody", 1)
 
-        async def asking() -> None:
+        async def fail_request() -> None:
             with pytest.raises(ChannelBrokenError):
                 await ask(network)
 
-        nursery.start_soon(asking)
+        nursery.start_soon(fail_request)
         assert (await peer.asked(30)).code == 30
         await peer.go_down()
         with pytest.raises(ConnectFailedError):
             await network.connect("peer", 1)
 
 
-async def test_bodies_and_headers_of_an_answer_are_written_by_their_classes() -> None:
+async def test_a_reply_is_encoded_by_the_classes_of_header_and_body() -> None:
     answer = reply(
         GetMaxOffsetResponseHeader(offset=1),
         TopicList(topic_list=("a",)),

@@ -22,6 +22,6 @@ def test_values_are_written_so_that_java_reads_them_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("values", [{}, {"": "a"}, {"a b": "c"}, {"a=": "b"}, {"a": "b\nc=d"}])
-def test_what_would_become_something_else_is_refused(values: dict[str, str]) -> None:
+def test_texts_that_would_change_are_refused(values: dict[str, str]) -> None:
     with pytest.raises(LocalProtocolError):
         config_lines(values)

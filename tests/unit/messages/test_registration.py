@@ -76,7 +76,7 @@ BODY = RegisterBrokerBody(
 
 
 def form_after_packing(body: RegisterBrokerBody, *, mappings: bool = True) -> RegisterBrokerBody:
-    """What of a registration survives being packed."""
+    """The part of a registration that its packed form keeps."""
     wrapper = body.topic_config_serialize_wrapper
     assert wrapper is not None
     assert wrapper.topic_config_table is not None
@@ -84,12 +84,12 @@ def form_after_packing(body: RegisterBrokerBody, *, mappings: bool = True) -> Re
         name: dataclasses.replace(topic, order=False, topic_sys_flag=0)
         for name, topic in wrapper.topic_config_table.items()
     }
-    left = dataclasses.replace(
+    readable = dataclasses.replace(
         wrapper, mapping_data_version=DataVersion(), topic_config_table=topics
     )
     if not mappings:
-        left = dataclasses.replace(left, topic_queue_mapping_info_map={})
-    return dataclasses.replace(body, topic_config_serialize_wrapper=left)
+        readable = dataclasses.replace(readable, topic_queue_mapping_info_map={})
+    return dataclasses.replace(body, topic_config_serialize_wrapper=readable)
 
 
 def item(data: bytes) -> bytes:
@@ -119,7 +119,7 @@ def read(body: bytes | None, *, version: int = 513, compressed: bool = False) ->
     return decoded
 
 
-def test_json_reads_as_java_meant_it_and_is_written_the_same() -> None:
+def test_json_is_read_as_by_java_and_written_again() -> None:
     assert read(JSON) == BODY
     assert encode_register_broker_body(BODY, compressed=False) == JSON
 
@@ -139,13 +139,13 @@ def test_mappings_are_read_from_version_413_on(version: int, mappings: bool) -> 
 
 
 def test_mappings_are_written_from_version_413_on() -> None:
-    before = encode_register_broker_body(BODY, compressed=True, version=412)
+    old = encode_register_broker_body(BODY, compressed=True, version=412)
     first = encode_register_broker_body(BODY, compressed=True, version=413)
 
     assert read(first, version=413) == form_after_packing(BODY)
-    assert read(before, version=412) == form_after_packing(BODY, mappings=False)
+    assert read(old, version=412) == form_after_packing(BODY, mappings=False)
     with pytest.raises(TruncatedError):
-        read(before, version=413)
+        read(old, version=413)
 
 
 def test_bytes_after_the_stream_and_after_the_last_part_are_ignored() -> None:
@@ -183,7 +183,7 @@ def test_the_text_null_is_no_registration(version: int) -> None:
     assert decode_register_broker_body(b"null", compressed=False, version=version) is None
 
 
-def test_what_is_left_out_is_told_from_what_is_null() -> None:
+def test_omitted_and_null_members_differ() -> None:
     absent = read(b'{"topicConfigSerializeWrapper":{}}')
     null = read(b'{"filterServerList":null,"topicConfigSerializeWrapper":{"dataVersion":null}}')
 
@@ -238,9 +238,7 @@ def test_damaged_utf_8_in_a_topic_is_replaced_as_in_java() -> None:
         (b'["a"', ()),
     ],
 )
-def test_filter_servers_that_cannot_be_read_are_none_of_any(
-    text: bytes, expected: tuple[str, ...] | None
-) -> None:
+def test_unreadable_filter_servers_are_none(text: bytes, expected: tuple[str, ...] | None) -> None:
     assert read(pack_topics(filter_servers=text)).filter_server_list == expected
 
 
@@ -290,9 +288,9 @@ def test_none_prints_as_java_prints_it() -> None:
             data_version=None, topic_config_table=None, topic_queue_mapping_info_map=None
         ),
     )
-    plain = zlib.decompress(encode_register_broker_body(body, compressed=True))
+    text = zlib.decompress(encode_register_broker_body(body, compressed=True))
 
-    assert plain == item(b"null") + bytes(4) + item(b"null") + bytes(4)
+    assert text == item(b"null") + bytes(4) + item(b"null") + bytes(4)
 
 
 @pytest.mark.parametrize(("compressed", "version"), [(True, 513), (False, 36)])

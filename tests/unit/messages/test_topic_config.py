@@ -68,7 +68,7 @@ def test_the_name_may_be_empty() -> None:
         "a 8 x 6 SINGLE_TAG",
     ],
 )
-def test_what_is_no_topic_is_refused(text: str) -> None:
+def test_invalid_topics_are_refused(text: str) -> None:
     with pytest.raises(DecodeError):
         decode_topic(text)
 

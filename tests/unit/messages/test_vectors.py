@@ -9,13 +9,9 @@ import pytest
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
-from rocketwire.messages import decode_body, decode_header, encode_body, encode_header
+from rocketwire.messages import decode_body, decode_header, encode_body, encode_header, registration
 from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of
 from rocketwire.messages.operations.registry import CLASSES, OPERATIONS, ArrayOf
-from rocketwire.messages.registration import (
-    decode_register_broker_body,
-    encode_register_broker_body,
-)
 from rocketwire.messages.topic_config import decode_topic, encode_topic
 from rocketwire.wire.command import decode, encode
 from rocketwire.wire.json.fastjson import Dialect
@@ -50,14 +46,14 @@ def test_odd_texts_in_a_header_are_read_as_java_reads_them(vector: JavaVector) -
 
 
 def test_every_class_of_header_has_a_vector_in_both_forms() -> None:
-    known = {
+    classes = {
         name
         for name, cls in header_classes().items()
         if ext_fields_of(cls) and name not in ABSTRACT
     }
 
     for sheet in ("headers/json", "headers/binary"):
-        assert known == {vector["class"] for vector in vectors(sheet)}
+        assert classes == {vector["class"] for vector in vectors(sheet)}
 
 
 def _dialect(vector: JavaVector) -> Dialect:
@@ -109,19 +105,19 @@ def test_every_class_of_body_has_a_vector() -> None:
 
 
 def _plain(data: bytes, *, packed: bool) -> bytes:
-    """What a registration holds; the compressed bytes are those of the compressor."""
+    """The content of a registration; compressed bytes depend on the compressor."""
     return zlib.decompress(data) if packed else data
 
 
 @pytest.mark.parametrize("vector", vectors("registrations/json", "registrations/packed"), ids=str)
 def test_a_registration_is_read_and_written_as_java_does(vector: JavaVector) -> None:
     version, packed = vector["version"], vector.sheet.endswith("packed")
-    body = decode_register_broker_body(vector.data, compressed=packed, version=version)
+    body = registration.decode_register_broker_body(vector.data, compressed=packed, version=version)
 
     assert body is not None
     assert unlike(vector["value"], body) == []
     if vector.reencodes:
-        written = encode_register_broker_body(body, compressed=packed, version=version)
+        written = registration.encode_register_broker_body(body, compressed=packed, version=version)
         assert _plain(written, packed=packed) == _plain(vector.data, packed=packed)
 
 
@@ -130,7 +126,7 @@ def test_a_registration_of_an_old_broker_is_read_and_written_as_java_does(
     vector: JavaVector,
 ) -> None:
     version = vector["version"]
-    body = decode_register_broker_body(vector.data, compressed=False, version=version)
+    body = registration.decode_register_broker_body(vector.data, compressed=False, version=version)
 
     assert body is not None
     wrapper = body.topic_config_serialize_wrapper
@@ -140,7 +136,7 @@ def test_a_registration_of_an_old_broker_is_read_and_written_as_java_does(
     assert vector["value"]["topicConfigTable"].keys() == (result[1] or {}).keys()
     for name, topic in (result[1] or {}).items():
         assert unlike(vector["value"]["topicConfigTable"][name], topic) == []
-    written = encode_register_broker_body(body, compressed=False, version=version)
+    written = registration.encode_register_broker_body(body, compressed=False, version=version)
     assert written == vector.data
 
 
@@ -169,7 +165,7 @@ def test_a_body_that_java_refuses_is_refused(vector: JavaVector) -> None:
 def test_a_registration_that_java_refuses_is_refused(vector: JavaVector) -> None:
     packed, version = vector["compressed"], vector["version"]
     with pytest.raises(vector.error):
-        decode_register_broker_body(vector.data, compressed=packed, version=version)
+        registration.decode_register_broker_body(vector.data, compressed=packed, version=version)
 
 
 @pytest.mark.parametrize("vector", vectors("java/topics", kind="refusals"), ids=str)

@@ -37,27 +37,27 @@ def strategy(vector: JavaVector) -> AllocateMessageQueueStrategy:
     return allocation.STRATEGIES[name]
 
 
-def allocated(vector: JavaVector) -> list[int]:
+def allocate(vector: JavaVector) -> list[int]:
     every = queues(vector["queues"])
     mine = strategy(vector).allocate(vector["cid"], every, vector["cids"])
-    return [every.index(one) if one in every else -1 for one in mine]
+    return [every.index(queue) if queue in every else -1 for queue in mine]
 
 
 def test_each_consumer_gets_the_queues_that_java_gives_it() -> None:
-    answered = [one for one in decisions("allocation", "allocate") if "value" in one.line]
+    answered = [vector for vector in decisions("allocation", "allocate") if "value" in vector.line]
 
     assert len(answered) > 700
-    assert unlike(allocated, answered) == []
+    assert unlike(allocate, answered) == []
 
 
 @pytest.mark.parametrize(
     "vector",
-    [one for one in decisions("allocation", "allocate") if "refused" in one.line],
+    [vector for vector in decisions("allocation", "allocate") if "refused" in vector.line],
     ids=str,
 )
-def test_what_java_refuses_to_share_is_refused(vector: JavaVector) -> None:
+def test_refusals_of_java_are_refused(vector: JavaVector) -> None:
     with pytest.raises(LocalProtocolError):
-        allocated(vector)
+        allocate(vector)
 
 
 def test_configured_queues_are_taken_whatever_there_is() -> None:
@@ -78,7 +78,7 @@ def test_queues_and_clients_are_sorted_as_java_sorts_them(vector: JavaVector) ->
 
     assert allocation.sorted_client_ids(vector["cids"]) == vector["value"]["cids"]
     in_order = allocation.sorted_queues(every)
-    assert [every.index(one) for one in in_order] == vector["value"]["queues"]
+    assert [every.index(queue) for queue in in_order] == vector["value"]["queues"]
 
 
 ROOMS = allocation.AllocateMessageQueueByMachineRoom(frozenset(["r"]))
@@ -86,18 +86,20 @@ NEAR = allocation.AllocateMachineRoomNearby(ROOMS, lambda _: "r", lambda _: "r")
 
 
 @pytest.mark.parametrize("ids", [["a", "a"], ["a", "a", "a", "b", "c"], ["_", "a", "a", "b"]], ids=str)  # fmt: skip
-@pytest.mark.parametrize("many", [1, 3, 8, 17])
+@pytest.mark.parametrize("count", [1, 3, 8, 17])
 @pytest.mark.parametrize("way", [*allocation.STRATEGIES.values(), ROOMS, NEAR], ids=lambda way: way.name)  # fmt: skip
-def test_who_is_listed_again_has_what_its_other_places_give_to_nobody(
-    way: AllocateMessageQueueStrategy, ids: list[str], many: int
+def test_duplicate_members_leave_no_queue_without_an_owner(
+    way: AllocateMessageQueueStrategy, ids: list[str], count: int
 ) -> None:
-    every = queues([["T", "r@broker", number] for number in range(many)])
-    others = [queue for one in set(ids) - {"a"} for queue in way.allocate(one, every, ids)]
-    same = allocation.use_all_positions(way)
+    every = queues([["T", "r@broker", number] for number in range(count)])
+    other_queues = [
+        queue for member in set(ids) - {"a"} for queue in way.allocate(member, every, ids)
+    ]
+    strategy = allocation.use_all_positions(way)
 
-    assert same.name == way.name
-    assert allocation.sorted_queues(same.allocate("a", every, ids) + others) == every
-    assert same.allocate("z", every, ids) == []
+    assert strategy.name == way.name
+    assert allocation.sorted_queues(strategy.allocate("a", every, ids) + other_queues) == every
+    assert strategy.allocate("z", every, ids) == []
 
 
 def test_the_text_of_a_queue_without_names_is_java_s_too() -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def texts() -> list[JavaVector]:
-    return [one for one in decisions("selectors", "hash_code") if one["type"] == "string"]
+    return [vector for vector in decisions("selectors", "hash_code") if vector["type"] == "string"]
 
 
 @pytest.mark.parametrize("vector", texts(), ids=str)

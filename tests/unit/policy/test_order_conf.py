@@ -9,7 +9,7 @@ from rocketwire.policy.order_conf import merge_order_conf
 
 
 @pytest.mark.parametrize(
-    ("known", "text", "merged"),
+    ("previous", "text", "merged"),
     [
         (None, "a:4", "a:4"),
         ("", "a:4; b:2", "a:4;b:2"),
@@ -17,10 +17,8 @@ from rocketwire.policy.order_conf import merge_order_conf
         ("a:4;", "c:1", "a:4;c:1"),
     ],
 )
-def test_what_is_said_of_a_broker_takes_the_place_of_what_was_known(
-    known: str | None, text: str, merged: str
-) -> None:
-    assert merge_order_conf(known, text) == merged
+def test_a_new_entry_replaces_the_old_one(previous: str | None, text: str, merged: str) -> None:
+    assert merge_order_conf(previous, text) == merged
 
 
 @pytest.mark.parametrize("text", ["", "a", "a:", ":4", "a:b", "a:4;", "a:4,b:4", "a:4:5"])

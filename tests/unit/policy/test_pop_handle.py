@@ -8,18 +8,11 @@ from rocketwire.errors import DecodeError
 from rocketwire.messages import encode_body
 from rocketwire.messages.message_const import FIRST_POP_TIME, POP_CK
 from rocketwire.messages.pop import BatchAckMessageRequestBody, PopMessageResponseHeader
-from rocketwire.policy.pop_handle import (
-    PopHandle,
-    batch_acks,
-    handle_of,
-    parse_pop_handle,
-    retry_kind,
-    with_handles,
-)
+from rocketwire.policy import pop_handle
 from rocketwire.wire.message.stored import StoredMessage
 
 TEXT = "100 1700000000000 60000 3 0 broker-a 2 105"
-HANDLE = PopHandle(
+HANDLE = pop_handle.PopHandle(
     start_offset=100,
     pop_time=1700000000000,
     invisible_time=60000,
@@ -50,29 +43,29 @@ def message(queue_offset: int, topic: str = "T", **properties: str) -> StoredMes
 
 
 def test_a_handle_is_eight_words() -> None:
-    assert parse_pop_handle(TEXT) == HANDLE
+    assert pop_handle.parse_pop_handle(TEXT) == HANDLE
     assert str(HANDLE) == TEXT
 
 
 @pytest.mark.parametrize("text", ["", TEXT.rpartition(" ")[0], "x 1 2 3 0 broker-a 2 105"])
-def test_what_is_no_handle_is_refused(text: str) -> None:
+def test_invalid_handles_are_refused(text: str) -> None:
     with pytest.raises(DecodeError):
-        parse_pop_handle(text)
+        pop_handle.parse_pop_handle(text)
 
 
 def test_further_words_are_ignored_as_in_java() -> None:
-    assert parse_pop_handle(TEXT + " 4711") == HANDLE
+    assert pop_handle.parse_pop_handle(TEXT + " 4711") == HANDLE
 
 
 def test_a_message_that_was_not_popped_has_no_handle() -> None:
     with pytest.raises(DecodeError, match="not popped"):
-        handle_of(message(1))
+        pop_handle.handle_of(message(1))
 
 
-def test_a_message_hidden_again_has_a_handle_that_starts_at_itself() -> None:
-    again = HANDLE.renew(1700000009999, 30000, 4)
+def test_the_handle_of_a_hidden_message_starts_at_its_offset() -> None:
+    renewed = HANDLE.renew(1700000009999, 30000, 4)
 
-    assert str(again) == "105 1700000009999 30000 4 0 broker-a 2 105"
+    assert str(renewed) == "105 1700000009999 30000 4 0 broker-a 2 105"
 
 
 @pytest.mark.parametrize(
@@ -84,10 +77,8 @@ def test_a_message_hidden_again_has_a_handle_that_starts_at_itself() -> None:
         ("1", "%RETRY%G_T", "%RETRY%G_T"),
     ],
 )
-def test_the_real_topic_of_a_retried_message_is_its_groups(
-    retry: str, topic: str, expected: str
-) -> None:
-    handle = PopHandle(
+def test_a_retried_message_has_a_group_topic(retry: str, topic: str, expected: str) -> None:
+    handle = pop_handle.PopHandle(
         start_offset=0,
         pop_time=0,
         invisible_time=0,
@@ -104,56 +95,55 @@ def test_the_real_topic_of_a_retried_message_is_its_groups(
 @pytest.mark.parametrize(
     ("topic", "expected"), [("T", "0"), ("%RETRY%G_T", "1"), ("%RETRY%G+T", "2")]
 )
-def test_the_kind_of_topic_is_told_by_its_name(topic: str, expected: str) -> None:
-    assert expected == retry_kind(topic)
+def test_the_kind_of_a_retry_topic_is_read_from_its_name(topic: str, expected: str) -> None:
+    assert expected == pop_handle.retry_kind(topic)
 
 
-def test_a_pop_says_where_each_message_is() -> None:
-    told = header(start="0 2 100", offsets="0 2 100,105")
+def test_each_message_of_a_pop_has_its_handle() -> None:
+    response = header(start="0 2 100", offsets="0 2 100,105")
 
-    first, second = with_handles([message(100), message(105)], told, "broker-a")
+    first, second = pop_handle.with_handles([message(100), message(105)], response, "broker-a")
 
-    assert str(handle_of(first)) == "100 1700000000000 60000 3 0 broker-a 2 100"
-    assert str(handle_of(second)) == TEXT
+    assert str(pop_handle.handle_of(first)) == "100 1700000000000 60000 3 0 broker-a 2 100"
+    assert str(pop_handle.handle_of(second)) == TEXT
     assert (second.properties or {})[FIRST_POP_TIME] == "1700000000000"
 
 
-def test_a_pop_that_says_nothing_starts_at_its_first_message() -> None:
-    found = with_handles([message(107), message(105)], header(), "broker-a")
+def test_a_pop_without_offsets_starts_at_its_first_message() -> None:
+    messages = pop_handle.with_handles([message(107), message(105)], header(), "broker-a")
 
-    assert [handle_of(one).start_offset for one in found] == [105, 105]
-    assert [handle_of(one).queue_offset for one in found] == [107, 105]
+    assert [pop_handle.handle_of(message).start_offset for message in messages] == [105, 105]
+    assert [pop_handle.handle_of(message).queue_offset for message in messages] == [107, 105]
 
 
-def test_offsets_that_name_no_message_stand_for_the_messages_in_order() -> None:
-    told = header(start="0 2 5", offsets="0 2 7,9")
+def test_offsets_without_messages_are_assigned_in_order() -> None:
+    response = header(start="0 2 5", offsets="0 2 7,9")
 
-    found = with_handles([message(105), message(100)], told, "broker-a")
+    messages = pop_handle.with_handles([message(105), message(100)], response, "broker-a")
 
-    assert [handle_of(one).queue_offset for one in found] == [9, 7]
+    assert [pop_handle.handle_of(message).queue_offset for message in messages] == [9, 7]
 
 
 def test_a_message_that_has_a_handle_keeps_it() -> None:
     properties = {POP_CK: TEXT, FIRST_POP_TIME: "1"}
     popped = StoredMessage(topic="T", queue_id=0, queue_offset=9, properties=properties)
 
-    (found,) = with_handles([popped], header(start="0 2 100"), "broker-a")
+    (renewed,) = pop_handle.with_handles([popped], header(start="0 2 100"), "broker-a")
 
-    assert found.properties == properties
+    assert renewed.properties == properties
 
 
-def test_the_tries_of_ordered_messages_are_told_by_offset_or_by_queue() -> None:
-    told = header(start="0 2 100", offsets="0 2 100,101,102", tries="0 2 1;0 qo2%101 3")
+def test_attempts_of_ordered_messages_are_read_by_offset_or_queue() -> None:
+    response = header(start="0 2 100", offsets="0 2 100,101,102", tries="0 2 1;0 qo2%101 3")
     messages = [message(100), message(101), message(102)]
 
-    found = with_handles(messages, told, "broker-a", orderly=True)
-
-    assert [one.reconsume_times for one in found] == [1, 3, 1]
-    assert [one.reconsume_times for one in with_handles(messages, told, "b")] == [0, 0, 0]
+    for orderly, attempts in ((True, [1, 3, 1]), (False, [0, 0, 0])):
+        popped = pop_handle.with_handles(messages, response, "broker-a", orderly=orderly)
+        assert [message.reconsume_times for message in popped] == attempts
 
 
 @pytest.mark.parametrize(
-    "told",
+    "response",
     [
         header(start="0 1 100"),
         header(start="0 2 100", offsets="0 2 x"),
@@ -162,34 +152,34 @@ def test_the_tries_of_ordered_messages_are_told_by_offset_or_by_queue() -> None:
         header(start="0 2 100", offsets="0 2 100"),
     ],
 )
-def test_a_header_that_does_not_fit_its_messages_is_refused(told: PopMessageResponseHeader) -> None:
+def test_a_header_that_contradicts_messages_is_refused(response: PopMessageResponseHeader) -> None:
     with pytest.raises(DecodeError):
-        with_handles([message(100), message(101)], told, "broker-a")
+        pop_handle.with_handles([message(100), message(101)], response, "broker-a")
 
 
 def test_acknowledgements_of_one_pop_are_bits_of_one_entry() -> None:
     handles = [
-        parse_pop_handle(f"100 1700000000000 60000 3 0 broker-a 2 {offset}")
+        pop_handle.parse_pop_handle(f"100 1700000000000 60000 3 0 broker-a 2 {offset}")
         for offset in (100, 103, 109)
     ]
-    other = parse_pop_handle("7 1700000000000 60000 3 1 broker-b 0 7")
+    other_broker = pop_handle.parse_pop_handle("7 1700000000000 60000 3 1 broker-b 0 7")
 
-    found = batch_acks([*handles, other], topic="T", group="G")
+    acks = pop_handle.batch_acks([*handles, other_broker], topic="T", group="G")
 
-    assert {name: len(entries) for name, entries in found.items()} == {"broker-a": 1, "broker-b": 1}
-    body = encode_body(BatchAckMessageRequestBody(broker_name="broker-a", acks=found["broker-a"]))
+    assert {name: len(entries) for name, entries in acks.items()} == {"broker-a": 1, "broker-b": 1}
+    body = encode_body(BatchAckMessageRequestBody(broker_name="broker-a", acks=acks["broker-a"]))
     assert b'"b":"CQI="' in body  # {0, 3, 9}
 
 
-def test_of_a_message_that_kept_the_name_of_its_retry_topic_no_retry_topic_is_made_again() -> None:
-    handle = parse_pop_handle(TEXT.replace(" 3 0 ", " 3 1 "))
+def test_the_retry_topic_of_a_retry_topic_is_itself() -> None:
+    handle = pop_handle.parse_pop_handle(TEXT.replace(" 3 0 ", " 3 1 "))
 
-    found = {
+    messages = {
         topic: [
-            (one.topic, one.retry)
-            for one in batch_acks([handle], topic=topic, group="G")["broker-a"]
+            (ack.topic, ack.retry)
+            for ack in pop_handle.batch_acks([handle], topic=topic, group="G")["broker-a"]
         ]
         for topic in ("T", "%RETRY%G_T")
     }
 
-    assert found == {"T": [("T", "1")], "%RETRY%G_T": [("%RETRY%G_T", "0")]}
+    assert messages == {"T": [("T", "1")], "%RETRY%G_T": [("%RETRY%G_T", "0")]}

@@ -55,18 +55,18 @@ def do(queue: ProcessQueue[StoredMessage], what: str, argument: Any) -> object:
 
 
 @pytest.mark.parametrize("vector", decisions("window", "process_queue"), ids=str)
-def test_every_step_leaves_what_it_leaves_in_java(vector: JavaVector) -> None:
+def test_every_step_has_the_same_state_as_in_java(vector: JavaVector) -> None:
     queue = ProcessQueue[StoredMessage](now=0)
 
-    found = [
+    results = [
         [do(queue, what, argument), queue.count, queue.size, queue.span]
         for what, argument in vector["steps"]
     ]
 
-    assert found == vector["value"]
+    assert results == vector["value"]
 
 
-def test_nothing_is_committed_behind_the_oldest_in_flight() -> None:
+def test_no_offset_after_the_oldest_in_flight_is_committed() -> None:
     queue = queue_with_messages(5, 6, 7, 8)
 
     assert queue.remove(messages([6, 8]), now=1) == 5
@@ -78,7 +78,7 @@ def test_nothing_is_committed_behind_the_oldest_in_flight() -> None:
     assert queue.last_offset is None
 
 
-def test_what_came_together_leaves_together_or_one_by_one() -> None:
+def test_messages_of_a_batch_leave_together_or_singly() -> None:
     pulls = [messages(range(10 * pull, 10 * pull + 10)) for pull in range(4)]
     queue = ProcessQueue[StoredMessage](now=0)
     for pull in pulls:
@@ -102,15 +102,13 @@ def test_what_came_together_leaves_together_or_one_by_one() -> None:
 @pytest.mark.parametrize(
     "offsets", [(1, 2, 3, 4), (1, 3, 2, 4), (1, 1, 4, 4), (1, 2, 9, 2**62), (7,)], ids=str
 )
-def test_what_a_pull_brought_counts_whether_or_not_its_size_is_known(
-    offsets: tuple[int, ...],
-) -> None:
-    known, counted = ProcessQueue[StoredMessage](now=0), queue_with_messages(*offsets)
+def test_messages_count_with_and_without_a_known_size(offsets: tuple[int, ...]) -> None:
+    sized, unsized = ProcessQueue[StoredMessage](now=0), queue_with_messages(*offsets)
     pull = messages(offsets)
     ascend = list(offsets) == sorted({*offsets})
-    known.put(pull, body_size=10 * len(pull) if ascend else None)
+    sized.put(pull, body_size=10 * len(pull) if ascend else None)
 
-    for queue in (known, counted):
+    for queue in (sized, unsized):
         assert (queue.first_offset, queue.last_offset) == (min(offsets), max(offsets))
         assert (queue.count, queue.size) == (len({*offsets}), 10 * len({*offsets}))
         assert queue.remove(pull, now=1) == offsets[-1] + 1
@@ -128,28 +126,28 @@ def test_what_a_pull_brought_counts_whether_or_not_its_size_is_known(
         max_size=12,
     )
 )
-def test_kept_as_they_came_or_looked_at_one_by_one_messages_are_the_same(
-    steps: list[tuple[bool, int, int, str]],
-) -> None:
+def test_batches_and_messages_have_the_same_state(steps: list[tuple[bool, int, int, str]]) -> None:
     kept, looked_at = ProcessQueue[StoredMessage](now=0), ProcessQueue[StoredMessage](now=0)
     pulls = {
-        (at, count): messages(range(at, at + count)) for at in range(13) for count in range(1, 5)
+        (start, count): messages(range(start, start + count))
+        for start in range(13)
+        for count in range(1, 5)
     }
-    for puts, at, count, then in steps:
-        found: list[object] = []
+    for puts, start, count, then in steps:
+        results: list[object] = []
         for queue in (kept, looked_at):
             what: Any = queue.put if puts else partial(queue.remove, now=0)
-            answer = what(pulls[at, count])
+            answer = what(pulls[start, count])
             if queue is looked_at:
                 assert -1 not in queue
             if then:
                 answer = answer, queue.take(count, now=0), queue.commit()
             if then == "again":
-                queue.put(pulls[at, count])
+                queue.put(pulls[start, count])
                 queue.take(1, now=0)
                 queue.rollback()
-            found.append((answer, queue.count, queue.size, queue.span, queue.info(0, int)))
-        assert found[0] == found[1]
+            results.append((answer, queue.count, queue.size, queue.span, queue.info(0, int)))
+        assert results[0] == results[1]
 
 
 def test_a_message_that_comes_again_earlier_than_others_is_the_oldest() -> None:
@@ -172,13 +170,13 @@ def test_an_orderly_consumer_is_woken_once_until_it_finds_nothing() -> None:
     assert queue.put([]) is False
     assert queue.put(messages([1])) is True
     assert queue.put(messages([2])) is False
-    assert [one.queue_offset for one in queue.take(10, now=4)] == [1, 2]
+    assert [message.queue_offset for message in queue.take(10, now=4)] == [1, 2]
     assert queue.has_messages is False
     assert queue.take(10, now=5) == []
     assert queue.put(messages([3])) is True
 
 
-def test_the_backlog_is_what_lies_behind_the_last_message() -> None:
+def test_the_backlog_begins_after_the_last_message() -> None:
     queue = ProcessQueue[StoredMessage](now=0)
     queue.put(messages([1, 2]), max_offset=10)
     assert queue.backlog == 8
@@ -195,11 +193,11 @@ def test_pulling_stops_above_each_threshold_and_not_at_it() -> None:
     assert queue_with_messages(0, 101).flow_control(thresholds) is FlowControl.SPAN
     assert queue_with_messages(0, 101).flow_control(Thresholds(span=None)) is None
     assert queue_with_messages(0, 1, 2, 3).flow_control(thresholds) is FlowControl.COUNT
-    large = ProcessQueue[StoredMessage](now=0)
-    large.put(messages([0], bytes(3 * MIB - 1)))
-    assert large.flow_control(thresholds) is None
-    large.put(messages([1], b"x"))
-    assert large.flow_control(thresholds) is FlowControl.SIZE
+    queue = ProcessQueue[StoredMessage](now=0)
+    queue.put(messages([0], bytes(3 * MIB - 1)))
+    assert queue.flow_control(thresholds) is None
+    queue.put(messages([1], b"x"))
+    assert queue.flow_control(thresholds) is FlowControl.SIZE
 
 
 def test_messages_that_were_taken_count_until_they_are_committed() -> None:
@@ -244,7 +242,7 @@ def test_the_oldest_message_expires_when_it_was_worked_on_too_long() -> None:
     assert queue.oldest_expired(now=5000, timeout=900) is None
 
 
-def test_operators_are_told_what_is_held() -> None:
+def test_the_state_of_a_queue_is_shown_to_operators() -> None:
     queue = queue_with_messages(1, 2, 3)
     queue.take(1, now=2)
     queue.locked = queue.dropped = True
@@ -261,7 +259,7 @@ def test_operators_are_told_what_is_held() -> None:
     assert (empty.cached_msg_min_offset, empty.cached_msg_max_offset) == (0, 0)
 
 
-def test_a_popped_queue_counts_what_waits_for_its_acknowledgement() -> None:
+def test_a_popped_queue_counts_unacknowledged_messages() -> None:
     queue = PopProcessQueue(now=0)
     queue.wait_ack += 3
 

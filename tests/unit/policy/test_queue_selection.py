@@ -48,14 +48,14 @@ def test_brokers_are_avoided_for_as_long_as_java_avoids_them(vector: JavaVector)
     assert durations == vector["value"]
 
 
-def test_a_rotation_goes_on_elsewhere_when_told() -> None:
+def test_a_rotation_can_skip_to_another_broker() -> None:
     rotation = QueueRotation(queues([["T", "a", 0], ["T", "a", 1], ["T", "a", 2]]), start=0)
     rotation.restart(4)
 
     assert [rotation.next_queue().queue_id for _ in range(3)] == [2, 0, 1]
 
 
-def test_latencies_do_not_count_unless_asked_for() -> None:
+def test_latencies_count_only_if_enabled() -> None:
     faults = FaultStrategy()
     faults.update("b", 100.0, isolate=True, reachable=False, now=0)
 
@@ -72,7 +72,7 @@ def test_a_shorter_avoidance_does_not_end_a_longer_one() -> None:
     assert faults.is_available("b", 30.0)
 
 
-def test_an_unreachable_broker_is_looked_at_every_two_seconds_until_it_answers() -> None:
+def test_an_unreachable_broker_is_checked_every_two_seconds() -> None:
     faults = FaultStrategy(enabled=True, detecting=True)
     faults.update("b", 0.0, isolate=True, reachable=False, now=0)
 

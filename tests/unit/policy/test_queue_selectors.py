@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def key(vector: JavaVector) -> Key:
-    kind, text = vector["type"], vector["text"]
-    if kind in ("int", "long"):
+    key_type, text = vector["type"], vector["text"]
+    if key_type in ("int", "long"):
         return int(text)
-    if kind == "double":
+    if key_type == "double":
         return float(text)
-    return text == "true" if kind == "boolean" else str(text)
+    return text == "true" if key_type == "boolean" else str(text)
 
 
 @pytest.mark.parametrize("vector", decisions("selectors", "hash_code"), ids=str)

@@ -49,8 +49,8 @@ def test_a_group_s_topics_are_called_after_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("topic", "own"),
+    ("topic", "has_route"),
     [("T", True), ("%RETRY%g", True), ("%LMQ%$T$room", False), ("rmq_sys_wheel_timer", False)],
 )
-def test_queues_within_other_topics_have_no_route_of_their_own(topic: str, own: bool) -> None:
-    assert resource_names.has_own_route(topic) == own
+def test_queues_within_other_topics_have_no_route_of_their_own(topic: str, has_route: bool) -> None:
+    assert resource_names.has_own_route(topic) == has_route

@@ -19,7 +19,7 @@ def test_the_refusals_that_are_tried_again_are_java_s() -> None:
 
 
 @pytest.mark.parametrize("code", [0, 3, 10, 13, 16, 17, 29, 1500, 215, 4711])
-def test_a_refusal_is_tried_again_by_whoever_waits_and_if_its_code_says_so(code: int) -> None:
+def test_refusals_are_retried_by_code_if_a_caller_waits(code: int) -> None:
     listed = code in {16, 17, 1500}
 
     assert retry.judge(SYNC, Failure.BROKER, code) == Verdict(listed, isolate=True, reachable=False)
@@ -33,22 +33,22 @@ def test_an_application_may_add_codes() -> None:
     assert retry.judge(SYNC, Failure.BROKER, 215, retry_codes=codes).retry
 
 
-def test_a_lost_connection_is_tried_again_unless_nobody_waits() -> None:
+def test_a_lost_connection_is_retried_if_a_caller_waits() -> None:
     assert retry.judge(SYNC, Failure.TRANSPORT) == Verdict(True, isolate=True, reachable=True)
     assert retry.judge(ASYNC, Failure.TRANSPORT).retry
     assert not retry.judge(ONEWAY, Failure.TRANSPORT).retry
 
 
-def test_a_lost_broker_counts_as_unreachable_only_if_somebody_looks_after_it() -> None:
+def test_a_lost_broker_is_unreachable_only_with_a_detector() -> None:
     assert not retry.judge(SYNC, Failure.TRANSPORT, detecting=True).reachable
 
 
-def test_a_failure_of_our_own_says_nothing_bad_of_the_broker() -> None:
+def test_a_local_failure_does_not_count_against_the_broker() -> None:
     assert retry.judge(SYNC, Failure.CLIENT) == Verdict(True, isolate=False, reachable=True)
     assert not retry.judge(ASYNC, Failure.CLIENT).retry
 
 
-def test_there_are_three_tries_unless_nobody_waits() -> None:
+def test_there_are_three_attempts_if_a_caller_waits() -> None:
     assert retry.count_attempts(SYNC) == retry.count_attempts(ASYNC) == 3
     assert (
         retry.count_attempts(SYNC, 0)

@@ -13,16 +13,7 @@ from hypothesis import strategies as st
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.topics import TopicConfigAndQueueMapping, TopicOffset
-from rocketwire.policy.static_topics import (
-    add_other_brokers,
-    epoch_of,
-    leaders,
-    logical_offsets,
-    plan_creation,
-    plan_remapping,
-    round_up,
-    with_logic_offsets,
-)
+from rocketwire.policy import static_topics
 
 if TYPE_CHECKING:
     from rocketwire.messages.static_topics import TopicQueueMappingDetail
@@ -31,63 +22,68 @@ NOW = 1_700_000_000_000
 
 
 def owners(configs: dict[str, TopicConfigAndQueueMapping]) -> dict[int, str]:
-    return {number: items[-1].bname or "" for number, items in leaders("t", configs).items()}
-
-
-def create(number: int, *brokers: str) -> dict[str, TopicConfigAndQueueMapping]:
-    plan = plan_creation("t", number, brokers, {}, now_ms=NOW)
-    return dict(add_other_brokers(plan, brokers).broker_config_map or {})
-
-
-def test_a_new_topic_is_shared_evenly_and_everybody_agrees_on_it() -> None:
-    configs = create(5, "a", "b")
-
-    assert Counter(owners(configs).values()) == {"a": 3, "b": 2}
-    assert {one.write_queue_nums for one in configs.values()} == {3, 2}
-    assert epoch_of("t", configs) == NOW
-    assert {one.mapping_detail.total_queues for one in configs.values() if one.mapping_detail} == {
-        5
+    return {
+        number: items[-1].bname or ""
+        for number, items in static_topics.leaders("t", configs).items()
     }
 
 
+def create(number: int, *brokers: str) -> dict[str, TopicConfigAndQueueMapping]:
+    plan = static_topics.plan_creation("t", number, brokers, {}, now_ms=NOW)
+    return dict(static_topics.add_other_brokers(plan, brokers).broker_config_map or {})
+
+
+def test_a_new_topic_is_shared_evenly_with_one_total() -> None:
+    configs = create(5, "a", "b")
+
+    assert Counter(owners(configs).values()) == {"a": 3, "b": 2}
+    assert {config.write_queue_nums for config in configs.values()} == {3, 2}
+    assert static_topics.epoch_of("t", configs) == NOW
+    assert {
+        config.mapping_detail.total_queues for config in configs.values() if config.mapping_detail
+    } == {5}
+
+
 def test_more_queues_go_where_there_are_fewest_and_the_old_ones_stay() -> None:
-    before = create(4, "a", "b")
-    plan = plan_creation("t", 6, ["a", "b", "c"], before, now_ms=NOW)
-    after = dict(plan.broker_config_map or {})
+    previous = create(4, "a", "b")
+    plan = static_topics.plan_creation("t", 6, ["a", "b", "c"], previous, now_ms=NOW)
+    changed = dict(plan.broker_config_map or {})
 
-    assert {number: owners(after)[number] for number in range(4)} == owners(before)
-    assert [owners(after)[number] for number in (4, 5)] == ["c", "c"]
-    assert epoch_of("t", after) == NOW + 1000
+    assert {number: owners(changed)[number] for number in range(4)} == owners(previous)
+    assert [owners(changed)[number] for number in (4, 5)] == ["c", "c"]
+    assert static_topics.epoch_of("t", changed) == NOW + 1000
 
 
-def test_a_broker_without_queues_is_told_of_the_topic() -> None:
-    plan = add_other_brokers(plan_creation("t", 1, ["a"], {}, now_ms=NOW), ["a", "b"])
-    told = (plan.broker_config_map or {})["b"]
+def test_a_broker_without_queues_gets_the_mapping() -> None:
+    plan = static_topics.add_other_brokers(
+        static_topics.plan_creation("t", 1, ["a"], {}, now_ms=NOW), ["a", "b"]
+    )
+    config = (plan.broker_config_map or {})["b"]
 
-    assert (told.read_queue_nums, told.write_queue_nums) == (0, 0)
-    assert told.mapping_detail is not None
-    assert (told.mapping_detail.bname, told.mapping_detail.total_queues) == ("b", 1)
+    assert (config.read_queue_nums, config.write_queue_nums) == (0, 0)
+    assert config.mapping_detail is not None
+    assert (config.mapping_detail.bname, config.mapping_detail.total_queues) == ("b", 1)
 
 
 def test_a_topic_cannot_shrink_nor_become_static() -> None:
     configs = create(2, "a")
     with pytest.raises(LocalProtocolError, match="has 2 logical queues"):
-        plan_creation("t", 2, ["a"], configs, now_ms=NOW)
+        static_topics.plan_creation("t", 2, ["a"], configs, now_ms=NOW)
     ordinary = {"a": TopicConfigAndQueueMapping(topic_name="t")}
     with pytest.raises(LocalProtocolError, match="not a static topic"):
-        plan_creation("t", 4, ["a"], ordinary, now_ms=NOW)
+        static_topics.plan_creation("t", 4, ["a"], ordinary, now_ms=NOW)
     with pytest.raises(LocalProtocolError, match="no target broker"):
-        plan_remapping("t", [], configs, now_ms=NOW)
+        static_topics.plan_remapping("t", [], configs, now_ms=NOW)
 
 
-def test_brokers_that_disagree_are_not_told_anything() -> None:
+def test_brokers_that_disagree_get_no_change() -> None:
     configs = create(2, "a", "b")
     detail = configs["b"].mapping_detail
     assert detail is not None
     configs["b"] = replace(configs["b"], mapping_detail=replace(detail, epoch=1))
 
     with pytest.raises(LocalProtocolError, match="do not agree"):
-        plan_remapping("t", ["a"], configs, now_ms=NOW)
+        static_topics.plan_remapping("t", ["a"], configs, now_ms=NOW)
 
 
 @given(
@@ -96,35 +92,35 @@ def test_brokers_that_disagree_are_not_told_anything() -> None:
     st.lists(st.sampled_from("abcd"), min_size=1, unique=True),
 )
 def test_remapping_shares_evenly_and_moves_no_more_than_it_has_to(
-    number: int, before: list[str], after: list[str]
+    number: int, old_brokers: list[str], new_brokers: list[str]
 ) -> None:
-    configs = create(number, *before)
+    configs = create(number, *old_brokers)
     old = owners(configs)
-    plan = plan_remapping("t", after, configs, now_ms=NOW)
+    plan = static_topics.plan_remapping("t", new_brokers, configs, now_ms=NOW)
     ends = {
         MessageQueue(topic="t", broker_name=broker, queue_id=queue): 7
-        for broker in before
+        for broker in old_brokers
         for queue in range(number)
     }
-    moved = dict(with_logic_offsets(plan, ends).broker_config_map or {})
+    moved = dict(static_topics.with_logic_offsets(plan, ends).broker_config_map or {})
     new = owners(moved)
 
     counts = Counter(new.values())
-    assert set(counts) <= set(after)
-    assert max(counts.values()) - min(counts[name] for name in after) <= 1
+    assert set(counts) <= set(new_brokers)
+    assert max(counts.values()) - min(counts[name] for name in new_brokers) <= 1
     kept = sum((Counter(old.values()) & counts).values())
     assert sum(old[queue] == new[queue] for queue in old) == kept
     assert not set(plan.broker_to_map_in or ()) & set(plan.broker_to_map_out or ())
 
 
 def test_a_new_leader_begins_above_all_that_the_old_one_gave() -> None:
-    plan = plan_remapping("t", ["b"], create(1, "a"), now_ms=NOW)
+    plan = static_topics.plan_remapping("t", ["b"], create(1, "a"), now_ms=NOW)
     queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
     with pytest.raises(LocalProtocolError, match="end offset is missing"):
-        with_logic_offsets(plan, {})
+        static_topics.with_logic_offsets(plan, {})
 
-    decided = dict(with_logic_offsets(plan, {queue: 123}).broker_config_map or {})
-    first, second = leaders("t", decided)[0]
+    decided = dict(static_topics.with_logic_offsets(plan, {queue: 123}).broker_config_map or {})
+    first, second = static_topics.leaders("t", decided)[0]
 
     assert (first.bname, second.bname) == ("a", "b")
     assert (second.gen, second.logic_offset) == (1, 10_000)
@@ -133,15 +129,15 @@ def test_a_new_leader_begins_above_all_that_the_old_one_gave() -> None:
         MessageQueue(topic="t", broker_name="b", queue_id=0): TopicOffset(max_offset=4),
     }
     logical = MessageQueue(topic="t", broker_name="__syslo__global__", queue_id=0)
-    offsets = logical_offsets("t", decided, physical)[logical]
+    offsets = static_topics.logical_offsets("t", decided, physical)[logical]
     assert (offsets.min_offset, offsets.max_offset) == (3, 10_004)
 
 
 @pytest.mark.parametrize(
     ("offset", "rounded"), [(0, 10), (4, 10), (5, 20), (9, 20), (10, 20), (15, 30)]
 )
-def test_what_is_near_a_block_goes_to_the_one_after(offset: int, rounded: int) -> None:
-    assert round_up(offset, 10) == rounded
+def test_an_offset_near_a_block_is_rounded_up_to_the_next(offset: int, rounded: int) -> None:
+    assert static_topics.round_up(offset, 10) == rounded
 
 
 def detail_of(
@@ -163,7 +159,7 @@ def test_a_broker_that_is_not_sure_of_its_part_is_not_believed() -> None:
     unsure = change(configs, "b", replace(detail_of(configs, "b"), dirty=True))
 
     with pytest.raises(LocalProtocolError, match="or a dirty one"):
-        epoch_of("t", unsure)
+        static_topics.epoch_of("t", unsure)
 
 
 def test_two_logical_queues_cannot_be_made_of_the_same_queue() -> None:
@@ -172,7 +168,7 @@ def test_two_logical_queues_cannot_be_made_of_the_same_queue() -> None:
     twice = replace(detail_of(configs, "a"), hosted_queues={0: first, 1: first})
 
     with pytest.raises(LocalProtocolError, match="share a queue"):
-        leaders("t", change(configs, "a", twice))
+        static_topics.leaders("t", change(configs, "a", twice))
 
 
 def test_each_logical_queue_needs_a_leader() -> None:
@@ -181,30 +177,28 @@ def test_each_logical_queue_needs_a_leader() -> None:
     half = replace(detail_of(configs, "a"), hosted_queues={0: hosted[0]})
 
     with pytest.raises(LocalProtocolError, match=r"has 2 logical queues, and leaders of \[0\]"):
-        leaders("t", change(configs, "a", half))
+        static_topics.leaders("t", change(configs, "a", half))
 
 
-def test_a_logical_queue_has_no_offsets_before_one_is_decided_nor_without_those_of_its_queues() -> (
-    None
-):
+def test_a_logical_queue_without_known_offsets_has_none() -> None:
     configs = create(1, "a")
-    (item,) = leaders("t", configs)[0]
+    (item,) = static_topics.leaders("t", configs)[0]
     undecided = replace(
         detail_of(configs, "a"), hosted_queues={0: (replace(item, logic_offset=-1),)}
     )
     queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
     physical = {queue: TopicOffset(min_offset=0, max_offset=9)}
 
-    assert logical_offsets("t", change(configs, "a", undecided), physical) == {}
-    assert logical_offsets("t", configs, {}) == {}
+    assert static_topics.logical_offsets("t", change(configs, "a", undecided), physical) == {}
+    assert static_topics.logical_offsets("t", configs, {}) == {}
 
 
 def test_a_stretch_that_has_ended_counts_no_further_than_its_end() -> None:
     configs = create(1, "a")
-    (item,) = leaders("t", configs)[0]
+    (item,) = static_topics.leaders("t", configs)[0]
     ended = replace(detail_of(configs, "a"), hosted_queues={0: (replace(item, end_offset=5),)})
     queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
     physical = {queue: TopicOffset(min_offset=0, max_offset=9)}
 
-    (offsets,) = logical_offsets("t", change(configs, "a", ended), physical).values()
+    (offsets,) = static_topics.logical_offsets("t", change(configs, "a", ended), physical).values()
     assert (offsets.min_offset, offsets.max_offset) == (0, 5)

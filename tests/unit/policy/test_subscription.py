@@ -22,7 +22,7 @@ def message(tag: str | None) -> Tagged:
 
 
 @pytest.mark.parametrize("vector", decisions("subscription", "subscription"), ids=str)
-def test_expressions_mean_what_they_mean_in_java(vector: JavaVector) -> None:
+def test_expressions_are_read_as_in_java(vector: JavaVector) -> None:
     if "refused" in vector.line:
         with pytest.raises(LocalProtocolError):
             subscription.subscription_data(
@@ -46,7 +46,12 @@ def test_a_tag_of_the_same_hash_code_is_dropped_here() -> None:
     messages = [message("AaAa"), message("BBBB"), message(None), message("AaAa")]
 
     assert subscription.filter_tags(data, messages) == [messages[0], messages[3]]
-    assert [subscription.matches_tags(data, one) for one in messages] == [True, False, False, True]
+    assert [subscription.matches_tags(data, message) for message in messages] == [
+        True,
+        False,
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,14 +63,14 @@ def test_a_tag_of_the_same_hash_code_is_dropped_here() -> None:
     ],
     ids=["all", "sql", "class"],
 )
-def test_what_is_no_tag_expression_is_not_filtered_again(data: SubscriptionData) -> None:
+def test_other_expressions_than_tags_are_not_filtered_again(data: SubscriptionData) -> None:
     messages = [message("x"), message(None)]
 
     assert subscription.filter_tags(data, messages) == messages
-    assert all(subscription.matches_tags(data, one) for one in messages)
+    assert all(subscription.matches_tags(data, message) for message in messages)
 
 
-def test_a_subscription_is_said_anew_with_a_newer_version() -> None:
+def test_a_changed_subscription_has_a_newer_version() -> None:
     data = subscription.subscription_data("T", "a||b", version=1)
 
     newer = subscription.with_version(data, 2)

@@ -15,12 +15,12 @@ def test_a_name_without_a_sign_is_set_and_a_removed_one_has_no_value() -> None:
     assert attribute_changes(None) == {}
 
 
-def test_what_operators_write_is_read() -> None:
+def test_attributes_of_operators_are_read() -> None:
     assert parse_attribute_changes("+a=b, +c=d=e,-f,") == {"+a": "b", "+c": "d=e", "-f": ""}
     assert parse_attribute_changes("") == {}
 
 
 @pytest.mark.parametrize("text", ["a=b", "+a", "-a=b", "+=b", "-", "+a=b,+a=c"])
-def test_a_change_that_says_nothing_clear_is_refused(text: str) -> None:
+def test_an_ambiguous_change_is_refused(text: str) -> None:
     with pytest.raises(LocalProtocolError):
         parse_attribute_changes(text)

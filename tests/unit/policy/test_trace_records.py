@@ -8,11 +8,11 @@ from rocketwire.client.trace.records import build_record
 from rocketwire.policy.trace_records import TraceContext, read_trace
 
 
-def text(kind: str, *fields: object) -> str:
-    return build_record(kind, "t", "r", "M", None, *fields).text
+def text(record_type: str, *fields: object) -> str:
+    return build_record(record_type, "t", "r", "M", None, *fields).text
 
 
-def test_what_our_own_clients_record_is_read() -> None:
+def test_records_of_our_own_clients_are_read() -> None:
     host = "127.0.0.1:10911"
     sent = text("Pub", 17, "r", "g", "t", "M", None, "k1 k2", host, 5, 3, 0, "O", True)
     end = (18, "r", "g", "t", "M", "x", "", "h:1", 2, "T", "COMMIT_MESSAGE", True)
@@ -41,12 +41,12 @@ def test_what_our_own_clients_record_is_read() -> None:
     assert (third.trace_type, third.is_success) == ("Recall", False)
 
 
-def test_what_consumers_record_is_read_before_and_after() -> None:
-    before = text("SubBefore", 1, "r", "g", "REQ", "M", 2, "k")
-    after = text("SubAfter", "REQ", "M", 7, True, "k", 0, 8, "g")
+def test_records_of_consumers_are_read() -> None:
+    begin = text("SubBefore", 1, "r", "g", "REQ", "M", 2, "k")
+    end = text("SubAfter", "REQ", "M", 7, True, "k", 0, 8, "g")
     of_old = text("SubAfter", "REQ", "M", 7, False, "k")
 
-    first, second, third = read_trace(before + after + of_old)
+    first, second, third = read_trace(begin + end + of_old)
 
     assert (first.request_id, first.retry_times, first.keys) == ("REQ", 2, "k")
     assert (second.cost_time, second.is_success, second.context_code) == (7, True, 0)
@@ -57,14 +57,13 @@ def test_what_consumers_record_is_read_before_and_after() -> None:
 def test_an_old_record_of_a_send_has_no_offset_id() -> None:
     old = text("Pub", 1, "r", "g", "t", "M", "tag", "k", "h:1", 5, 3, 3, False)
 
-    (one,) = read_trace(old)
+    (record,) = read_trace(old)
 
-    assert (one.offset_msg_id, one.is_success, one.msg_type) == (None, False, "Delay_Msg")
+    assert (record.offset_msg_id, record.is_success, record.msg_type) == (None, False, "Delay_Msg")
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "\x02", "Pub", "Pub\x01x", "Nothing\x011\x02", text("SubBefore", "x", *"abcdef")],
+    "text", ["", "\x02", "Pub", "Pub\x01x", "Nothing\x011\x02", text("SubBefore", "x", *"abcdef")]
 )
-def test_what_is_no_record_is_left_out(text: str) -> None:
+def test_invalid_records_are_left_out(text: str) -> None:
     assert read_trace(text) == []

@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire.errors import (
-    IllegalMessageError,
-    IllegalNameError,
-    IllegalTypeError,
-    LocalProtocolError,
-)
+from rocketwire import errors
 from rocketwire.messages import message_const
 from rocketwire.policy import validation
 from tests.support.policy_vectors import decisions
@@ -25,7 +20,7 @@ if TYPE_CHECKING:
 def passes(check: Callable[..., None], *arguments: object) -> bool:
     try:
         check(*arguments)
-    except LocalProtocolError:
+    except errors.LocalProtocolError:
         return False
     return True
 
@@ -52,33 +47,33 @@ def test_the_reserved_properties_are_java_s() -> None:
 def test_the_names_that_stand_for_no_choice_are_no_groups() -> None:
     validation.check_producer_group("DEFAULT_CONSUMER")
     validation.check_consumer_group("DEFAULT_PRODUCER")
-    with pytest.raises(IllegalNameError):
+    with pytest.raises(errors.IllegalNameError):
         validation.check_producer_group("DEFAULT_PRODUCER")
-    with pytest.raises(IllegalNameError):
+    with pytest.raises(errors.IllegalNameError):
         validation.check_consumer_group("DEFAULT_CONSUMER")
 
 
 @pytest.mark.parametrize("body", [None, b"", b"12345"])
 def test_a_body_is_neither_empty_nor_too_large(body: bytes | None) -> None:
-    with pytest.raises(IllegalMessageError):
+    with pytest.raises(errors.IllegalMessageError):
         validation.check_message("T", body, max_size=4)
     validation.check_message("T", b"1234", max_size=4)
 
 
 def test_a_queue_to_dispatch_to_has_no_slash() -> None:
     validation.check_message("T", b"x", {"INNER_MULTI_DISPATCH": "%LMQ%a,%LMQ%b"})
-    with pytest.raises(IllegalMessageError):
+    with pytest.raises(errors.IllegalMessageError):
         validation.check_message("T", b"x", {"INNER_MULTI_DISPATCH": "a/b"})
 
 
 @pytest.mark.parametrize(("name", "value"), [("a\x01", "b"), ("a", "b\x02"), ("a", None)])
 def test_a_property_that_would_become_another_is_refused(name: str, value: str | None) -> None:
-    with pytest.raises(IllegalMessageError):
+    with pytest.raises(errors.IllegalMessageError):
         validation.check_user_property(name, value)
 
 
 @pytest.mark.parametrize("check", [validation.check_topic, validation.check_group])
 @pytest.mark.parametrize("name", [None, 5, b"orders"])
 def test_a_name_that_is_no_text_is_a_typed_error(check: Any, name: object) -> None:
-    with pytest.raises(IllegalTypeError, match=r": expected a text \(str\), got "):
+    with pytest.raises(errors.IllegalTypeError, match=r": expected a text \(str\), got "):
         check(name)

@@ -31,10 +31,10 @@ async def name() -> str:
 
 
 async def test_a_function_and_its_tasks_see_the_variables_after_each_wait() -> None:
-    seen: list[str] = []
+    values: list[str] = []
 
     async def note() -> None:
-        seen.append(await name())
+        values.append(await name())
 
     async def look() -> str:
         async with trio.open_nursery() as nursery:
@@ -45,7 +45,7 @@ async def test_a_function_and_its_tasks_see_the_variables_after_each_wait() -> N
     context.run(NAME.set, "caller")
 
     assert await run_in_context(context, look) == "caller"
-    assert seen == ["caller"]
+    assert values == ["caller"]
     assert NAME.get() == "nobody"
 
 

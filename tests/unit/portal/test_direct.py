@@ -1,4 +1,4 @@
-"""Sends of threads and tasks over connections of their own, at a cluster behind TCP."""
+"""Sends of threads and tasks over their own connections to a cluster over TCP."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def sender(request: pytest.FixtureRequest, cluster: TcpCluster) -> Generator[Sen
 
 
 def warm_up(sender: Sender, cluster: TcpCluster, connections: int = 2) -> None:
-    """Send until the sender has a connection of its own beside those of trio."""
+    """Send until the sender has its own connection in addition to those of trio."""
     for _ in range(WARM_SENDS + 1):
         sender.send(b"warm")
 
@@ -108,17 +108,17 @@ def write_nothing(connection: socket.socket, data: bytes) -> None:
 
 
 def test_results_are_those_of_the_broker(cluster: TcpCluster, sender: Sender) -> None:
-    before = cluster.connections
+    connections = cluster.connections
     results = [sender.send(b"%d" % number) for number in range(20)]
 
-    assert cluster.connections == before
+    assert cluster.connections == connections
     assert [result.queue_offset - WARM_SENDS - 1 for result in results] == list(range(20))
     assert [result.msg_id for result in results] == cluster.keys("t", 0)[WARM_SENDS + 1 :]
     assert all(result.is_ok and result.region == "R" for result in results)
     assert bodies(cluster) == [b"%d" % number for number in range(20)]
 
 
-def test_an_answer_may_come_in_pieces(cluster: TcpCluster, sender: Sender) -> None:
+def test_a_response_may_come_in_pieces(cluster: TcpCluster, sender: Sender) -> None:
     def drip(connection: socket.socket, data: bytes) -> None:
         for place in range(0, len(data), 7):
             connection.sendall(data[place : place + 7])
@@ -127,9 +127,7 @@ def test_an_answer_may_come_in_pieces(cluster: TcpCluster, sender: Sender) -> No
     assert [sender.send(b"x").is_ok for _ in range(3)] == [True] * 3
 
 
-def test_a_lost_connection_is_followed_by_another_attempt(
-    cluster: TcpCluster, sender: Sender
-) -> None:
+def test_a_lost_connection_is_retried(cluster: TcpCluster, sender: Sender) -> None:
     def hang_up(connection: socket.socket, data: bytes) -> None:
         cluster.write = socket.socket.sendall
         connection.shutdown(socket.SHUT_RDWR)
@@ -159,9 +157,7 @@ def test_a_refused_message_is_an_error_of_the_broker(cluster: TcpCluster, sender
 
 
 @pytest.mark.parametrize("dialect", ["threads", *LOOPS])
-def test_own_connections_go_to_the_address_that_a_broker_is_mapped_to(
-    cluster: TcpCluster, dialect: str
-) -> None:
+def test_own_connections_use_mapped_addresses(cluster: TcpCluster, dialect: str) -> None:
     reachable, cluster.address = cluster.address, "10.255.255.1:10911"
     with open_sender(dialect, reachable, address_remap={cluster.address: reachable}) as sender:
         warm_up(sender, cluster, 3)  # to the name server, by trio, and its own
@@ -174,10 +170,10 @@ def test_signed_sends_have_no_connections_of_their_own(cluster: TcpCluster, dial
     credentials = Credentials("a", "b")
     with open_sender(dialect, cluster.address, credentials=credentials) as sender:
         sender.send(b"first")
-        before = cluster.connections
+        connections = cluster.connections
         for _ in range(2 * WARM_SENDS):
             sender.send(b"x")
-    assert cluster.connections == before
+    assert cluster.connections == connections
 
 
 # ---------------------------------------------------------------------- loops
@@ -192,10 +188,10 @@ def use_loop(dialect: str, scenario: Callable[[TcpCluster, aio.Producer], Awaita
 @pytest.mark.parametrize("dialect", LOOPS)
 def test_many_sends_share_a_connection_and_keep_their_order(dialect: str) -> None:
     async def scenario(cluster: TcpCluster, producer: aio.Producer) -> None:
-        before = cluster.connections
+        connections = cluster.connections
         sends = [producer.send(Message("t", b"%d" % number)) for number in range(300)]
         results = await asyncio.gather(*sends)
-        assert cluster.connections == before
+        assert cluster.connections == connections
         assert bodies(cluster) == [b"%d" % number for number in range(300)]
         assert [result.msg_id for result in results] == cluster.keys("t", 0)[WARM_SENDS + 1 :]
 
@@ -205,9 +201,9 @@ def test_many_sends_share_a_connection_and_keep_their_order(dialect: str) -> Non
 @pytest.mark.parametrize("dialect", LOOPS)
 def test_sends_of_a_turn_beyond_the_limit_go_through_trio(dialect: str) -> None:
     async def scenario(cluster: TcpCluster, producer: aio.Producer) -> None:
-        count = MAX_UNSENT // 2000
+        total = MAX_UNSENT // 2000
         sends = [
-            asyncio.create_task(producer.send(Message("t", bytes(4000)))) for _ in range(count)
+            asyncio.create_task(producer.send(Message("t", bytes(4000)))) for _ in range(total)
         ]
         await asyncio.sleep(0)
         (connection,) = own_connections(producer)
@@ -250,54 +246,48 @@ def blocking(cluster: TcpCluster) -> Generator[Sender]:
 
 
 def test_threads_have_connections_of_their_own(cluster: TcpCluster, blocking: Sender) -> None:
-    together = threading.Barrier(4)
+    barrier = threading.Barrier(4)
 
     def meet(key: str) -> None:
-        together.wait(60)
+        barrier.wait(60)
 
     cluster.before_store = meet  # pyright: ignore[reportAttributeAccessIssue] - a fake has it
-    before = cluster.connections
+    connections = cluster.connections
     senders = [threading.Thread(target=blocking.send, args=(b"x",)) for _ in range(4)]
     for sender in senders:
         sender.start()
     for sender in senders:
         sender.join()
 
-    assert cluster.connections == before + 3
+    assert cluster.connections == connections + 3
     assert bodies(cluster) == [b"x"] * 4
 
 
 @pytest.mark.parametrize("lost", [1, 2], ids=["own", "all"])
-def test_a_broker_that_has_closed_connections_is_connected_again(
-    cluster: TcpCluster, blocking: Sender, lost: int
-) -> None:
-    before = cluster.connections
-    cluster.hang_up(before - lost)
+def test_closed_connections_are_replaced(cluster: TcpCluster, blocking: Sender, lost: int) -> None:
+    connections = cluster.connections
+    cluster.hang_up(connections - lost)
 
     for number in range(4):
         assert blocking.send(b"%d" % number).is_ok
 
     assert bodies(cluster)[-1] == b"3"
-    assert cluster.connections == before + lost
+    assert cluster.connections == connections + lost
 
 
-def test_an_idle_connection_may_have_any_descriptor(
-    cluster: TcpCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(most[0], 2048), most[1]))
+def test_a_descriptor_can_be_large(cluster: TcpCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limits[0], 2048), limits[1]))
     monkeypatch.setattr(direct, "IDLE_SECONDS", -1.0)
     with ExitStack() as files, open_sender("threads", cluster.address) as sender:
         for _ in range(1024):  # more than select.select takes
             files.enter_context(open(os.devnull))
         for _ in range(WARM_SENDS + 2):
             assert sender.send(b"x").is_ok
-    resource.setrlimit(resource.RLIMIT_NOFILE, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
-def test_an_interrupt_closes_the_connection_of_the_send(
-    cluster: TcpCluster, blocking: Sender
-) -> None:
+def test_an_interrupt_closes_the_connection(cluster: TcpCluster, blocking: Sender) -> None:
     def interrupt(connection: socket.socket, data: bytes) -> None:
         cluster.write = socket.socket.sendall
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)

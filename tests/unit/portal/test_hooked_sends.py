@@ -14,7 +14,7 @@ from rocketwire.portal.direct import call_hooks
 
 
 class Watcher(ClientHook):
-    """Notes what it sees."""
+    """Records its calls."""
 
     is_thread_safe = True
 
@@ -43,7 +43,7 @@ def test_hooks_see_the_error_of_the_block() -> None:
     assert hook.seen == ["before", "state", None, error]
 
 
-def test_hooks_do_not_see_what_is_not_a_message() -> None:
+def test_hooks_do_not_see_other_types_than_messages() -> None:
     hook, nothing = Watcher(), SimpleNamespace()
     with (
         pytest.raises(IllegalMessageTypeError),

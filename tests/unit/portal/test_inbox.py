@@ -1,4 +1,4 @@
-"""Messages that an application takes: batches, single deliveries, and what is settled."""
+"""Messages for an application: batches, single deliveries and their settlement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUEUE = MessageQueue(topic="t", broker_name="a", queue_id=0)
 
 
 class Settled:
-    """Notes what is settled."""
+    """Records settled loans."""
 
     def __init__(self) -> None:
         self.loans: list[Loan] = []
@@ -29,8 +29,8 @@ class Settled:
         self.loans.append(loan)
 
 
-def filled(*sizes: int) -> tuple[Inbox, Settled, list[Loan]]:
-    """An inbox with loans of so many messages."""
+def fill_inbox(*sizes: int) -> tuple[Inbox, Settled, list[Loan]]:
+    """An inbox with loans of these sizes."""
     inbox, settled = Inbox(lambda: None), Settled()
     inbox.loans = settled  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue] - the test knows its kind
     numbers = iter(range(1000))
@@ -44,43 +44,43 @@ def _messages(numbers: Sequence[int]) -> Any:
 
 
 def test_batches_do_not_cross_loans_and_are_not_longer_than_the_limit() -> None:
-    inbox, _, _ = filled(5, 2)
+    inbox, _, _ = fill_inbox(5, 2)
 
     batches = [inbox.take(3) for _ in range(4)]
 
-    found: list[Any] = [list(batch) if batch else None for batch in batches]
-    assert found == [[0, 1, 2], [3, 4], [5, 6], None]
+    bodies: list[Any] = [list(batch) if batch else None for batch in batches]
+    assert bodies == [[0, 1, 2], [3, 4], [5, 6], None]
     assert [len(batch) for batch in batches if batch] == [3, 2, 2]
 
 
 def test_a_loan_is_settled_with_its_last_message_in_any_order() -> None:
-    inbox, settled, loans = filled(3)
-    one, two, three = (inbox.take_one() for _ in range(3))
-    assert one
-    assert two
-    assert three
+    inbox, settled, loans = fill_inbox(3)
+    first, second, third = (inbox.take_one() for _ in range(3))
+    assert first
+    assert second
+    assert third
 
-    three.ack()
-    one.ack()
-    one.ack()
+    third.ack()
+    first.ack()
+    first.ack()
     assert settled.loans == []
-    two.ack()
+    second.ack()
 
     assert settled.loans == loans
-    message: Any = one.message
-    assert (message, one.message_queue) == (0, QUEUE)
+    message: Any = first.message
+    assert (message, first.message_queue) == (0, QUEUE)
 
 
 def test_rejected_messages_are_failures_of_the_loan() -> None:
-    inbox, settled, (loan,) = filled(4)
-    batch, rest = inbox.take(2), inbox.take(2)
+    inbox, settled, (loan,) = fill_inbox(4)
+    batch, remaining = inbox.take(2), inbox.take(2)
     assert batch
-    assert rest
+    assert remaining
 
     batch.reject(batch.messages[1], 3)
     batch.ack()
-    rest.reconsume_later(-1)
-    rest.reconsume_later(5)
+    remaining.reconsume_later(-1)
+    remaining.reconsume_later(5)
 
     assert settled.loans == [loan]
     failures: list[Any] = [
@@ -91,7 +91,7 @@ def test_rejected_messages_are_failures_of_the_loan() -> None:
 
 
 def test_after_a_fork_the_inbox_is_empty() -> None:
-    inbox, settled, _ = filled(4)
+    inbox, settled, _ = fill_inbox(4)
     batch = inbox.take(1)
     assert batch
 
@@ -102,8 +102,8 @@ def test_after_a_fork_the_inbox_is_empty() -> None:
     assert settled.loans == []
 
 
-def test_at_the_end_what_nobody_has_taken_is_dropped() -> None:
-    inbox, settled, (first, _) = filled(2, 2)
+def test_the_end_drops_waiting_messages() -> None:
+    inbox, settled, (first, _) = fill_inbox(2, 2)
     taken = [inbox.take(1), inbox.take(1), inbox.take(1)]
 
     inbox.drop()
@@ -120,9 +120,7 @@ def test_at_the_end_what_nobody_has_taken_is_dropped() -> None:
     [(LAG + 1, False, True), (LAG, False, False), (LAG + 1, True, False)],
     ids=["more_waits", "little_waits", "nothing_comes_before_it_is_settled"],
 )
-def test_an_application_lags_if_more_messages_wait_at_the_broker(
-    backlog: int, is_awaited: bool, lags: bool
-) -> None:
+def test_messages_at_the_broker_are_a_lag(backlog: int, is_awaited: bool, lags: bool) -> None:
     process: ProcessQueue[Any] = ProcessQueue(now=0.0)
     process.backlog = backlog
     part = LentMessages(QUEUE, _messages([0, 1]), _messages([0, 1]), process, 0.0)

@@ -17,18 +17,16 @@ FOR_THE_INSTANCE = {
     "reset_offsets", "route_changed", "run", "running_info", "start", "subscriptions_changed",
     "topics",
 }  # fmt: skip
-"""What the client instance and its hooks call, and not an application."""
+"""Methods for the client instance and its hooks, not for applications."""
 
 FOR_FACADES = {"allows_direct_sends", "consumption", "send_unhooked", "sender", "use_hooks"}
-MISSING = {
-    "NameServers": {"connect_soon", "probe", "refresh", "update"},
-}
-"""What a facade does not offer: background work."""
+MISSING = {"NameServers": {"connect_soon", "probe", "refresh", "update"}}
+"""Methods for background work, which a facade does not have."""
 
 CLASSES = ["Producer", "PushConsumer", "PopConsumer", "LitePullConsumer", "NameServers"]
 FUNCTIONS = [
-    f"open_{kind}"
-    for kind in ("client", "lite_pull_consumer", "pop_consumer", "producer", "push_consumer")
+    f"open_{name}"
+    for name in ("client", "lite_pull_consumer", "pop_consumer", "producer", "push_consumer")
 ]
 ONLY_TRIO = {"chance", "borrower", "own_instance", "environment", "connect"}
 """Parameters for tests, for programs that embed a client, and for facades."""
@@ -38,17 +36,19 @@ ONLY_FACADES = {"executor", "settings"}
 
 def pairs() -> list[tuple[str, type[Any], type[Any], type[Any]]]:
     """Name, trio class and facades of each class and of each part of an admin."""
-    found: list[tuple[str, type[Any], type[Any], type[Any]]] = [
+    pair_list: list[tuple[str, type[Any], type[Any], type[Any]]] = [
         (name, getattr(client, name), getattr(sync, name), getattr(aio, name)) for name in CLASSES
     ]
     looping = aio.Admin("h:1")
     for name, part in vars(Admin(None)).items():  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
         if name != "client":
             facade: type[Any] = getattr(looping, name).__class__
-            other = getattr(__import__("rocketwire.sync.admin", fromlist=["x"]), facade.__name__)
+            blocking_class = getattr(
+                __import__("rocketwire.sync.admin", fromlist=["x"]), facade.__name__
+            )
             original: type[Any] = part.__class__
-            found.append((original.__name__, original, other, facade))
-    return found
+            pair_list.append((original.__name__, original, blocking_class, facade))
+    return pair_list
 
 
 def public(cls: type[Any]) -> dict[str, Any]:
@@ -64,9 +64,9 @@ def public(cls: type[Any]) -> dict[str, Any]:
 def parameters(function: Callable[..., Any]) -> list[tuple[str, Any, Any]]:
     """Name, kind and default of each parameter that all surfaces have."""
     return [
-        (each.name, each.kind, each.default)
-        for each in inspect.signature(function).parameters.values()
-        if each.name not in ONLY_TRIO | ONLY_FACADES | {"self"}
+        (parameter.name, parameter.kind, parameter.default)
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.name not in ONLY_TRIO | ONLY_FACADES | {"self"}
     ]
 
 
@@ -82,28 +82,34 @@ def test_a_facade_has_the_methods_of_the_trio_class(
         if method in left_out or is_internal:
             continue
         for facade in (blocking, looping):
-            other = public(facade)[method]
-            assert other.__doc__ == member.__doc__, (facade, method)
+            method_of_facade = public(facade)[method]
+            assert method_of_facade.__doc__ == member.__doc__, (facade, method)
             if callable(member):
-                assert parameters(other) == parameters(member), (facade, method)
+                assert parameters(method_of_facade) == parameters(member), (facade, method)
                 if member.__annotations__.get("target") == "Unpack[Target]":
-                    assert {"broker", "cluster", "dry_run"} <= {n for n, *_ in parameters(other)}
+                    assert {"broker", "cluster", "dry_run"} <= {
+                        n for n, *_ in parameters(method_of_facade)
+                    }
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_functions_that_open_have_the_same_parameters(name: str) -> None:
     original = parameters(getattr(client, name))
     for facade in (sync, aio):
-        found = parameters(getattr(facade, name))
-        assert [each[:2] for each in found] == [each[:2] for each in original]
-        assert found[1:] == original[1:]  # a facade's client may come from the environment
+        opener_parameters = parameters(getattr(facade, name))
+        assert [parameter[:2] for parameter in opener_parameters] == [
+            parameter[:2] for parameter in original
+        ]
+        assert (
+            opener_parameters[1:] == original[1:]
+        )  # a facade's client may come from the environment
 
 
 @pytest.mark.parametrize("name", ["open_name_servers", "open_admin", *FUNCTIONS])
 def test_the_facades_open_with_the_same_parameters(name: str) -> None:
-    assert [each for each in parameters(getattr(sync, name)) if each[0] != "executor"] == (
-        parameters(getattr(aio, name))
-    )
+    assert [
+        parameter for parameter in parameters(getattr(sync, name)) if parameter[0] != "executor"
+    ] == (parameters(getattr(aio, name)))
 
 
 def test_the_facades_offer_the_same_names() -> None:

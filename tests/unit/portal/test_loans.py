@@ -33,14 +33,14 @@ class Portal:
         self.posted.append(item)
 
     def run(self) -> None:
-        """Call what was posted."""
+        """Call the posted functions."""
         posted, self.posted = self.posted, []
         for item in posted:
             item()
 
 
 class Consumption(LentConsumption):
-    """Notes what is settled, and what is to be settled later."""
+    """Records settled parts, and functions for a later settlement."""
 
     def __init__(self) -> None:
         self.settled: list[LentMessages] = []
@@ -140,9 +140,7 @@ def test_loans_that_are_settled_after_the_delay_get_one_of_their_own(
     assert len(consumption.settled) == 2
 
 
-def test_trio_is_woken_for_many_loans(
-    portal: Portal, consumption: Consumption, loans: Loans
-) -> None:
+def test_many_loans_wake_trio(portal: Portal, consumption: Consumption, loans: Loans) -> None:
     for _ in range(MAX_UNPOSTED):
         loans.settle(new_loan(), soon=True)
     portal.run()
@@ -150,17 +148,17 @@ def test_trio_is_woken_for_many_loans(
     assert len(consumption.settled) == MAX_UNPOSTED
 
 
-@pytest.mark.parametrize(("is_awaited", "soon"), [(True, True), (False, False)])
+@pytest.mark.parametrize(("is_awaited", "can_wait"), [(True, True), (False, False)])
 def test_trio_is_woken_if_nothing_else_wakes_it(
-    portal: Portal, consumption: Consumption, loans: Loans, is_awaited: bool, soon: bool
+    portal: Portal, consumption: Consumption, loans: Loans, is_awaited: bool, can_wait: bool
 ) -> None:
-    loans.settle(new_loan(is_awaited=is_awaited), soon=soon)
+    loans.settle(new_loan(is_awaited=is_awaited), soon=can_wait)
     portal.run()
 
     assert len(consumption.settled) == 1
 
 
-def test_after_an_interrupt_the_next_loan_plans_for_both(
+def test_an_interrupted_loan_is_settled(
     portal: Portal, consumption: Consumption, loans: Loans
 ) -> None:
     portal.error = KeyboardInterrupt()
@@ -174,19 +172,19 @@ def test_after_an_interrupt_the_next_loan_plans_for_both(
     assert len(consumption.settled) == 2
 
 
-@pytest.mark.parametrize("soon", [True, False])
-def test_loans_of_a_closed_client_are_dropped(portal: Portal, loans: Loans, soon: bool) -> None:
+@pytest.mark.parametrize("can_wait", [True, False])
+def test_loans_of_a_closed_client_are_dropped(portal: Portal, loans: Loans, can_wait: bool) -> None:
     portal.error = ChannelClosedError("closed")
 
-    loans.settle(new_loan(), soon=soon)
+    loans.settle(new_loan(), soon=can_wait)
 
     assert portal.posted == []
 
 
-@pytest.mark.parametrize("soon", [True, False])
-def test_loans_settled_while_the_consumer_opens_reach_it(portal: Portal, soon: bool) -> None:
+@pytest.mark.parametrize("can_wait", [True, False])
+def test_loans_settled_while_the_consumer_opens_reach_it(portal: Portal, can_wait: bool) -> None:
     loans, consumer = Loans(lambda _: None, handles=False), Consumer()
-    loans.settle(new_loan(), soon=soon)
+    loans.settle(new_loan(), soon=can_wait)
     loans.attach(portal.post, cast("Any", consumer))
     loans.settle(new_loan(), soon=True)
     portal.run()
@@ -195,13 +193,13 @@ def test_loans_settled_while_the_consumer_opens_reach_it(portal: Portal, soon: b
     assert len(consumer.consumption.settled) == 2
 
 
-@pytest.mark.parametrize("soon", [True, False])
-def test_an_orderly_consumer_has_no_parts_to_settle(portal: Portal, soon: bool) -> None:
+@pytest.mark.parametrize("can_wait", [True, False])
+def test_an_orderly_consumer_has_no_parts_to_settle(portal: Portal, can_wait: bool) -> None:
     loans, consumer = Loans(lambda _: None, handles=False), Consumer()
     consumer.consumption = cast("Any", object())
     loans.attach(portal.post, cast("Any", consumer))
 
-    loans.settle(new_loan(), soon=soon)
+    loans.settle(new_loan(), soon=can_wait)
     portal.run()
 
     assert len(loans.take_settled()) == 1

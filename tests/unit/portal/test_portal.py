@@ -39,14 +39,14 @@ def test_an_error_is_raised_in_the_calling_thread(portal: Portal) -> None:
 
 def test_calls_of_many_threads_run_at_the_same_time(portal: Portal) -> None:
     count = 2 * MAX_IDLE_WORKERS
-    everybody = trio.Event()
+    all_waiting = trio.Event()
     waiting: list[int] = []
 
     async def wait(number: int) -> None:
         waiting.append(number)
         if len(waiting) == count:
-            everybody.set()
-        await everybody.wait()
+            all_waiting.set()
+        await all_waiting.wait()
 
     threads = [threading.Thread(target=portal.call, args=(wait, n)) for n in range(count)]
     for thread in threads:
@@ -116,50 +116,44 @@ def test_two_users_share_a_portal_and_the_next_gets_a_new_one() -> None:
     third.join_if_unused()
 
 
-def test_an_interrupt_before_a_call_is_queued_ends_the_wait(
-    portal: Portal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_call_is_abandoned(portal: Portal, monkeypatch: pytest.MonkeyPatch) -> None:
     post = portal.post
 
-    def interrupted(item: object) -> None:
+    def interrupt(item: object) -> None:
         monkeypatch.setattr(portal, "post", post)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(portal, "post", interrupted)
+    monkeypatch.setattr(portal, "post", interrupt)
     with pytest.raises(KeyboardInterrupt):
         portal.call(double, 1)
 
     assert portal.call(double, 2) == 4
 
 
-def test_an_interrupt_while_trio_is_woken_loses_no_wake(
-    portal: Portal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_wake_is_not_lost(portal: Portal, monkeypatch: pytest.MonkeyPatch) -> None:
     assert portal.call(double, 1) == 2
     write = os.write
 
-    def interrupted(*_: object) -> int:
+    def interrupt(*_: object) -> int:
         monkeypatch.setattr(os, "write", write)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(os, "write", interrupted)
+    monkeypatch.setattr(os, "write", interrupt)
     with pytest.raises(KeyboardInterrupt):
         portal.call(double, 1)
 
     assert portal.call(double, 2) == 4
 
 
-def test_an_interrupt_while_the_thread_starts_leaves_no_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_interrupt_during_the_start_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     start, threads = threading.Thread.start, list[threading.Thread]()
 
-    def interrupted(thread: threading.Thread) -> None:
+    def interrupt(thread: threading.Thread) -> None:
         threads.append(thread)
         start(thread)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    monkeypatch.setattr(threading.Thread, "start", interrupt)
     user = PortalUser()
     with pytest.raises(KeyboardInterrupt):
         use_portal(user)

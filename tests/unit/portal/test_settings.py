@@ -70,9 +70,7 @@ def test_a_client_reopens_if_its_settings_say_so() -> None:
         (typed_settings.LitePullConsumerSettings, [ClientConfig, LitePullConsumerConfig]),
     ],
 )
-def test_type_checkers_know_every_setting_with_its_type(
-    typed: type[Any], configs: list[type[Any]]
-) -> None:
+def test_type_checkers_know_every_setting(typed: type[Any], configs: list[type[Any]]) -> None:
     expected = {
         field.name: str(field.type) for config in reversed(configs) for field in fields(config)
     }

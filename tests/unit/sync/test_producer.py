@@ -10,19 +10,9 @@ from typing import Any
 
 import pytest
 
+from rocketwire import errors
 from rocketwire.client import LocalTransactionState, Message
 from rocketwire.codes import RequestCode
-from rocketwire.errors import (
-    ChannelClosedError,
-    ConnectFailedError,
-    IllegalHandlerError,
-    IllegalMessageTypeError,
-    IllegalNameError,
-    IllegalTypeError,
-    IllegalValueError,
-    SendManyError,
-    TopicRouteNotFoundError,
-)
 from rocketwire.sync import Producer, open_producer
 from tests.peers.processes import free_ports
 from tests.support.fakes.facade_clients import (
@@ -41,7 +31,10 @@ def cluster() -> StoringCluster:
 
 def test_an_unreachable_name_server_is_an_error_of_a_few_lines() -> None:
     address = f"127.0.0.1:{free_ports()}"
-    with open_producer(address, "g") as producer, pytest.raises(ConnectFailedError) as caught:
+    with (
+        open_producer(address, "g") as producer,
+        pytest.raises(errors.ConnectFailedError) as caught,
+    ):
         producer.send(Message("T", b"x"))
 
     assert str(caught.value) == f"name server {address}: Connection refused"
@@ -55,38 +48,34 @@ def producer(cluster: StoringCluster) -> Iterator[Producer]:
 
 
 def test_errors_are_those_of_the_trio_client(producer: Producer) -> None:
-    with pytest.raises(TopicRouteNotFoundError):
+    with pytest.raises(errors.TopicRouteNotFoundError):
         producer.send(Message("other", b"x"))
-    with pytest.raises(IllegalMessageTypeError):
+    with pytest.raises(errors.IllegalMessageTypeError):
         producer.send("no message")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
 
 
-def test_send_many_returns_the_results_in_the_order_of_the_messages(
-    cluster: StoringCluster, producer: Producer
-) -> None:
+def test_send_many_returns_results_in_order(cluster: StoringCluster, producer: Producer) -> None:
     results = producer.send_many([Message("t", b"%d" % n) for n in range(100)])
 
-    found = {
+    bodies = {
         (queue, message.queue_offset): message.body
         for (_, queue), stored in cluster.queues.items()
         for message in stored
     }
-    assert [found[r.message_queue.queue_id, r.queue_offset] for r in results] == [
+    assert [bodies[r.message_queue.queue_id, r.queue_offset] for r in results] == [
         b"%d" % n for n in range(100)
     ]
 
 
 def test_send_many_reports_the_messages_that_failed(producer: Producer) -> None:
-    with pytest.raises(SendManyError, match="1 of 2 messages failed") as caught:
+    with pytest.raises(errors.SendManyError, match="1 of 2 messages failed") as caught:
         producer.send_many([Message("t", b"a"), Message("other", b"b")])
 
     assert caught.value.results[0].is_ok  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue] - the test knows its kind
-    assert isinstance(caught.value.results[1], TopicRouteNotFoundError)
+    assert isinstance(caught.value.results[1], errors.TopicRouteNotFoundError)
 
 
-def test_a_local_transaction_runs_in_the_calling_thread(
-    cluster: StoringCluster, producer: Producer
-) -> None:
+def test_a_transaction_runs_in_its_thread(cluster: StoringCluster, producer: Producer) -> None:
     called: list[str] = []
 
     def execute(message: Message, half: Any) -> LocalTransactionState:
@@ -104,13 +93,11 @@ def test_a_coroutine_function_is_no_local_transaction(producer: Producer) -> Non
     async def execute(message: Message, half: Any) -> LocalTransactionState:
         return LocalTransactionState.COMMIT_MESSAGE
 
-    with pytest.raises(IllegalHandlerError):
+    with pytest.raises(errors.IllegalHandlerError):
         producer.send_in_transaction(Message("t", b"x"), execute)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - invalid on purpose
 
 
-def test_an_interrupt_ends_a_waiting_send_and_leaves_no_request(
-    cluster: StoringCluster, producer: Producer
-) -> None:
+def test_an_interrupt_ends_a_waiting_send(cluster: StoringCluster, producer: Producer) -> None:
     producer.send(Message("t", b"first"))
     interrupted = threading.Event()
 
@@ -133,19 +120,19 @@ def test_the_thread_ends_with_the_last_client(cluster: StoringCluster) -> None:
     with BlockingClient(cluster) as client:
         with open_producer(client, "g") as producer:
             assert threads() == ["rocketwire"]
-        with pytest.raises(ChannelClosedError):
+        with pytest.raises(errors.ChannelClosedError):
             producer.send(Message("t", b"x"))
         producer.close()
 
     assert threads() == []
 
 
-def test_what_cannot_be_opened_leaves_no_thread() -> None:
-    with pytest.raises(IllegalValueError):
+def test_a_failed_opening_leaves_no_thread() -> None:
+    with pytest.raises(errors.IllegalValueError):
         open_producer("127.0.0.1:1", "g", send_msg_timeout=-1)
-    with pytest.raises(IllegalTypeError, match="no_such"):
+    with pytest.raises(errors.IllegalTypeError, match="no_such"):
         open_producer("127.0.0.1:1", "g", no_such=1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue] - invalid on purpose
-    with pytest.raises(IllegalNameError):
+    with pytest.raises(errors.IllegalNameError):
         open_producer("127.0.0.1:1", "not a group")
 
     assert threads() == []
@@ -157,5 +144,5 @@ def test_keyword_settings_change_the_config(cluster: StoringCluster) -> None:
         open_producer(client, "g", send_msg_timeout=7.5) as producer,
     ):
         assert producer.config.send_msg_timeout == 7.5
-    with pytest.raises(IllegalTypeError, match="because of instance_name"):
+    with pytest.raises(errors.IllegalTypeError, match="because of instance_name"):
         open_producer(client, "g", instance_name="x")

@@ -14,10 +14,10 @@ from rocketwire.sync import wait_for_signal
 
 
 def test_the_handlers_of_signals_are_as_before_once_one_has_come() -> None:
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
 
     def send_signal() -> None:
-        while signal.getsignal(signal.SIGTERM) is before[1]:
+        while signal.getsignal(signal.SIGTERM) is handlers[1]:
             time.sleep(0.001)
         os.kill(os.getpid(), signal.SIGTERM)
 
@@ -26,7 +26,7 @@ def test_the_handlers_of_signals_are_as_before_once_one_has_come() -> None:
 
     assert wait_for_signal() is signal.SIGTERM
     sender.join()
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
 
 
 def test_another_thread_gets_no_signals() -> None:

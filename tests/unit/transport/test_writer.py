@@ -10,7 +10,7 @@ from rocketwire.transport.writer import StreamWriter
 from tests.support.tcp_pair import pair
 
 
-async def test_what_the_system_does_not_take_at_once_waits_for_the_writer() -> None:
+async def test_bytes_beyond_the_buffer_of_the_socket_wait_for_the_writer() -> None:
     data = bytes(range(256)) * 2_000  # more than both sockets hold
     with pair() as (stream, there):
         async with stream:
@@ -30,33 +30,29 @@ async def test_what_the_system_does_not_take_at_once_waits_for_the_writer() -> N
     assert bytes(received) == b"first" + data + b"last"
 
 
-async def test_a_socket_that_takes_nothing_now_leaves_all_to_the_writer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def full(descriptor: int, data: bytes) -> int:
+async def test_bytes_wait_while_the_socket_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(descriptor: int, data: bytes) -> int:
         raise BlockingIOError(descriptor, len(data))
 
     with pair() as (stream, _):
         async with stream:
-            monkeypatch.setattr("rocketwire.transport.writer.os.write", full)
+            monkeypatch.setattr("rocketwire.transport.writer.os.write", refuse)
             outbox = StreamWriter(stream)
             assert not outbox.put(b"late", immediately=True)
 
             assert outbox.unsent == 4
 
 
-async def test_the_writer_reports_a_broken_connection_and_stops(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_the_writer_reports_a_broken_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     written = list[bytes]()
 
-    def broken(descriptor: int, data: bytes) -> int:
+    def fail(descriptor: int, data: bytes) -> int:
         written.append(bytes(data))
         raise ConnectionResetError(descriptor)
 
     with pair() as (stream, _):
         async with stream:
-            monkeypatch.setattr("rocketwire.transport.writer.os.write", broken)
+            monkeypatch.setattr("rocketwire.transport.writer.os.write", fail)
             outbox = StreamWriter(stream)
             outbox.put(b"lost", immediately=False)
             with pytest.raises(trio.BrokenResourceError):
@@ -71,7 +67,7 @@ async def test_the_writer_reports_a_broken_connection_and_stops(
     assert written == [b"lost"]
 
 
-async def test_a_writer_that_waits_when_the_connection_ends_says_so() -> None:
+async def test_the_end_of_the_connection_fails_a_waiting_writer() -> None:
     with pair() as (stream, _):
         async with stream, trio.open_nursery() as nursery:
             outbox = StreamWriter(stream)

@@ -1,4 +1,4 @@
-"""The binary header is read as Java reads it; what it cannot say is refused."""
+"""The binary header is read as by Java; values without a binary form are refused."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ READ_BY_JAVA: list[tuple[str, str | None, dict[str, str] | None, int]] = [
     (PREFIX + "00000000" "00000008" "000161" "00000001" "ff", None, {"a": "\ufffd"}, 0),
 ]  # fmt: skip
 
-# hex of a header that the same release refused, and the path of our refusal
+# hex of a header that this release refused, and the path of our error
 REFUSED_BY_JAVA = [
     ("", "code"),
     (PREFIX[:-2], "flag"),
@@ -69,7 +69,7 @@ REFUSED_BY_JAVA = [
     (PREFIX + "0000000000000008000161ffffffff62", "ext_fields.value"),
     (PREFIX + "00000000000000080001610000000262", "ext_fields.value"),
     (PREFIX + "0000000000000003000161000000", "ext_fields.value"),
-    # within the header, but longer than the whole map says to be
+    # within the header, but longer than the map
     (PREFIX + "0000000000000001000261620000000162", "ext_fields.key"),
     (PREFIX + "0000000000000001000161000000026263", "ext_fields.value"),
 ]
@@ -79,17 +79,17 @@ def write_header(fields: HeaderFields, **changes: Any) -> bytes:
     return encode_binary_header(**{**fields._asdict(), **changes})
 
 
-@pytest.mark.parametrize(("raw", "remark", "ext_fields", "left"), READ_BY_JAVA)
-def test_what_java_reads_is_read_alike(
-    raw: str, remark: str | None, ext_fields: dict[str, str] | None, left: int
+@pytest.mark.parametrize(("raw", "remark", "ext_fields", "surplus"), READ_BY_JAVA)
+def test_headers_of_java_are_read_as_by_java(
+    raw: str, remark: str | None, ext_fields: dict[str, str] | None, surplus: int
 ) -> None:
     header = bytes.fromhex(raw)
     fields, used = decode_binary_header(header)
-    assert (fields.remark, fields.ext_fields, len(header) - used) == (remark, ext_fields, left)
+    assert (fields.remark, fields.ext_fields, len(header) - used) == (remark, ext_fields, surplus)
 
 
 @pytest.mark.parametrize(("raw", "path"), REFUSED_BY_JAVA)
-def test_what_java_refuses_is_refused_with_its_place(raw: str, path: str) -> None:
+def test_headers_that_java_refuses_are_refused_with_their_place(raw: str, path: str) -> None:
     with pytest.raises(DecodeError) as refusal:
         decode_binary_header(bytes.fromhex(raw))
     assert refusal.value.path == path
@@ -121,9 +121,7 @@ def test_codes_of_sixteen_bits_are_written(code: int) -> None:
         ({"language": "KLINGON"}, "language"),
     ],
 )
-def test_a_number_that_does_not_fit_is_refused_and_not_truncated(
-    changes: dict[str, Any], path: str
-) -> None:
+def test_a_number_that_does_not_fit_is_refused(changes: dict[str, Any], path: str) -> None:
     with pytest.raises(EncodeError) as refusal:
         write_header(FIELDS, **changes)
     assert refusal.value.path == path

@@ -8,22 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketwire import errors
 from rocketwire.codes import LanguageCode, RequestCode, SerializeType
-from rocketwire.errors import (
-    DecodeError,
-    EncodeError,
-    FrameTooLargeError,
-    TruncatedError,
-    UnknownHeaderTypeError,
-)
 from rocketwire.flags import CommandFlag
-from rocketwire.wire.command import (
-    CommandDecoder,
-    RemotingCommand,
-    decode,
-    decode_frame,
-    encode,
-)
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, decode_frame, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, RawFrame
 
 JSON, ROCKETMQ = SerializeType.JSON, SerializeType.ROCKETMQ
@@ -104,7 +92,7 @@ def test_bytes_left_over_in_a_binary_header_start_the_body(
 def test_a_code_beyond_sixteen_bits_travels_in_json_alone() -> None:
     command = request(code=RequestCode.POP_MESSAGE)
     assert decode(encode(command)) == command
-    with pytest.raises(EncodeError) as refusal:
+    with pytest.raises(errors.EncodeError) as refusal:
         encode(request(ROCKETMQ, code=RequestCode.POP_MESSAGE))
     assert refusal.value.path == "code"
 
@@ -113,30 +101,30 @@ def test_a_code_beyond_sixteen_bits_travels_in_json_alone() -> None:
 def test_a_frame_of_the_limit_is_written_and_no_larger_one(form: SerializeType) -> None:
     room = MAX_FRAME_LENGTH - len(encode(request(form)))
     assert len(encode(request(form, body=bytes(room)))) == MAX_FRAME_LENGTH
-    with pytest.raises(EncodeError) as refusal:
+    with pytest.raises(errors.EncodeError) as refusal:
         encode(request(form, body=bytes(room + 1)))
     assert refusal.value.path == "length"
 
 
 def test_a_header_of_the_limit_is_refused_too() -> None:
-    with pytest.raises(EncodeError):
+    with pytest.raises(errors.EncodeError):
         encode(request(remark="x" * 2**24))
 
 
 @pytest.mark.parametrize(
-    ("frame", "kind"),
+    ("frame", "error"),
     [
-        (JAVA_JSON[:-1], TruncatedError),
-        (JAVA_JSON + b"x", DecodeError),
-        (bytes.fromhex("0000000402000000"), UnknownHeaderTypeError),
-        (bytes.fromhex("7fffffff"), FrameTooLargeError),
-        (bytes.fromhex("0000000400000000"), DecodeError),
-        (bytes.fromhex("0000000401000000"), DecodeError),
-        (bytes.fromhex("000000060000000278") + b"x", DecodeError),
+        (JAVA_JSON[:-1], errors.TruncatedError),
+        (JAVA_JSON + b"x", errors.DecodeError),
+        (bytes.fromhex("0000000402000000"), errors.UnknownHeaderTypeError),
+        (bytes.fromhex("7fffffff"), errors.FrameTooLargeError),
+        (bytes.fromhex("0000000400000000"), errors.DecodeError),
+        (bytes.fromhex("0000000401000000"), errors.DecodeError),
+        (bytes.fromhex("000000060000000278") + b"x", errors.DecodeError),
     ],
 )
-def test_what_is_no_command_is_refused(frame: bytes, kind: type[DecodeError]) -> None:
-    with pytest.raises(kind):
+def test_invalid_commands_are_refused(frame: bytes, error: type[errors.DecodeError]) -> None:
+    with pytest.raises(error):
         decode(frame)
 
 
@@ -164,7 +152,7 @@ def test_a_stream_has_its_own_limit() -> None:
     decoder = CommandDecoder(max_frame_length=len(JAVA_JSON) - 1)
     decoder.feed(JAVA_BINARY + JAVA_JSON[:4])
     assert decoder.next_command() == request(ROCKETMQ)
-    with pytest.raises(FrameTooLargeError):
+    with pytest.raises(errors.FrameTooLargeError):
         decoder.next_command()
 
 
@@ -203,7 +191,7 @@ def test_bytes_that_are_anything_else_still_want_to_be_fed(data: bytes) -> None:
     assert decoder.buffered == 0
 
 
-def test_what_follows_a_part_is_no_command_of_its_own() -> None:
+def test_the_rest_of_a_part_is_no_command() -> None:
     decoder = CommandDecoder()
     decoder.feed(JAVA_JSON[:3])
     assert decoder.decode_only_command(JAVA_JSON) is None

@@ -1,4 +1,4 @@
-"""Frames come out the same however the stream was cut; a bad one is known by its first bytes."""
+"""Frames do not depend on the cuts of a stream; bad ones are refused by their first bytes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.errors import (
-    DecodeError,
-    FrameTooLargeError,
-    HeaderTooLargeError,
-    TruncatedError,
-    UnknownHeaderTypeError,
-)
+from rocketwire import errors
 from rocketwire.wire import frame as frame_module
 from rocketwire.wire.frame import (
     LARGE_BODY,
@@ -41,15 +35,15 @@ ROUTE_REQUEST = bytes.fromhex(
 )
 
 BAD_FRAMES = [
-    ("00000003", DecodeError, "length"),
-    ("ffffffff", DecodeError, "length"),
-    ("80000000", DecodeError, "length"),
-    ("00fffffd", FrameTooLargeError, "length"),
-    ("7fffffff", FrameTooLargeError, "length"),
-    ("0000000402000000", UnknownHeaderTypeError, "header_type"),
-    ("00000004ff000000", UnknownHeaderTypeError, "header_type"),
-    ("0000000400000001", DecodeError, "header_length"),
-    ("00fffffc01fffff9", DecodeError, "header_length"),
+    ("00000003", errors.DecodeError, "length"),
+    ("ffffffff", errors.DecodeError, "length"),
+    ("80000000", errors.DecodeError, "length"),
+    ("00fffffd", errors.FrameTooLargeError, "length"),
+    ("7fffffff", errors.FrameTooLargeError, "length"),
+    ("0000000402000000", errors.UnknownHeaderTypeError, "header_type"),
+    ("00000004ff000000", errors.UnknownHeaderTypeError, "header_type"),
+    ("0000000400000001", errors.DecodeError, "header_length"),
+    ("00fffffc01fffff9", errors.DecodeError, "header_length"),
 ]
 
 frames = st.builds(
@@ -57,13 +51,18 @@ frames = st.builds(
 )
 
 
-def written(frame: RawFrame) -> bytes:
+@pytest.fixture
+def decoder() -> FrameDecoder:
+    return FrameDecoder()
+
+
+def encode_frame(frame: RawFrame) -> bytes:
     header_type, header, body = frame[0], frame[1], frame[2] or b""
     length = (4 + len(header) + len(body)).to_bytes(4, "big")
     return length + bytes([header_type]) + len(header).to_bytes(3, "big") + header + body
 
 
-def taken(decoder: FrameDecoder) -> list[RawFrame]:
+def take_frames(decoder: FrameDecoder) -> list[RawFrame]:
     result: list[RawFrame] = []
     while (frame := decoder.next_frame()) is not None:
         result.append(frame)
@@ -84,113 +83,108 @@ def test_the_smallest_frame_has_neither_header_nor_body() -> None:
 
 def test_a_frame_cut_anywhere_is_truncated() -> None:
     for end in range(len(ROUTE_REQUEST)):
-        with pytest.raises(TruncatedError):
+        with pytest.raises(errors.TruncatedError):
             split_frame(ROUTE_REQUEST[:end])
 
 
 def test_bytes_after_the_frame_are_refused() -> None:
-    with pytest.raises(DecodeError, match="2 bytes after the frame") as refusal:
+    with pytest.raises(errors.DecodeError, match="2 bytes after the frame") as refusal:
         split_frame(ROUTE_REQUEST + b"xy")
     assert (refusal.value.offset, refusal.value.excerpt) == (len(ROUTE_REQUEST), b"xy")
 
 
-@pytest.mark.parametrize(("start", "kind", "path"), BAD_FRAMES)
-def test_a_bad_frame_is_refused_by_its_first_bytes(
-    start: str, kind: type[DecodeError], path: str
+@pytest.mark.parametrize(("start", "error", "path"), BAD_FRAMES)
+def test_a_bad_frame_is_refused_early(
+    start: str, error: type[errors.DecodeError], path: str
 ) -> None:
-    with pytest.raises(kind) as refusal:
+    with pytest.raises(error) as refusal:
         split_frame(bytes.fromhex(start))
-    assert type(refusal.value) is kind
+    assert type(refusal.value) is error
     assert refusal.value.path == path
 
 
-@pytest.mark.parametrize(("start", "kind", "path"), BAD_FRAMES)
-def test_a_stream_is_refused_at_the_same_byte_and_for_good(
-    start: str, kind: type[DecodeError], path: str
+@pytest.mark.parametrize(("start", "error", "path"), BAD_FRAMES)
+def test_a_bad_stream_is_refused_at_the_same_byte_and_stays_so(
+    decoder: FrameDecoder, start: str, error: type[errors.DecodeError], path: str
 ) -> None:
-    decoder = FrameDecoder()
     data = bytes.fromhex(start)
     decoder.feed(ROUTE_REQUEST + data[:-1])
-    assert taken(decoder) == [split_frame(ROUTE_REQUEST)]
+    assert take_frames(decoder) == [split_frame(ROUTE_REQUEST)]
     decoder.feed(data[-1:])
     for _ in range(2):
-        with pytest.raises(kind) as refusal:
+        with pytest.raises(error) as refusal:
             decoder.next_frame()
-        assert type(refusal.value) is kind
+        assert type(refusal.value) is error
         assert refusal.value.path == path
         decoder.feed(ROUTE_REQUEST)
         assert decoder.buffered == 0
 
 
-def test_the_frame_before_a_bad_one_comes_out_first() -> None:
-    decoder = FrameDecoder()
+def test_the_frame_before_a_bad_one_comes_out_first(decoder: FrameDecoder) -> None:
     decoder.feed(ROUTE_REQUEST + b"\xff\xff\xff\xff")
     assert decoder.next_frame() == split_frame(ROUTE_REQUEST)
-    with pytest.raises(DecodeError):
+    with pytest.raises(errors.DecodeError):
         decoder.next_frame()
 
 
 def test_a_frame_of_exactly_the_limit_is_taken() -> None:
-    data = written(RawFrame(0, b"{}", bytes(10)))
+    data = encode_frame(RawFrame(0, b"{}", bytes(10)))
     decoder = FrameDecoder(max_frame_length=20)
     decoder.feed(data)
     assert decoder.next_frame() == split_frame(data, max_frame_length=20)
 
 
 def test_one_byte_over_the_limit_is_refused() -> None:
-    data = written(RawFrame(0, b"{}", bytes(10)))
+    data = encode_frame(RawFrame(0, b"{}", bytes(10)))
     decoder = FrameDecoder(max_frame_length=19)
     decoder.feed(data)
-    with pytest.raises(FrameTooLargeError) as refusal:
+    with pytest.raises(errors.FrameTooLargeError) as refusal:
         decoder.next_frame()
     assert (refusal.value.declared, refusal.value.limit) == (20, 19)
-    with pytest.raises(FrameTooLargeError):
+    with pytest.raises(errors.FrameTooLargeError):
         split_frame(data, max_frame_length=19)
 
 
 def test_a_header_over_its_limit_is_refused_before_it_comes() -> None:
-    data = written(RawFrame(0, b"{}" + b" " * 8, bytes(10)))
+    data = encode_frame(RawFrame(0, b"{}" + b" " * 8, bytes(10)))
     decoder = FrameDecoder(max_header_length=10)
     decoder.feed(data)
     assert decoder.next_frame() == split_frame(data)
     decoder = FrameDecoder(max_header_length=9)
     decoder.feed(data[:8])
-    with pytest.raises(HeaderTooLargeError) as refusal:
+    with pytest.raises(errors.HeaderTooLargeError) as refusal:
         decoder.next_frame()
     assert (refusal.value.declared, refusal.value.limit) == (10, 9)
     assert decoder.buffered == 0
-    with pytest.raises(HeaderTooLargeError):
+    with pytest.raises(errors.HeaderTooLargeError):
         split_frame(data, max_header_length=9)
 
 
 def test_a_header_of_four_megabytes_is_read_and_no_longer_one() -> None:
-    longest = written(RawFrame(0, b" " * MAX_HEADER_LENGTH, None))
+    longest = encode_frame(RawFrame(0, b" " * MAX_HEADER_LENGTH, None))
     assert split_frame(longest).header == b" " * MAX_HEADER_LENGTH
-    longer = written(RawFrame(0, b" " * (MAX_HEADER_LENGTH + 1), None))
+    longer = encode_frame(RawFrame(0, b" " * (MAX_HEADER_LENGTH + 1), None))
     for cut in (longer, longer[:8]):
-        with pytest.raises(HeaderTooLargeError):
+        with pytest.raises(errors.HeaderTooLargeError):
             split_frame(cut)
     decoder = FrameDecoder()
     decoder.feed(longer[:8])
-    with pytest.raises(HeaderTooLargeError):
+    with pytest.raises(errors.HeaderTooLargeError):
         decoder.next_frame()
 
 
-def test_the_largest_frame_of_java_is_not_refused() -> None:
-    decoder = FrameDecoder()
+def test_the_largest_frame_of_java_is_not_refused(decoder: FrameDecoder) -> None:
     decoder.feed((MAX_FRAME_LENGTH - 4).to_bytes(4, "big"))
     assert decoder.next_frame() is None
 
 
 @given(st.lists(frames, max_size=5), st.lists(st.integers(0, 400), max_size=8))
-def test_a_stream_gives_the_same_frames_however_it_is_cut(
-    sent: list[RawFrame], cuts: list[int]
-) -> None:
-    stream = b"".join(map(written, sent))
+def test_frames_do_not_depend_on_the_cuts(sent: list[RawFrame], cuts: list[int]) -> None:
+    stream = b"".join(map(encode_frame, sent))
     decoder, received = FrameDecoder(), list[RawFrame]()
     for start, end in pairwise(sorted({0, *(min(cut, len(stream)) for cut in cuts), len(stream)})):
         decoder.feed(stream[start:end])
-        received += taken(decoder)
+        received += take_frames(decoder)
     assert received == [frame._replace(body=frame.body or None) for frame in sent]
     assert decoder.buffered == 0
     assert not decoder.frame_started
@@ -199,14 +193,13 @@ def test_a_stream_gives_the_same_frames_however_it_is_cut(
 @given(st.lists(frames, max_size=4))
 def test_a_stream_byte_by_byte_gives_the_same_frames(sent: list[RawFrame]) -> None:
     decoder, received = FrameDecoder(), list[RawFrame]()
-    for byte in b"".join(map(written, sent)):
+    for byte in b"".join(map(encode_frame, sent)):
         decoder.feed(memoryview(bytes([byte])))
-        received += taken(decoder)
+        received += take_frames(decoder)
     assert received == [frame._replace(body=frame.body or None) for frame in sent]
 
 
-def test_what_is_held_is_known() -> None:
-    decoder = FrameDecoder()
+def test_buffered_bytes_and_started_frames_are_known(decoder: FrameDecoder) -> None:
     assert not decoder.frame_started
     decoder.feed(ROUTE_REQUEST[:6])
     assert decoder.next_frame() is None
@@ -219,25 +212,23 @@ def test_what_is_held_is_known() -> None:
 
 @pytest.mark.parametrize("part", [1, 2])
 @pytest.mark.parametrize("size", [100, 2 * frame_module.LARGE_BODY])
-def test_what_is_missing_is_never_more_than_what_the_frame_needs(size: int, part: int) -> None:
-    decoder = FrameDecoder()
-    sent = written(RawFrame(0, b"{}", bytes(size)))
-    at = 0
+def test_missing_bytes_never_exceed_the_frame(decoder: FrameDecoder, size: int, part: int) -> None:
+    sent = encode_frame(RawFrame(0, b"{}", bytes(size)))
+    offset = 0
     while (frame := decoder.next_frame()) is None:
-        assert 0 < decoder.missing <= len(sent) - at
-        piece = sent[at : at - -decoder.missing // part]
+        assert 0 < decoder.missing <= len(sent) - offset
+        piece = sent[offset : offset - -decoder.missing // part]
         decoder.feed(piece)
-        at += len(piece)
+        offset += len(piece)
 
-    assert at == len(sent)
+    assert offset == len(sent)
     assert frame.body == bytes(size)
     assert decoder.next_frame() is None
     assert decoder.missing == 4
 
 
-def test_header_and_body_are_bytes_of_their_own() -> None:
-    decoder = FrameDecoder()
-    data = bytearray(written(RawFrame(0, b"{}", b"body")))
+def test_header_and_body_are_bytes_of_their_own(decoder: FrameDecoder) -> None:
+    data = bytearray(encode_frame(RawFrame(0, b"{}", b"body")))
     decoder.feed(data[:5])
     assert decoder.next_frame() is None
     decoder.feed(data[5:])
@@ -248,7 +239,7 @@ def test_header_and_body_are_bytes_of_their_own() -> None:
     assert (type(frame.header), type(frame.body)) == (bytes, bytes)
 
 
-def put_there(decoder: FrameDecoder, data: bytes) -> bytes:
+def put_in_place(decoder: FrameDecoder, data: bytes) -> bytes:
     """Puts bytes where a body wants to have them; returns what has no place."""
     while decoder.filling and data:
         with decoder.room() as room:
@@ -259,12 +250,11 @@ def put_there(decoder: FrameDecoder, data: bytes) -> bytes:
     return data
 
 
-def test_where_no_large_body_comes_there_is_no_room() -> None:
-    decoder = FrameDecoder()
+def test_there_is_room_for_large_bodies_only(decoder: FrameDecoder) -> None:
     assert not decoder.filling
     assert len(decoder.room()) == 0
     decoder.filled(0)
-    assert taken(decoder) == []
+    assert take_frames(decoder) == []
 
 
 @given(
@@ -274,75 +264,72 @@ def test_where_no_large_body_comes_there_is_no_room() -> None:
     st.booleans(),
     st.booleans(),
 )
-def test_bodies_that_are_collected_are_the_same_however_the_stream_is_cut(
-    sent: list[RawFrame], cuts: list[int], large: int, again: bool, there: bool
+def test_collected_bodies_do_not_depend_on_the_cuts_of_the_stream(
+    sent: list[RawFrame], cuts: list[int], limit: int, reuses_space: bool, in_place: bool
 ) -> None:
-    data = b"".join(map(written, sent))
+    data = b"".join(map(encode_frame, sent))
     places = sorted({0, *(min(cut, len(data)) for cut in cuts), len(data)})
     received: list[RawFrame] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frame_module, "LARGE_BODY", large)
-        decoder = FrameDecoder(space=BodySpace() if again else None)
+        patch.setattr(frame_module, "LARGE_BODY", limit)
+        decoder = FrameDecoder(space=BodySpace() if reuses_space else None)
         for start, end in pairwise(places):
-            rest = put_there(decoder, data[start:end]) if there else data[start:end]
-            received += taken(decoder)
-            decoder.feed(rest)
-            received += taken(decoder)
-            whole = len(b"".join(map(written, received)))
-            assert decoder.buffered == end - whole
-            assert decoder.frame_started == (end > whole)
+            unplaced = put_in_place(decoder, data[start:end]) if in_place else data[start:end]
+            received += take_frames(decoder)
+            decoder.feed(unplaced)
+            received += take_frames(decoder)
+            received_size = len(b"".join(map(encode_frame, received)))
+            assert decoder.buffered == end - received_size
+            assert decoder.frame_started == (end > received_size)
     assert received == [f._replace(body=f.body or None) for f in sent]
 
 
-def test_a_large_body_may_be_followed_by_more_at_once() -> None:
+def test_a_large_body_may_be_followed_by_more_at_once(decoder: FrameDecoder) -> None:
     first, second = RawFrame(0, b"{}", b"x" * LARGE_BODY), RawFrame(0, b"{}", b"y" * LARGE_BODY)
-    data = written(first) + written(second)
-    decoder = FrameDecoder()
+    data = encode_frame(first) + encode_frame(second)
     decoder.feed(data[:1000])
-    assert taken(decoder) == []
+    assert take_frames(decoder) == []
     decoder.feed(data[1000 : LARGE_BODY + 500])
     decoder.feed(data[LARGE_BODY + 500 :])
-    assert taken(decoder) == [first, second]
+    assert take_frames(decoder) == [first, second]
     assert decoder.buffered == 0
 
 
 @pytest.mark.parametrize("size", [LARGE_BODY, 3 * LARGE_BODY])
 @pytest.mark.parametrize("is_held", [True, False])
-def test_a_large_body_is_where_the_one_before_was_unless_somebody_has_that(
-    size: int, is_held: bool
-) -> None:
-    def received(body: bytes) -> list[bytes | None]:
+def test_a_large_body_reuses_the_space_of_an_unused_one(size: int, is_held: bool) -> None:
+    def receive(body: bytes) -> list[bytes | None]:
         decoder = FrameDecoder(space=space)
-        data = written(RawFrame(0, b"{}", body))
+        data = encode_frame(RawFrame(0, b"{}", body))
         frames: list[RawFrame] = []
         for start in range(0, len(data), LARGE_BODY // 2):
             decoder.feed(data[start : start + LARGE_BODY // 2])
-            frames += taken(decoder)
+            frames += take_frames(decoder)
         return [frame.body for frame in frames]
 
     space = BodySpace()
     bodies = [b"a" * (2 * LARGE_BODY), b"b" * size, b"c" * size]
-    held: list[bytes | None] = []
+    kept: list[bytes | None] = []
     for body in bodies:
         if is_held:
-            held += received(body)
+            kept += receive(body)
         else:
-            assert received(body) == [body]
+            assert receive(body) == [body]
 
-    assert held == (bodies if is_held else [])
+    assert kept == (bodies if is_held else [])
     assert space.take().getvalue() == bodies[-1]
 
 
 @pytest.mark.parametrize("size", [LARGE_BODY, 3 * LARGE_BODY])
-def test_the_hash_of_a_large_body_is_not_that_of_the_one_that_was_there_before(size: int) -> None:
+def test_the_hash_of_a_large_body_is_not_that_of_the_previous_one(size: int) -> None:
     space = BodySpace()
     for letter in (b"a", b"b", b"c"):
         decoder = FrameDecoder(space=space)
-        data = written(RawFrame(0, b"{}", letter * size))
+        data = encode_frame(RawFrame(0, b"{}", letter * size))
         decoder.feed(data[:-1])
         assert decoder.next_frame() is None
         decoder.feed(data[-1:])
-        (frame,) = taken(decoder)
+        (frame,) = take_frames(decoder)
 
         assert hash(frame.body) == hash(letter * size)
         del frame
@@ -357,15 +344,15 @@ def test_the_memory_of_a_very_large_body_is_not_kept() -> None:
     assert space.take().getvalue() == b""
 
 
-def held_by(decoder: FrameDecoder) -> int:
+def measure_memory(decoder: FrameDecoder) -> int:
     """Bytes of memory that the decoder's buffer takes, unused ones included."""
     direct = gc.get_referents(decoder)
-    held = [
-        each
-        for each in (*direct, *gc.get_referents(*direct))
-        if isinstance(each, bytes | bytearray | BytesIO)
+    buffers = [
+        item
+        for item in (*direct, *gc.get_referents(*direct))
+        if isinstance(item, bytes | bytearray | BytesIO)
     ]
-    return sum(map(sys.getsizeof, held))
+    return sum(map(sys.getsizeof, buffers))
 
 
 class _Reallocations:
@@ -377,16 +364,15 @@ class _Reallocations:
         self._size = 0
 
     def look(self) -> None:
-        size = held_by(self.decoder)
+        size = measure_memory(self.decoder)
         if size != self._size:
             self.copied += self.decoder.buffered
         self._size = size
 
 
 @pytest.mark.parametrize(("size", "piece"), [(50_000, 1), (4_000_000, 65_536)])
-def test_a_large_frame_in_pieces_is_not_copied_again_and_again(size: int, piece: int) -> None:
-    data = written(RawFrame(0, b"{}", bytes(size)))
-    decoder = FrameDecoder()
+def test_a_large_frame_is_rarely_copied(decoder: FrameDecoder, size: int, piece: int) -> None:
+    data = encode_frame(RawFrame(0, b"{}", bytes(size)))
     watch = _Reallocations(decoder)
     for start in range(0, len(data) - piece, piece):
         decoder.feed(data[start : start + piece])
@@ -396,25 +382,23 @@ def test_a_large_frame_in_pieces_is_not_copied_again_and_again(size: int, piece:
     assert watch.copied < 12 * len(data) + 100 * piece
 
 
-def test_an_incomplete_frame_holds_little_more_than_what_was_fed() -> None:
-    data = written(RawFrame(0, b"{}", bytes(2_000_000)))[:-1]
-    decoder = FrameDecoder()
+def test_an_incomplete_frame_holds_little_more_than_its_bytes(decoder: FrameDecoder) -> None:
+    data = encode_frame(RawFrame(0, b"{}", bytes(2_000_000)))[:-1]
     tracemalloc.start()
     for start in range(0, len(data), 65_536):
         decoder.feed(data[start : start + 65_536])
         assert decoder.next_frame() is None
-    held, _ = tracemalloc.get_traced_memory()
+    memory, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert held < 1.2 * len(data) + 65_536
+    assert memory < 1.2 * len(data) + 65_536
 
 
-def test_a_frame_that_was_handed_out_is_no_longer_held() -> None:
-    decoder = FrameDecoder()
-    data = written(RawFrame(0, b"{}", bytes(100_000)))
+def test_a_returned_frame_is_not_held(decoder: FrameDecoder) -> None:
+    data = encode_frame(RawFrame(0, b"{}", bytes(100_000)))
     decoder.feed(data[:10])
     decoder.feed(data[10:])
     assert decoder.next_frame() is not None
-    assert held_by(decoder) < 100
+    assert measure_memory(decoder) < 100
 
 
 def test_short_frames_are_cut_out_of_received_bytes() -> None:
@@ -422,7 +406,7 @@ def test_short_frames_are_cut_out_of_received_bytes() -> None:
 
     assert cut_frames(frame * 2 + frame[:5]) == ([frame, frame], frame[:5])
     assert cut_frames(frame[:3]) == ([], frame[:3])
-    with pytest.raises(FrameTooLargeError):
+    with pytest.raises(errors.FrameTooLargeError):
         cut_frames(frame, 9)
-    with pytest.raises(DecodeError):
+    with pytest.raises(errors.DecodeError):
         cut_frames(b"\0\0\0\1{")

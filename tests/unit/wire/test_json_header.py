@@ -1,4 +1,4 @@
-"""JSON headers: each text was given to the released 5.5.0, and each value is what it made of it."""
+"""JSON headers: release 5.5.0 read each text, and gave the expected value."""
 
 from __future__ import annotations
 
@@ -19,13 +19,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.header_fields import Language
 
 NOTHING = HeaderFields(
-    code=0,
-    language=LanguageCode.JAVA,
-    version=0,
-    opaque=0,
-    flag=0,
-    remark=None,
-    ext_fields=None,
+    code=0, language=LanguageCode.JAVA, version=0, opaque=0, flag=0, remark=None, ext_fields=None
 )
 
 # NettyEncoder of 5.3.3, request 105
@@ -72,14 +66,14 @@ def test_the_older_release_escapes_more() -> None:
     assert expected.encode() == encode_fields(fields, Dialect.FASTJSON1)
 
 
-def test_what_is_none_is_left_out_and_what_is_empty_is_not() -> None:
-    short = b'{"code":0,"flag":0,"opaque":0,"serializeTypeCurrentRPC":"JSON","version":0}'
-    assert short == encode_fields(NOTHING._replace(language=None))
-    long = (
+def test_only_members_of_none_are_omitted() -> None:
+    without_members = b'{"code":0,"flag":0,"opaque":0,"serializeTypeCurrentRPC":"JSON","version":0}'
+    assert without_members == encode_fields(NOTHING._replace(language=None))
+    with_empty_members = (
         b'{"code":0,"extFields":{},"flag":0,"language":"JAVA","opaque":0,"remark":"",'
         b'"serializeTypeCurrentRPC":"JSON","version":0}'
     )
-    assert long == encode_fields(NOTHING._replace(ext_fields={}, remark=""))
+    assert with_empty_members == encode_fields(NOTHING._replace(ext_fields={}, remark=""))
 
 
 def test_half_a_surrogate_pair_is_written_as_a_question_mark() -> None:
@@ -109,7 +103,7 @@ def test_other_mappings_than_dict_can_be_written() -> None:
         {"ext_fields": {"a": None}},
     ],
 )
-def test_what_has_no_form_is_refused(changes: dict[str, Any]) -> None:
+def test_values_without_a_form_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(EncodeError) as caught:
         encode_json_header(**{**NOTHING._asdict(), **changes})
     assert str(caught.value.path).startswith("header")
@@ -154,11 +148,11 @@ INTEGERS = {
 
 @pytest.mark.parametrize("text", INTEGERS)
 @pytest.mark.parametrize("name", ["code", "version", "opaque", "flag"])
-def test_integers_are_read_from_what_java_takes_for_them(name: str, text: str) -> None:
+def test_integers_are_read_from_the_values_that_java_takes(name: str, text: str) -> None:
     fields = decode_json_header(f'{{"{name}":{text}}}'.encode())
     assert INTEGERS[text] == fields._asdict()[name]
-    rest: dict[str, Any] = {**fields._asdict(), name: 0}
-    assert HeaderFields(**rest) == NOTHING
+    other_fields: dict[str, Any] = {**fields._asdict(), name: 0}
+    assert HeaderFields(**other_fields) == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -206,7 +200,7 @@ def test_integers_are_read_from_what_java_takes_for_them(name: str, text: str) -
     ],
 )
 @pytest.mark.parametrize("name", ["code", "version", "opaque", "flag"])
-def test_what_is_no_int32_is_refused(name: str, text: str) -> None:
+def test_other_values_than_int32_are_refused(name: str, text: str) -> None:
     with pytest.raises(DecodeError) as caught:
         decode_json_header(f'{{"{name}":{text}}}'.encode())
     assert caught.value.path in ("header", f"header.{name}")
@@ -298,10 +292,7 @@ def test_text_members_take_any_value_as_its_text(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        *[("null", None), ('""', None), ('"null"', None)],
-        *[("{}", {}), ('{"a":"b"}', {"a": "b"})],
-    ],
+    [*[("null", None), ('""', None), ('"null"', None)], *[("{}", {}), ('{"a":"b"}', {"a": "b"})]],
 )
 def test_ext_fields_may_be_missing_or_empty(text: str, expected: dict[str, str] | None) -> None:
     assert expected == decode_json_header(f'{{"extFields":{text}}}'.encode()).ext_fields
@@ -406,7 +397,7 @@ def test_the_writing_that_5_5_0_tolerates(text: str) -> None:
         b'{"remark":"\\q"}',
     ],
 )
-def test_what_closes_the_connection_is_refused(header: bytes) -> None:
+def test_invalid_headers_are_refused(header: bytes) -> None:
     with pytest.raises(DecodeError) as caught:
         decode_json_header(header)
     assert caught.value.path == "header"
@@ -435,7 +426,7 @@ def test_a_value_of_a_megabyte_may_hold_json_itself() -> None:
         b'{"remark":"%b","code":[]}' % (b"a" * 70_000),
     ],
 )
-def test_a_header_that_asks_for_too_much_is_refused(header: bytes) -> None:
+def test_an_expensive_header_is_refused(header: bytes) -> None:
     with pytest.raises(LimitExceededError) as caught:
         decode_json_header(header)
     assert caught.value.path == "header"
@@ -457,7 +448,7 @@ texts = st.text()
         ext_fields=st.none() | st.dictionaries(texts.filter(lambda key: key != "$ref"), texts),
     )
 )
-def test_what_is_written_is_read_back(fields: HeaderFields) -> None:
+def test_written_values_are_read_back(fields: HeaderFields) -> None:
     for dialect in Dialect:
         header = encode_fields(fields, dialect)
         if fields.language is None:

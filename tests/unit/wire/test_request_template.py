@@ -1,4 +1,4 @@
-"""Requests written once: always the bytes that the same command has, or no form at all."""
+"""Request templates give the bytes of the command, or have no form."""
 
 from __future__ import annotations
 
@@ -19,33 +19,29 @@ INTS = st.integers(min_value=-(2**31), max_value=2**31 - 1)
 
 
 @given(st.tuples(INTS, INTS), TEXTS, st.binary(), INTS)
-def test_a_filled_form_is_what_the_command_is(
-    numbers: tuple[int, int], text: str, body: bytes, opaque: int
-) -> None:
+def test_a_form_is_a_command(numbers: tuple[int, int], text: str, body: bytes, opaque: int) -> None:
     form = build_template(SEND, ("g", "f"), "i")
     assert form is not None
     request = form.request(numbers, text, body)
     assert request is not None
-    own = {"g": str(numbers[0]), "f": str(numbers[1]), "i": text}
-    command = replace(SEND, ext_fields={**(SEND.ext_fields or {}), **own}, body=body)
+    fields = {"g": str(numbers[0]), "f": str(numbers[1]), "i": text}
+    command = replace(SEND, ext_fields={**(SEND.ext_fields or {}), **fields}, body=body)
 
     assert request.code == 310
     assert request.frame(opaque) == encode_as(command, opaque, 0)
 
 
 @given(TEXTS, TEXTS, st.from_regex(r"[0-9A-F]{0,40}", fullmatch=True), INTS)
-def test_a_form_around_a_word_is_what_the_whole_text_is(
-    before: str, after: str, word: str, opaque: int
-) -> None:
+def test_a_form_can_surround_a_word(prefix: str, suffix: str, word: str, opaque: int) -> None:
     command = replace(SEND, remark='":%b %d')
     form = build_template(command, ("g",), "i")
     assert form is not None
-    whole = form.request((1,), before + word + after, b"body")
-    assert whole is not None
-    around = form.enclose(before, after)
+    direct = form.request((1,), prefix + word + suffix, b"body")
+    assert direct is not None
+    wrapped = form.enclose(prefix, suffix)
 
-    assert around.code == 310
-    assert around.frame((1, word.encode()), b"body", opaque) == whole.frame(opaque)
+    assert wrapped.code == 310
+    assert wrapped.frame((1, word.encode()), b"body", opaque) == direct.frame(opaque)
 
 
 def test_a_form_may_begin_with_its_only_field() -> None:
@@ -65,7 +61,7 @@ def test_a_form_may_begin_with_its_only_field() -> None:
     ],
     ids=["a binary header", "a value like a blank", "a remark like the number"],
 )
-def test_what_cannot_be_told_from_a_blank_has_no_form(command: RemotingCommand) -> None:
+def test_a_text_that_contains_the_blank_has_no_form(command: RemotingCommand) -> None:
     assert build_template(command, ("g",), "i") is None
 
 

@@ -1,4 +1,4 @@
-"""Answers read by what they have in common: always what the reader of headers reads, or nothing."""
+"""Response templates read the same values as the reader of headers, or nothing."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ def template() -> ResponseTemplate:
 
 
 def encode_answer(key: str, text: str, number: str, opaque: int = 70) -> bytes:
-    """The answer that tells these."""
+    """The response with these fields."""
     fields = {**FIELDS, "key": key, "msg.Id": text, "offset": number}
     return encode(replace(STORED, ext_fields=fields, opaque=opaque))
 
 
 @given(TEXTS, TEXTS | NUMBERS, INTS | st.integers(min_value=10, max_value=99))
-def test_what_a_form_reads_was_written(text: str, number: str, opaque: int) -> None:
+def test_a_form_reads_its_own_values(text: str, number: str, opaque: int) -> None:
     read = template().values(encode_answer("K1", text, number, opaque), b"K1", opaque)
 
-    plain = text.isalnum() and number.isdigit() and (text + number).isascii()
-    alike = plain and len(text) == len(number) == len(str(opaque)) == 2
-    assert read == ((text.encode(), number.encode()) if alike else None)
+    is_ascii = text.isalnum() and number.isdigit() and (text + number).isascii()
+    is_equal = is_ascii and len(text) == len(number) == len(str(opaque)) == 2
+    assert read == ((text.encode(), number.encode()) if is_equal else None)
 
 
 @given(st.binary(max_size=4), st.integers(min_value=0, max_value=300))
-def test_what_is_changed_anywhere_is_read_as_by_the_reader_of_headers(put: bytes, at: int) -> None:
+def test_changed_responses_are_read_as_by_the_reader_of_headers(put: bytes, offset: int) -> None:
     frame = encode_answer("K1", "AB", "34")
-    changed = frame[:at] + put + frame[at + len(put) :]
+    changed = frame[:offset] + put + frame[offset + len(put) :]
 
     read = template().values(changed, b"K1", 70)
 
@@ -57,7 +57,7 @@ def test_what_is_changed_anywhere_is_read_as_by_the_reader_of_headers(put: bytes
 
 
 @pytest.mark.parametrize(
-    "other",
+    "response",
     [
         replace(STORED, code=1),
         replace(STORED, flag=0),
@@ -70,21 +70,21 @@ def test_what_is_changed_anywhere_is_read_as_by_the_reader_of_headers(put: bytes
         replace(STORED, serialize_type=SerializeType.ROCKETMQ),
     ],
 )
-def test_other_answers_are_not_read(other: RemotingCommand) -> None:
+def test_other_answers_are_not_read(response: RemotingCommand) -> None:
     form = template()
 
     assert form.values(encode(STORED), b"K0", 70) == (b"7F", b"12")
-    assert form.values(encode(other), b"K0", 70) is None
+    assert form.values(encode(response), b"K0", 70) is None
 
 
-def test_an_answer_that_tells_nothing_that_is_known_is_read_without_it() -> None:
+def test_a_response_without_known_fields_is_read_without_the_form() -> None:
     fields = {name: value for name, value in FIELDS.items() if name != "key"}
     answer = replace(STORED, ext_fields=fields)
     form = learn_template(encode(answer), answer, None, "msg.Id", "offset")
     assert form is not None
 
-    for known in (b"", b"K", b"any"):
-        assert form.values(encode(replace(answer, opaque=71)), known, 71) == (b"7F", b"12")
+    for previous in (b"", b"K", b"any"):
+        assert form.values(encode(replace(answer, opaque=71)), previous, 71) == (b"7F", b"12")
     assert form.values(encode(STORED), b"K0", 70) is None
 
 

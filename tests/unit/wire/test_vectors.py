@@ -1,4 +1,4 @@
-"""What Java's own classes wrote, read and written again below the typed layer: frames, stored messages, small texts."""
+"""Frames, stored messages and texts of Java's classes, read and written below the typed layer."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ from rocketwire.wire.message.ids import (
 )
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.properties import decode_properties, encode_properties
-from rocketwire.wire.message.stored import (
-    encode_stored_message,
-    unwrap_inner_batch,
-)
+from rocketwire.wire.message.stored import encode_stored_message, unwrap_inner_batch
 from tests.fuzz.headers import neutral
 from tests.fuzz.messages import show
 from tests.support import vectors as javavectors
@@ -54,8 +51,8 @@ def test_a_stream_of_all_frames_gives_the_commands_that_one_by_one_give(name: st
     decoder = CommandDecoder()
     commands: list[RemotingCommand] = []
     stream = b"".join(frames)
-    for at in range(0, len(stream), 1000):
-        decoder.feed(stream[at : at + 1000])
+    for start in range(0, len(stream), 1000):
+        decoder.feed(stream[start : start + 1000])
         while (command := decoder.next_command()) is not None:
             commands.append(command)
 
@@ -82,18 +79,22 @@ def test_a_compressed_message_is_written_as_it_was_unless_inflated(vector: JavaV
 
 @pytest.mark.parametrize("vector", vectors("stored/inner-batches"), ids=str)
 def test_an_inner_batch_gives_the_messages_that_java_finds_in_it(vector: JavaVector) -> None:
-    (whole,) = decode_stored_messages(vector.data)
+    (outer,) = decode_stored_messages(vector.data)
 
     def without_ids(message: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in message.items() if name not in vector["here"]}
 
-    result = [without_ids(show(message)) for message in unwrap_inner_batch(whole)]
+    result = [without_ids(show(message)) for message in unwrap_inner_batch(outer)]
     assert result == [without_ids(message) for message in vector["value"]]
-    assert encode_stored_message(whole) == vector.data
+    assert encode_stored_message(outer) == vector.data
 
 
-def _show_message(one: BatchMessage) -> dict[str, Any]:
-    return {"flag": one.flag, "body": one.body.hex(), "properties": dict(one.properties)}
+def _show_message(message: BatchMessage) -> dict[str, Any]:
+    return {
+        "flag": message.flag,
+        "body": message.body.hex(),
+        "properties": dict(message.properties),
+    }
 
 
 @pytest.mark.parametrize("vector", vectors("stored/batches"), ids=str)
@@ -107,10 +108,13 @@ def test_a_batch_is_read_and_written_as_java_does(vector: JavaVector) -> None:
 
 @pytest.mark.parametrize("vector", vectors("stored/bodies"), ids=str)
 def test_what_java_compressed_is_inflated_and_what_we_compress_inflates(vector: JavaVector) -> None:
-    kind, body = CompressionType[vector["type"]], bytes.fromhex(vector["value"])
+    compression, body = CompressionType[vector["type"]], bytes.fromhex(vector["value"])
 
-    assert decompress_body(vector.data, kind, max_size=MAX_INFLATED) == body
-    assert decompress_body(compress_body(body, kind), kind, max_size=MAX_INFLATED) == body
+    assert decompress_body(vector.data, compression, max_size=MAX_INFLATED) == body
+    assert (
+        decompress_body(compress_body(body, compression), compression, max_size=MAX_INFLATED)
+        == body
+    )
 
 
 @pytest.mark.parametrize("vector", vectors("texts/properties"), ids=str)
@@ -150,13 +154,13 @@ def test_a_command_is_signed_as_a_java_client_signs_it(vector: JavaVector) -> No
     line = vector.line
     body = bytes.fromhex(line["body"]) if "body" in line else None
     command = RemotingCommand(code=10, opaque=7, ext_fields=line.get("ext"), body=body)
-    made = sign(command, line["access_key"], line["secret_key"], line.get("security_token"))
+    signed = sign(command, line["access_key"], line["secret_key"], line.get("security_token"))
 
-    fields = dict(made.ext_fields or {})
+    fields = dict(signed.ext_fields or {})
     assert fields == line["value"]["ext"]
     assert signed_content(fields, body).hex() == line["value"]["content"]
-    assert verify(made, line["secret_key"])
-    assert not verify(made, line["secret_key"] + "x")
+    assert verify(signed, line["secret_key"])
+    assert not verify(signed, line["secret_key"] + "x")
 
 
 @pytest.mark.parametrize("vector", vectors("signatures/bytes"), ids=str)
@@ -200,6 +204,6 @@ def test_a_message_id_that_java_refuses_is_refused(vector: JavaVector) -> None:
 
 
 def test_the_manifest_counts_the_vectors_of_each_sheet() -> None:
-    for kind in ("vectors", "refusals"):
-        counted = {name: entry["count"] for name, entry in javavectors.sheets(kind).items()}
-        assert counted == {name: len(vectors(name, kind=kind)) for name in counted}
+    for group in ("vectors", "refusals"):
+        counts = {sheet: entry["count"] for sheet, entry in javavectors.sheets(group).items()}
+        assert counts == {sheet: len(vectors(sheet, kind=group)) for sheet in counts}

@@ -9,13 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, LimitExceededError, TruncatedError
-from rocketwire.wire.zlib_stream import (
-    RATIO_COUNTS_FROM,
-    STEP,
-    deflate,
-    inflate,
-    looks_like_zlib,
-)
+from rocketwire.wire.zlib_stream import RATIO_COUNTS_FROM, STEP, deflate, inflate, looks_like_zlib
 
 # Java: CompressorFactory ZLIB, level 5, of 64 times the letter a (release 5.5.0)
 SIXTY_FOUR_A = bytes.fromhex("785e4b4ca40c0000148d1841")
@@ -26,7 +20,7 @@ def test_a_stream_of_java_is_inflated() -> None:
 
 
 @given(st.binary(max_size=200))
-def test_what_was_deflated_is_inflated(data: bytes) -> None:
+def test_deflated_bytes_are_inflated(data: bytes) -> None:
     assert inflate(deflate(data), max_size=len(data)) == data
 
 
@@ -58,14 +52,14 @@ def test_a_ratio_is_judged_while_the_stream_is_read() -> None:
     assert refusal.value.declared <= RATIO_COUNTS_FROM + STEP
 
 
-def test_a_high_ratio_of_little_output_is_nobodys_harm() -> None:
-    plain = bytes(RATIO_COUNTS_FROM)
-    assert inflate(deflate(plain), max_size=len(plain), max_ratio=2) == plain
+def test_a_high_ratio_of_little_output_is_allowed() -> None:
+    content = bytes(RATIO_COUNTS_FROM)
+    assert inflate(deflate(content), max_size=len(content), max_ratio=2) == content
 
 
 def test_a_long_stream_is_put_together_from_its_pieces() -> None:
-    plain = b"".join(b"%d" % number for number in range(500_000))
-    assert inflate(deflate(plain), max_size=len(plain), max_ratio=100) == plain
+    content = b"".join(b"%d" % number for number in range(500_000))
+    assert inflate(deflate(content), max_size=len(content), max_ratio=100) == content
 
 
 def test_a_stream_without_end_is_truncated() -> None:
@@ -78,7 +72,7 @@ def test_a_stream_without_end_is_truncated() -> None:
 @pytest.mark.parametrize(
     "data", [b"{}", b"xx", SIXTY_FOUR_A[:-1] + b"\x00"], ids=["JSON", "no stream", "damaged end"]
 )
-def test_what_is_no_stream_is_refused(data: bytes) -> None:
+def test_invalid_streams_are_refused(data: bytes) -> None:
     with pytest.raises(DecodeError, match="not a zlib stream"):
         inflate(data, max_size=100)
 

@@ -1,4 +1,4 @@
-"""What goes to several brokers, of whom one does not answer."""
+"""Calls of several brokers, one of which is silent."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ SILENT = RequestTimeoutError("b:1", 28, 5.0)
 REFUSED = BrokerError(1, "no", 28, "c:1")
 
 
-class Asked:
-    """Answers with the place, but for those that fail; notes who was asked."""
+class Brokers:
+    """Returns the name of a broker, or raises its error; records the calls."""
 
-    def __init__(self, **failing: Exception) -> None:
-        self.failing = failing
-        self.places: list[str] = []
+    def __init__(self, **errors: Exception) -> None:
+        self.errors = errors
+        self.called: list[str] = []
 
     async def __call__(self, place: str) -> str:
-        self.places.append(place)
+        self.called.append(place)
         await trio.lowlevel.checkpoint()
-        if place in self.failing:
-            raise self.failing[place]
+        if place in self.errors:
+            raise self.errors[place]
         return place.upper()
 
 
 @pytest.mark.parametrize("reads", [False, True])
-async def test_everybody_is_asked_and_the_first_error_raised(*, reads: bool) -> None:
-    asked = Asked(b=SILENT, c=REFUSED)
+async def test_all_brokers_are_called_and_the_first_error_is_raised(reads: bool) -> None:
+    brokers = Brokers(b=SILENT, c=REFUSED)
     with pytest.raises(RequestTimeoutError):
-        await (read_from_each if reads else call_each)("abcd", asked)
+        await (read_from_each if reads else call_each)("abcd", brokers)
 
-    assert sorted(asked.places) == ["a", "b", "c", "d"]
+    assert sorted(brokers.called) == ["a", "b", "c", "d"]
 
 
 async def test_a_call_refuses_a_name_that_its_target_does_not_have() -> None:
@@ -47,55 +47,55 @@ async def test_a_call_refuses_a_name_that_its_target_does_not_have() -> None:
         await users.create(UserInfo(), brokr="b:1")
 
 
-async def test_a_silent_broker_is_skipped_by_all_later_calls_if_wanted() -> None:
-    asked = Asked(b=SILENT)
+async def test_a_silent_broker_is_skipped_by_later_calls_of_the_block() -> None:
+    brokers = Brokers(b=SILENT)
     with leaving_out() as left_out:
-        assert await read_from_each("abc", asked) == {"a": "A", "c": "C"}
-        assert await read_from_each("ab", asked) == {"a": "A"}
+        assert await read_from_each("abc", brokers) == {"a": "A", "c": "C"}
+        assert await read_from_each("ab", brokers) == {"a": "A"}
 
     assert left_out == {"b": SILENT}
-    assert asked.places.count("b") == 1
+    assert brokers.called.count("b") == 1
     with pytest.raises(RequestTimeoutError):
-        await read_from_each("ab", asked)
+        await read_from_each("ab", brokers)
 
 
-async def test_of_several_calls_at_once_the_first_that_has_no_answer_tells_of_it() -> None:
-    begun, noted = trio.Event(), trio.Event()
+async def test_of_concurrent_calls_the_first_timeout_is_kept() -> None:
+    started, first_failed = trio.Event(), trio.Event()
 
-    async def late(place: str) -> str:
+    async def fail_late(place: str) -> str:
         if place == "b":
-            begun.set()
-            await noted.wait()
+            started.set()
+            await first_failed.wait()
             raise RequestTimeoutError("b:1", 203, 5.0)
         return place
 
     with leaving_out() as left_out:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(read_from_each, "ab", late)
-            await begun.wait()
-            await read_from_each("ab", Asked(b=SILENT))
-            noted.set()
+            nursery.start_soon(read_from_each, "ab", fail_late)
+            await started.wait()
+            await read_from_each("ab", Brokers(b=SILENT))
+            first_failed.set()
 
     assert left_out == {"b": SILENT}
 
 
-async def test_who_refuses_is_not_left_out_and_who_is_alone_is_neither() -> None:
+async def test_refusals_and_a_single_broker_are_not_left_out() -> None:
     with leaving_out():
         with pytest.raises(BrokerError):
-            await read_from_each("abc", Asked(b=SILENT, c=REFUSED))
+            await read_from_each("abc", Brokers(b=SILENT, c=REFUSED))
         with pytest.raises(RequestTimeoutError):
-            await read_from_each("b", Asked())
-        assert await read_from_each("", Asked()) == {}
+            await read_from_each("b", Brokers())
+        assert await read_from_each("", Brokers()) == {}
 
 
-async def test_changes_leave_nobody_out() -> None:
+async def test_changes_leave_no_broker_out() -> None:
     with leaving_out() as left_out, pytest.raises(RequestTimeoutError):
-        await call_each("ab", Asked(b=SILENT))
+        await call_each("ab", Brokers(b=SILENT))
 
     assert not left_out
 
 
-def test_who_asks_one_after_the_other_may_leave_somebody_out_too() -> None:
+def test_sequential_callers_can_leave_brokers_out() -> None:
     error = ConnectFailedError("b:1: refused")
     with pytest.raises(ConnectFailedError):
         leave_out("b", error)

@@ -1,4 +1,4 @@
-"""What brokers are asked for messages."""
+"""Requests for messages."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ async def test_a_message_is_found_by_id_and_pulled_without_a_byte_limit() -> Non
         assert await messages.by_unique_key("orders", "ID") == ()
         assert await messages.at(queue, 0) is None
 
-    asked = {one.code: one.ext_fields or {} for one in broker.requests}
-    assert asked[Code.QUERY_MESSAGE]["indexType"] == "U"
-    assert asked[Code.PULL_MESSAGE]["maxMsgBytes"] == "2147483647"
+    fields = {request.code: request.ext_fields or {} for request in broker.requests}
+    assert fields[Code.QUERY_MESSAGE]["indexType"] == "U"
+    assert fields[Code.PULL_MESSAGE]["maxMsgBytes"] == "2147483647"

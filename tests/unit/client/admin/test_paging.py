@@ -17,29 +17,29 @@ def pages_of(names: str, size: int, counter: int = 0) -> dict[int, Page[str]]:
     }
 
 
-async def test_pages_are_asked_for_until_all_are_there() -> None:
+async def test_pages_are_fetched_until_all_entries_are_present() -> None:
     pages = pages_of("abcde", 2)
-    asked: list[tuple[int, bool]] = []
+    requests: list[tuple[int, bool]] = []
 
-    async def ask(start: int, told: str) -> Page[str]:
-        asked.append((start, "counter" in told))
+    async def fetch_page(start: int, version_text: str) -> Page[str]:
+        requests.append((start, "counter" in version_text))
         return pages[start]
 
-    found = await all_pages(ask)
+    page = await all_pages(fetch_page)
 
-    assert "".join(found.entries) == "abcde"
-    assert asked == [(0, False), (2, True), (4, True)]
+    assert "".join(page.entries) == "abcde"
+    assert requests == [(0, False), (2, True), (4, True)]
 
 
-async def test_a_broker_that_gives_all_at_once_is_asked_once() -> None:
-    async def ask(start: int, told: str) -> Page[str]:
-        assert (start, told) == (0, "")
+async def test_a_single_page_needs_one_request() -> None:
+    async def fetch_page(start: int, version_text: str) -> Page[str]:
+        assert (start, version_text) == (0, "")
         return Page({"a": "x"}, None, None)
 
-    assert (await all_pages(ask)).entries == {"a": "x"}
+    assert (await all_pages(fetch_page)).entries == {"a": "x"}
 
 
-async def test_a_change_begins_it_anew() -> None:
+async def test_a_changed_version_restarts_the_paging() -> None:
     answers = [
         pages_of("abc", 2)[0],
         pages_of("bcd", 2, counter=1)[0],
@@ -48,32 +48,32 @@ async def test_a_change_begins_it_anew() -> None:
     ]
     starts: list[int] = []
 
-    async def ask(start: int, told: str) -> Page[str]:
+    async def fetch_page(start: int, version_text: str) -> Page[str]:
         starts.append(start)
         return answers[len(starts) - 1]
 
-    found = await all_pages(ask)
+    page = await all_pages(fetch_page)
 
-    assert "".join(found.entries) == "bcd"
+    assert "".join(page.entries) == "bcd"
     assert starts == [0, 2, 0, 2]
 
 
-async def test_a_broker_that_changes_all_the_time_is_not_read_for_ever() -> None:
+async def test_paging_ends_although_the_version_always_changes() -> None:
     calls = 0
 
-    async def ask(start: int, told: str) -> Page[str]:
+    async def fetch_page(start: int, version_text: str) -> Page[str]:
         nonlocal calls
         calls += 1
         return Page({f"n{start}": "x"}, 3, version(calls))
 
-    found = await all_pages(ask)
+    page = await all_pages(fetch_page)
 
-    assert len(found.entries) == 3
+    assert len(page.entries) == 3
     assert calls < 40
 
 
-async def test_fewer_than_it_says_ends_it() -> None:
-    async def ask(start: int, told: str) -> Page[str]:
+async def test_an_empty_page_ends_the_paging() -> None:
+    async def fetch_page(start: int, version_text: str) -> Page[str]:
         return Page({} if start else {"a": "x"}, 3, version(0))
 
-    assert (await all_pages(ask)).entries == {"a": "x"}
+    assert (await all_pages(fetch_page)).entries == {"a": "x"}

@@ -1,9 +1,6 @@
-"""Wrong types and settings are refused where they are given, in one line.
+"""Invalid arguments are refused by the called function, in one line; clients need trio."""
 
-Clients are given in three ways, and need trio.
-"""
-
-# What is given here is wrong on purpose.
+# Arguments are invalid on purpose.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownMemberType=false
 # pyright: reportUnknownLambdaType=false, reportArgumentType=false
@@ -15,8 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import trio
-import trio.lowlevel
 
 from rocketwire.client import (
     BrokerIdentity,
@@ -47,10 +42,10 @@ from rocketwire.errors import (
 from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.process_queue import Thresholds
 from tests.support.fakes import producer_fakes
-from tests.support.fakes.consumer_fakes import world
+from tests.support.fakes.consumer_fakes import ignore, world
 
 
-def untyped(function: object) -> Any:
+def as_any(function: object) -> Any:
     """A class or function as programs call it that no type checker reads."""
     return function
 
@@ -107,7 +102,7 @@ def test_a_message_with_two_delays_is_refused(delays: dict[str, Any]) -> None:
         Message("orders", b"x", **delays)
 
 
-def test_what_is_unusual_and_clear_is_taken() -> None:
+def test_equivalent_types_are_accepted() -> None:
     class Text(str):
         __slots__ = ()
 
@@ -119,21 +114,21 @@ def test_what_is_unusual_and_clear_is_taken() -> None:
     assert Message("o", memoryview(b"xy"), delay_seconds=3, sharding_key="k").body == b"xy"
     assert Message("o", b"x", keys="a").joined_keys == "a"
     assert Message("o", b"x", keys=["a"], properties={"a": "b"}).joined_keys == "a"
-    assert untyped(Message)("o", b"x", keys=frozenset("a"), properties=None, flag=2).flag == 2
+    assert as_any(Message)("o", b"x", keys=frozenset("a"), properties=None, flag=2).flag == 2
 
 
-async def test_what_is_no_message_is_refused_by_every_send() -> None:
+async def test_every_send_refuses_other_types_than_messages() -> None:
     async with producer_fakes.world() as it:
         wrong: Any = "text"
         for send in (
             it.producer.send,
             it.producer.send_oneway,
             it.producer.request,
-            lambda one: it.producer.send_batch([one]),
-            lambda one: it.producer.send_ordered(one, "k"),
-            lambda one: it.producer.send_by(one, lambda queues: queues[0]),
-            lambda one: it.producer.send_in_transaction(one, lambda *_: None),
-            lambda one: it.producer.send_to(one, one),
+            lambda value: it.producer.send_batch([value]),
+            lambda value: it.producer.send_ordered(value, "k"),
+            lambda value: it.producer.send_by(value, lambda queues: queues[0]),
+            lambda value: it.producer.send_in_transaction(value, lambda *_: None),
+            lambda value: it.producer.send_to(value, value),
         ):
             with pytest.raises(IllegalTypeError, match="message: expected a Message, got 'text'"):
                 await send(wrong)
@@ -145,36 +140,36 @@ async def test_what_is_no_message_is_refused_by_every_send() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: untyped(ClientConfig)(namesrv_addr=9876),
-        lambda: untyped(ClientConfig)(namesrv_addr=b"a:1"),
-        lambda: untyped(ClientConfig)(namesrv_addr=["a:1", 5]),
-        lambda: untyped(ClientConfig)(credentials=("a", "b")),
-        lambda: untyped(ClientConfig)(tls=True),
-        lambda: untyped(ClientConfig)(instance_name=None),
-        lambda: untyped(ClientConfig)(unit_mode="true"),
-        lambda: untyped(ClientConfig)(version=True),
-        lambda: untyped(ClientConfig)(connect_timeout="3"),
-        lambda: untyped(ClientConfig)(connect_timeout=True),
-        lambda: untyped(ClientConfig)(serialize_type="JSON"),
-        lambda: untyped(Credentials)("a", None),
-        lambda: untyped(Credentials)("a", "b", 5),
-        lambda: untyped(ProducerConfig)(send_msg_timeout=None),
-        lambda: untyped(ProducerConfig)(max_message_size=1e6),
-        lambda: untyped(ProducerConfig)(retry_response_codes=[1]),
-        lambda: untyped(ProducerConfig)(retry_response_codes=frozenset("1")),
-        lambda: untyped(ProducerConfig)(compress_type="ZSTD"),
-        lambda: untyped(PushConsumerConfig)(message_model="CLUSTERING"),
-        lambda: untyped(PushConsumerConfig)(consume_from_where="first"),
-        lambda: untyped(PushConsumerConfig)(thresholds=1000),
-        lambda: untyped(PushConsumerConfig)(consume_thread_max=False),
-        lambda: untyped(PushConsumerConfig)(allocate_message_queue_strategy=Thresholds),
-        lambda: untyped(PushConsumerConfig)(local_offset_store_dir=5),
-        lambda: untyped(LitePullConsumerConfig)(auto_commit=1),
-        lambda: untyped(PopConsumerConfig)(init_mode=0),
-        lambda: untyped(PopConsumerConfig)(enable_trace="yes"),
-        lambda: untyped(PopConsumerConfig)(trace_topic=5),
-        lambda: untyped(PushConsumerConfig)(enable_trace="yes"),
-        lambda: untyped(PushConsumerConfig)(trace_topic=5),
+        lambda: as_any(ClientConfig)(namesrv_addr=9876),
+        lambda: as_any(ClientConfig)(namesrv_addr=b"a:1"),
+        lambda: as_any(ClientConfig)(namesrv_addr=["a:1", 5]),
+        lambda: as_any(ClientConfig)(credentials=("a", "b")),
+        lambda: as_any(ClientConfig)(tls=True),
+        lambda: as_any(ClientConfig)(instance_name=None),
+        lambda: as_any(ClientConfig)(unit_mode="true"),
+        lambda: as_any(ClientConfig)(version=True),
+        lambda: as_any(ClientConfig)(connect_timeout="3"),
+        lambda: as_any(ClientConfig)(connect_timeout=True),
+        lambda: as_any(ClientConfig)(serialize_type="JSON"),
+        lambda: as_any(Credentials)("a", None),
+        lambda: as_any(Credentials)("a", "b", 5),
+        lambda: as_any(ProducerConfig)(send_msg_timeout=None),
+        lambda: as_any(ProducerConfig)(max_message_size=1e6),
+        lambda: as_any(ProducerConfig)(retry_response_codes=[1]),
+        lambda: as_any(ProducerConfig)(retry_response_codes=frozenset("1")),
+        lambda: as_any(ProducerConfig)(compress_type="ZSTD"),
+        lambda: as_any(PushConsumerConfig)(message_model="CLUSTERING"),
+        lambda: as_any(PushConsumerConfig)(consume_from_where="first"),
+        lambda: as_any(PushConsumerConfig)(thresholds=1000),
+        lambda: as_any(PushConsumerConfig)(consume_thread_max=False),
+        lambda: as_any(PushConsumerConfig)(allocate_message_queue_strategy=Thresholds),
+        lambda: as_any(PushConsumerConfig)(local_offset_store_dir=5),
+        lambda: as_any(LitePullConsumerConfig)(auto_commit=1),
+        lambda: as_any(PopConsumerConfig)(init_mode=0),
+        lambda: as_any(PopConsumerConfig)(enable_trace="yes"),
+        lambda: as_any(PopConsumerConfig)(trace_topic=5),
+        lambda: as_any(PushConsumerConfig)(enable_trace="yes"),
+        lambda: as_any(PushConsumerConfig)(trace_topic=5),
     ],
 )
 def test_a_setting_of_the_wrong_type_is_refused(make: Callable[[], object]) -> None:
@@ -185,7 +180,7 @@ def test_a_setting_of_the_wrong_type_is_refused(make: Callable[[], object]) -> N
 
 def test_a_secret_is_not_shown() -> None:
     with pytest.raises(IllegalTypeError) as caught:
-        untyped(Credentials)("a", 12345)
+        as_any(Credentials)("a", 12345)
     assert "12345" not in str(caught.value)
 
 
@@ -238,13 +233,11 @@ def test_a_setting_out_of_bounds_is_refused(make: Callable[[], object]) -> None:
         ({"orders": ("a", "b", "c")}, "subscriptions['orders']: "),
     ],
 )
-async def test_subscriptions_of_the_wrong_type_are_refused_with_an_example(
-    subscriptions: Any, text: str
-) -> None:
+async def test_invalid_subscriptions_cause_an_example(subscriptions: Any, text: str) -> None:
     async with world() as (_, client):
         for opened in (
             open_push_consumer(client, "g", subscriptions),
-            open_pop_consumer(client, "g", subscriptions, _handle),
+            open_pop_consumer(client, "g", subscriptions, ignore),
         ):
             with pytest.raises(IllegalTypeError) as caught:
                 async with opened:
@@ -253,17 +246,15 @@ async def test_subscriptions_of_the_wrong_type_are_refused_with_an_example(
 
 
 def test_none_and_expressions_are_subscriptions() -> None:
-    given: Any = {"a": None, "b": "x || y", "c": ("a > 5", "SQL92")}
-    assert parse_subscriptions(given) == [
+    subscriptions: Any = {"a": None, "b": "x || y", "c": ("a > 5", "SQL92")}
+    assert parse_subscriptions(subscriptions) == [
         ("a", None, None),
         ("b", "x || y", None),
         ("c", "a > 5", "SQL92"),
     ]
 
 
-async def test_arguments_of_subscribe_and_groups_and_configs_are_checked(
-    autojump_clock: object,
-) -> None:
+async def test_subscriptions_groups_and_configs_are_checked(autojump_clock: object) -> None:
     wrong: Any = None
     async with world() as (_, client):
         async with open_push_consumer(client, "g", {}) as push:
@@ -279,12 +270,12 @@ async def test_arguments_of_subscribe_and_groups_and_configs_are_checked(
         for opened in (
             open_push_consumer(client, wrong, {}),
             open_lite_pull_consumer(client, wrong),
-            open_pop_consumer(client, wrong, {}, _handle),
+            open_pop_consumer(client, wrong, {}, ignore),
             open_producer(client, wrong),
-            untyped(open_push_consumer)(client, "g", {}, config=ProducerConfig()),
-            untyped(open_lite_pull_consumer)(client, "g", config=PushConsumerConfig()),
-            untyped(open_pop_consumer)(client, "g", {}, _handle, config=PushConsumerConfig()),
-            untyped(open_producer)(client, "g", ClientConfig()),
+            as_any(open_push_consumer)(client, "g", {}, config=ProducerConfig()),
+            as_any(open_lite_pull_consumer)(client, "g", config=PushConsumerConfig()),
+            as_any(open_pop_consumer)(client, "g", {}, ignore, config=PushConsumerConfig()),
+            as_any(open_producer)(client, "g", ClientConfig()),
         ):  # fmt: skip
             with pytest.raises(IllegalTypeError):
                 async with opened:
@@ -297,19 +288,15 @@ async def test_arguments_of_subscribe_and_groups_and_configs_are_checked(
 NOWHERE = "127.0.0.1:1"
 
 
-async def _handle(*_: object) -> None:
-    await trio.lowlevel.checkpoint()
-
-
 OPENERS: dict[str, Callable[[Any], Any]] = {
     "client": open_client,
     "producer": lambda client: open_producer(client, "g"),
-    "push": lambda client: open_push_consumer(client, "g", {"orders": "*"}, _handle),
+    "push": lambda client: open_push_consumer(client, "g", {"orders": "*"}, ignore),
     "broadcast": lambda client: open_push_consumer(
         client, "g", {}, config=PushConsumerConfig(message_model=MessageModel.BROADCASTING)
     ),
     "lite": lambda client: open_lite_pull_consumer(client, "g"),
-    "pop": lambda client: open_pop_consumer(client, "g", {"orders": "*"}, _handle),
+    "pop": lambda client: open_pop_consumer(client, "g", {"orders": "*"}, ignore),
     "admin": open_admin,
     "registration": lambda client: open_registration(
         BrokerIdentity(cluster_name="c", broker_name="b", broker_addr=NOWHERE), (), client
@@ -320,7 +307,7 @@ OPENERS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("opener", OPENERS)
 @pytest.mark.parametrize("client", [NOWHERE, ClientConfig(namesrv_addr=NOWHERE)])
 async def test_everything_is_opened_with_settings_or_addresses(
-    opener: str, client: object, autojump_clock: object
+    autojump_clock: object, opener: str, client: object
 ) -> None:
     async with OPENERS[opener](client) as opened:
         assert opened is not None
@@ -328,7 +315,7 @@ async def test_everything_is_opened_with_settings_or_addresses(
 
 @pytest.mark.parametrize("opener", [*OPENERS])
 @pytest.mark.parametrize("client", [None, 9876, b"a:1", ["a:1"]])
-async def test_what_is_no_client_is_refused(opener: str, client: object) -> None:
+async def test_other_types_than_clients_are_refused(opener: str, client: object) -> None:
     with pytest.raises(
         IllegalTypeError, match=r"(client|config): expected .*'host:port;host:port'"
     ):
@@ -349,7 +336,7 @@ TEXT = r"rocketwire\.client needs trio: call it from trio\.run\(\.\.\.\)"
 
 
 @pytest.mark.parametrize("opener", [*OPENERS, "pool"])
-def test_asyncio_and_plain_threads_are_told_that_the_clients_need_trio(opener: str) -> None:
+def test_opening_outside_of_trio_is_refused(opener: str) -> None:
     openers = dict(OPENERS)
     openers["pool"] = lambda address: open_pool(ClientConfig(namesrv_addr=address))
     opened = openers[opener]

@@ -1,4 +1,4 @@
-"""What brokers are told of a group, and its retry topic gets, as Java's consumers do it."""
+"""Heartbeats of a group and messages to its retry topic, as those of Java's consumers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rocketwire.wire.message.stored import StoredMessage
 from tests.support.fakes.consumer_fakes import BROKER, consumer, world
 
 
-async def test_an_attempt_as_a_new_message_tells_how_many_there_were() -> None:
-    held = {"UNIQ_KEY": "ID", "TRAN_MSG": "true"}
-    failed = StoredMessage(topic="orders", body=b"x", properties=held, reconsume_times=2)
+async def test_a_message_to_the_retry_topic_has_the_number_of_attempts() -> None:
+    properties = {"UNIQ_KEY": "ID", "TRAN_MSG": "true"}
+    failed = StoredMessage(topic="orders", body=b"x", properties=properties, reconsume_times=2)
     async with world(namespace="ns") as (network, client):
         broker = network.peer(BROKER)
         header = SendMessageResponseHeader(msg_id="0" * 32, queue_id=0, queue_offset=1)

@@ -40,19 +40,17 @@ ASKED = (
 )
 
 
-def told(network: MemoryNetwork, *silent: str) -> None:
-    """A name server that knows both brokers, and those that answer nothing."""
+def set_up_brokers(network: MemoryNetwork, *silent: str) -> None:
+    """Set up a name server that knows both brokers, and silent brokers."""
     network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a", "b", queues=2)))
     for address in silent:
         for code in ASKED:
             network.peer(address).on(code, None)
 
 
-async def test_another_broker_tells_the_members_where_one_does_not_answer(
-    autojump_clock: object,
-) -> None:
+async def test_members_are_fetched_from_another_broker(autojump_clock: object) -> None:
     async with open_network() as network:
-        told(network, A)
+        set_up_brokers(network, A)
         network.peer(B).on(Code.GET_CONSUMER_LIST_BY_GROUP, MEMBERS)
         async with open_client(CONFIG, environment={}, connect=network.connect) as client:
             strategy = AllocateMessageQueueAveragely()
@@ -65,51 +63,49 @@ async def test_another_broker_tells_the_members_where_one_does_not_answer(
 
 
 @pytest.mark.parametrize("orderly", [False, True])
-async def test_the_queues_of_the_others_are_consumed_meanwhile(
-    autojump_clock: object, *, orderly: bool
-) -> None:
+async def test_queues_of_other_brokers_are_consumed(autojump_clock: object, orderly: bool) -> None:
     """The one that hangs has the queues that come first.
 
     Each of its answers is waited for as long as any.
     """
 
-    def locked(request: RemotingCommand) -> RemotingCommand:
-        wanted = decode_body(LockBatchRequestBody, request.body or b"")
-        assert wanted is not None
-        return reply(body=LockBatchResponseBody(lock_ok_mq_set=wanted.mq_set))
+    def lock(request: RemotingCommand) -> RemotingCommand:
+        body = decode_body(LockBatchRequestBody, request.body or b"")
+        assert body is not None
+        return reply(body=LockBatchResponseBody(lock_ok_mq_set=body.mq_set))
 
-    def pulled(request: RemotingCommand) -> RemotingCommand:
+    def pull(request: RemotingCommand) -> RemotingCommand:
         header = PullMessageResponseHeader(
             suggest_which_broker_id=0, next_begin_offset=1, min_offset=0, max_offset=1
         )
         message = StoredMessage(topic="T", body=b"x", queue_offset=0)
         return reply(header, body=encode_stored_message(message))
 
-    heard_at: list[float] = []
-    heard = trio.Event()
+    times: list[float] = []
+    received = trio.Event()
 
     async def listen(messages: Sequence[StoredMessage], _: object) -> None:
-        heard_at.append(trio.current_time())
-        heard.set()
+        times.append(trio.current_time())
+        received.set()
 
     async with open_network() as network:
-        told(network, A)
+        set_up_brokers(network, A)
         peer = network.peer(B)
         for code in ASKED:
             peer.on(code, reply())
         peer.on(Code.GET_CONSUMER_LIST_BY_GROUP, MEMBERS)
         peer.on(Code.QUERY_CONSUMER_OFFSET, reply(code=ResponseCode.QUERY_NOT_FOUND))
-        peer.on(Code.LOCK_BATCH_MQ, locked)
-        peer.on(Code.PULL_MESSAGE, pulled)
+        peer.on(Code.LOCK_BATCH_MQ, lock)
+        peer.on(Code.PULL_MESSAGE, pull)
         config = PushConsumerConfig(
             consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, pull_interval=60
         )
         listening: dict[str, Any] = {"orderly_listener" if orderly else "listener": listen}
-        began = trio.current_time()
+        start = trio.current_time()
         async with (
             open_client(CONFIG, environment={}, connect=network.connect) as client,
             open_push_consumer(client, "g", {"T": "*"}, config=config, **listening),
         ):
-            await heard.wait()
+            await received.wait()
 
-    assert heard_at[0] - began <= 3 * CONFIG.mq_client_api_timeout
+    assert times[0] - start <= 3 * CONFIG.mq_client_api_timeout

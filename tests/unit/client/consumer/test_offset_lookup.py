@@ -28,55 +28,55 @@ if TYPE_CHECKING:
 QUEUE = MessageQueue(topic="T", broker_name="a", queue_id=0)
 
 
-def nearest(times: Sequence[int], wanted: int) -> int:
-    """As brokers of 4.9.4 search."""
-    return min(range(len(times)), key=lambda at: abs(times[at] - wanted), default=0)
+def nearest(times: Sequence[int], time: int) -> int:
+    """The search of brokers of 4.9.4."""
+    return min(range(len(times)), key=lambda index: abs(times[index] - time), default=0)
 
 
-def later(times: Sequence[int], wanted: int) -> int:
-    """As brokers of 5.x do."""
-    return next((at for at, time in enumerate(times) if time >= wanted), len(times))
+def later(times: Sequence[int], time: int) -> int:
+    """The search of brokers of 5.x."""
+    return next((index for index, stored in enumerate(times) if stored >= time), len(times))
 
 
-async def begin(
-    times: Sequence[int], wanted: int, search: Callable[[Sequence[int], int], int]
+async def find_offset(
+    times: Sequence[int], time: int, search: Callable[[Sequence[int], int], int]
 ) -> int:
-    """Where a consumer begins in a queue of messages that were stored then; two come at once."""
+    """The offset at a time in a queue of messages with these times; a pull brings two."""
 
-    def searched(request: RemotingCommand) -> RemotingCommand:
-        asked = decode_header(SearchOffsetRequestHeader, request.ext_fields)
-        return reply(SearchOffsetResponseHeader(offset=search(times, asked.timestamp or 0)))
+    def answer_search(request: RemotingCommand) -> RemotingCommand:
+        header = decode_header(SearchOffsetRequestHeader, request.ext_fields)
+        return reply(SearchOffsetResponseHeader(offset=search(times, header.timestamp or 0)))
 
-    def pulled(request: RemotingCommand) -> RemotingCommand:
+    def answer_pull(request: RemotingCommand) -> RemotingCommand:
         first = decode_header(PullMessageRequestHeader, request.ext_fields).queue_offset or 0
-        found = range(first, min(first + 2, len(times)))
+        offsets = range(first, min(first + 2, len(times)))
         header = PullMessageResponseHeader(
             suggest_which_broker_id=0,
-            next_begin_offset=first + len(found),
+            next_begin_offset=first + len(offsets),
             min_offset=0,
             max_offset=len(times),
         )
-        if not found:
+        if not offsets:
             return reply(header, code=ResponseCode.PULL_NOT_FOUND)
         stored = [
-            StoredMessage(topic="T", body=b"x", queue_offset=at, store_timestamp=times[at])
-            for at in found
+            StoredMessage(topic="T", body=b"x", queue_offset=index, store_timestamp=times[index])
+            for index in offsets
         ]
         return reply(header, body=b"".join(map(encode_stored_message, stored)))
 
     async with open_broker_and_client() as (broker, client):
-        broker.on(Code.SEARCH_OFFSET_BY_TIMESTAMP, searched)
-        broker.on(Code.PULL_MESSAGE, pulled)
+        broker.on(Code.SEARCH_OFFSET_BY_TIMESTAMP, answer_search)
+        broker.on(Code.PULL_MESSAGE, answer_pull)
         await client.route("T")
         where = ConsumeFromWhere.CONSUME_FROM_TIMESTAMP
-        exact = await find_offset_at(client, "g", QUEUE, wanted)
-        assert await find_initial_offset(client, QUEUE, where, wanted, exact_for="g") == exact
+        exact = await find_offset_at(client, "g", QUEUE, time)
+        assert await find_initial_offset(client, QUEUE, where, time, exact_for="g") == exact
         return exact
 
 
 @pytest.mark.parametrize("search", [nearest, later])
 @pytest.mark.parametrize(
-    ("times", "wanted", "offset"),
+    ("times", "time", "offset"),
     [
         ((10, 20, 30), 19, 1),
         ((10, 20, 30), 20, 1),
@@ -88,9 +88,9 @@ async def begin(
     ],
 )
 async def test_the_first_message_of_a_time_or_later_is_found(
-    times: Sequence[int], wanted: int, offset: int, search: Callable[[Sequence[int], int], int]
+    times: Sequence[int], time: int, offset: int, search: Callable[[Sequence[int], int], int]
 ) -> None:
-    assert await begin(times, wanted, search) == offset
+    assert await find_offset(times, time, search) == offset
 
 
 @pytest.mark.parametrize(
@@ -103,14 +103,12 @@ async def test_the_first_message_of_a_time_or_later_is_found(
         ("%RETRY%g", ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, 5),
     ],
 )
-async def test_a_new_group_begins_first_last_or_at_a_time(
-    topic: str, where: ConsumeFromWhere, offset: int
-) -> None:
+async def test_a_new_group_has_an_offset(topic: str, where: ConsumeFromWhere, offset: int) -> None:
     async with open_broker_and_client() as (broker, client):
         broker.on(Code.GET_MAX_OFFSET, reply(ext_fields={"offset": "5"}))
         broker.on(Code.SEARCH_OFFSET_BY_TIMESTAMP, reply(ext_fields={"offset": "3"}))
         assert await find_initial_offset(client, replace(QUEUE, topic=topic), where) == offset
     if offset == 3:
-        asked = int((broker.requests[-1].ext_fields or {})["timestamp"])
+        header = int((broker.requests[-1].ext_fields or {})["timestamp"])
         half_an_hour_ago = time.time_ns() // 1_000_000 - 1_800_000
-        assert asked == pytest.approx(half_an_hour_ago, abs=60_000)
+        assert header == pytest.approx(half_an_hour_ago, abs=60_000)

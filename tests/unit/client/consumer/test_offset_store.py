@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 ZERO, ONE, TWO = (MessageQueue(topic="T", broker_name="a", queue_id=number) for number in range(3))
 ALL = (ZERO, ONE, TWO)
 
-Told = list[tuple[int | None, int | None, bool]]
+Commits = list[tuple[int | None, int | None, bool]]
 """Queue and offset of each request in order, and whether it was one-way."""
 
 
 @asynccontextmanager
-async def stored() -> AsyncGenerator[tuple[RemoteBrokerOffsetStore, ScriptedPeer]]:
+async def open_store() -> AsyncGenerator[tuple[RemoteBrokerOffsetStore, ScriptedPeer]]:
     """A store with offsets 5, 6 and 7, and a broker that takes a second for each response."""
 
     async def slowly(_: RemotingCommand) -> RemotingCommand:
@@ -54,47 +54,43 @@ async def stored() -> AsyncGenerator[tuple[RemoteBrokerOffsetStore, ScriptedPeer
         yield store, broker
 
 
-def told(broker: ScriptedPeer) -> Told:
-    """What the broker was told since it was asked last."""
-    found: Told = []
-    for one in broker.requests:
-        header = decode_header(UpdateConsumerOffsetRequestHeader, one.ext_fields)
-        found.append((header.queue_id, header.commit_offset, one.is_oneway))
+def read_commits(broker: ScriptedPeer) -> Commits:
+    """The offsets that the broker got since the last call."""
+    commits: Commits = []
+    for request in broker.requests:
+        header = decode_header(UpdateConsumerOffsetRequestHeader, request.ext_fields)
+        commits.append((header.queue_id, header.commit_offset, request.is_oneway))
     broker.requests.clear()
-    return found
+    return commits
 
 
-async def test_offsets_after_the_first_of_a_broker_are_stored_one_way(
-    autojump_clock: object,
-) -> None:
-    async with stored() as (store, broker):
+async def test_offsets_after_the_first_are_stored_one_way(autojump_clock: object) -> None:
+    async with open_store() as (store, broker):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(store.persist, ALL)
             await trio.sleep(0.5)
-            assert told(broker) == [(0, 5, False)]
-        assert sorted(told(broker)) == [(1, 6, True), (2, 7, True)]
+            assert read_commits(broker) == [(0, 5, False)]
+        assert sorted(read_commits(broker)) == [(1, 6, True), (2, 7, True)]
         assert trio.current_time() < 2
 
         store.update(TWO, 9, increase_only=True)
         await store.persist(ALL)
-        assert told(broker) == [(2, 9, False)]
+        assert read_commits(broker) == [(2, 9, False)]
 
 
-async def test_the_offset_of_a_queue_that_is_left_is_said_again_and_waited_for(
-    autojump_clock: object,
-) -> None:
-    async with stored() as (store, broker):
+async def test_offsets_of_released_queues_are_stored_reliably(autojump_clock: object) -> None:
+    async with open_store() as (store, broker):
         await store.persist(ALL)
-        told(broker)
+        read_commits(broker)
         store.update(ZERO, 8, increase_only=True)
-        began = trio.current_time()
+        start = trio.current_time()
         await store.persist(ALL, leaving=(TWO,))
-        assert trio.current_time() - began == 1
-        assert told(broker) == [(2, 7, False), (0, 8, True)]
+        assert trio.current_time() - start == 1
+        assert read_commits(broker) == [(2, 7, False), (0, 8, True)]
 
         await store.persist([ZERO, ONE], leaving=(ZERO, ONE))
-        assert trio.current_time() - began == 3
-        assert told(broker) == [(0, 8, False), (1, 6, False)]
+        assert trio.current_time() - start == 3
+        assert read_commits(broker) == [(0, 8, False), (1, 6, False)]
 
 
 async def test_a_rejected_offset_does_not_delay_others_and_is_sent_again() -> None:
@@ -102,34 +98,32 @@ async def test_a_rejected_offset_does_not_delay_others_and_is_sent_again() -> No
         header = decode_header(UpdateConsumerOffsetRequestHeader, request.ext_fields)
         return reply(code=1 if header.queue_id == 0 else 0)
 
-    async with stored() as (store, broker):
+    async with open_store() as (store, broker):
         broker.on(Code.UPDATE_CONSUMER_OFFSET, refuses_one)
         await store.persist(ALL)
-        assert told(broker) == [(0, 5, False), (1, 6, False), (2, 7, True)]
+        assert read_commits(broker) == [(0, 5, False), (1, 6, False), (2, 7, True)]
         await store.persist(ALL)
 
-        assert told(broker) == [(0, 5, False)]
+        assert read_commits(broker) == [(0, 5, False)]
 
 
 async def test_a_silent_broker_delays_the_storing_of_offsets_once(autojump_clock: object) -> None:
-    async with stored() as (store, broker):
+    async with open_store() as (store, broker):
         broker.on(Code.UPDATE_CONSUMER_OFFSET, None)
-        began = trio.current_time()
+        start = trio.current_time()
         await store.persist(ALL, leaving=ALL)
 
-        assert trio.current_time() - began == 3
-        assert sorted(told(broker)) == [(0, 5, False), (1, 6, True), (2, 7, True)]
+        assert trio.current_time() - start == 3
+        assert sorted(read_commits(broker)) == [(0, 5, False), (1, 6, True), (2, 7, True)]
 
 
-@pytest.mark.parametrize(("never_zero", "asked"), [(False, None), (True, "false")])
-async def test_set_zero_if_not_found_is_only_sent_where_configured(
-    never_zero: bool, asked: str | None
-) -> None:
+@pytest.mark.parametrize(("never_zero", "sent"), [(False, None), (True, "false")])
+async def test_set_zero_if_not_found_is_configurable(never_zero: bool, sent: str | None) -> None:
     async with open_broker_and_client() as (broker, client):
         broker.on(Code.QUERY_CONSUMER_OFFSET, reply(code=ResponseCode.QUERY_NOT_FOUND))
         store = RemoteBrokerOffsetStore(client, "g", never_zero=never_zero)
         assert await store.fetch(ONE) is None
-        assert (broker.requests[-1].ext_fields or {}).get("setZeroIfNotFound") == asked
+        assert (broker.requests[-1].ext_fields or {}).get("setZeroIfNotFound") == sent
 
 
 OLD = MQVersion.V4_9_4
@@ -148,7 +142,7 @@ TABLE = reply(
         (ONE, OLD, True, reply(code=ResponseCode.NO_PERMISSION), 0),
     ],
 )
-async def test_a_zero_of_an_old_broker_is_looked_for_among_all_that_it_has(
+async def test_a_zero_of_an_old_broker_is_verified_in_its_whole_table(
     queue: MessageQueue,
     version: MQVersion,
     never_zero: bool,
@@ -163,9 +157,7 @@ async def test_a_zero_of_an_old_broker_is_looked_for_among_all_that_it_has(
         assert offset == await store.fetch(queue)
 
 
-def test_offsets_in_files_need_a_home_or_a_directory(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_offsets_in_files_need_a_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("HOME")
     monkeypatch.setattr(
         "pwd.getpwuid", dict[int, object]().__getitem__
@@ -177,7 +169,7 @@ def test_offsets_in_files_need_a_home_or_a_directory(
 
 
 async def test_a_file_that_cannot_be_written_is_a_warning_at_growing_intervals(
-    tmp_path: Path, autojump_clock: object, caplog: pytest.LogCaptureFixture
+    autojump_clock: object, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "rocketwire.client")
     (tmp_path / "client").touch()  # where a folder belongs
@@ -196,13 +188,13 @@ async def test_a_file_that_cannot_be_written_is_a_warning_at_growing_intervals(
 
 
 async def test_a_file_of_offsets_survives_a_crash_at_each_call(tmp_path: Path) -> None:
-    def persist_all(root: Path, done: list[int]) -> None:
+    def persist_all(root: Path, written: list[int]) -> None:
         store = LocalFileOffsetStore("client", "g", root)
         for offset in range(3):
             store.write({ZERO: offset})
-            done.append(offset)
+            written.append(offset)
 
-    for root, done in run_until_crashes(tmp_path, persist_all):
+    for root, written in run_until_crashes(tmp_path, persist_all):
         store = LocalFileOffsetStore("client", "g", root)
         store.path.with_name("offsets.json.bak").unlink(missing_ok=True)
-        assert await store.fetch(ZERO) in [None, 0, 1, 2][len(done) : len(done) + 2]
+        assert await store.fetch(ZERO) in [None, 0, 1, 2][len(written) : len(written) + 2]

@@ -1,4 +1,4 @@
-"""The messages of an answer: which are meant, which are skipped, and where the next pull begins."""
+"""The messages of a response: selected and skipped ones, and the offset of the next pull."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def with_size(data: bytes, size: int) -> bytes:
 
 
 def offsets(pulled: PulledMessages) -> list[int]:
-    return [one.queue_offset for one in pulled.messages]
+    return [message.queue_offset for message in pulled.messages]
 
 
 def test_read_messages_without_a_body() -> None:
@@ -64,7 +64,7 @@ def test_offsets_of_static_topics_are_the_logical_ones() -> None:
     pulled = read_messages(body, ALL, 100, limits=build_limits(1000, 2500))
 
     assert offsets(pulled) == [105, 108]
-    assert [one.queue_offset for one in pulled.unreadable] == [107]
+    assert [skipped.queue_offset for skipped in pulled.unreadable] == [107]
     assert next_offset(pulled, 105, 110) == 109
 
 
@@ -80,11 +80,11 @@ def test_after_a_message_of_unknown_size_the_next_offset_is_pulled() -> None:
 def test_an_offset_that_cannot_be_trusted_neither_repeats_nor_loses_much(claimed: int) -> None:
     bad = with_size(store_message(claimed), 3)
 
-    behind = read_messages(store_message(6) + bad + store_message(8), ALL)
-    alone = read_messages(bad, ALL)
+    surrounded = read_messages(store_message(6) + bad + store_message(8), ALL)
+    unknown = read_messages(bad, ALL)
 
-    assert next_offset(behind, 6, 9) in (8, 9)
-    assert 6 < next_offset(alone, 6, 9) <= 9
+    assert next_offset(surrounded, 6, 9) in (8, 9)
+    assert 6 < next_offset(unknown, 6, 9) <= 9
 
 
 def test_bytes_without_an_offset_are_skipped_one_by_one() -> None:
@@ -102,12 +102,12 @@ def test_an_inner_batch_that_cannot_be_taken_apart_is_skipped_alone() -> None:
     pulled = read_messages(store_message(6) + bad + empty + store_message(9), ALL)
 
     assert offsets(pulled) == [6, 9]
-    assert [one.queue_offset for one in pulled.unreadable] == [7, 8]
+    assert [skipped.queue_offset for skipped in pulled.unreadable] == [7, 8]
     assert next_offset(pulled, 6, 10) == 10
 
 
 def batch(offset: int, count: int, claimed: str | None) -> bytes:
-    """An inner batch; ``claimed`` is what its property says of its number."""
+    """An inner batch; ``claimed`` is the number of messages in its property."""
     body = encode_batch([BatchMessage(body=b"%d" % number) for number in range(count)])
     properties = None if claimed is None else {"INNER_NUM": claimed}
     return encode_stored_message(
@@ -128,7 +128,7 @@ def test_an_inner_batch_with_more_messages_than_counted_is_skipped(claimed: str 
     pulled = read_messages(store_message(5) + batch(6, 3, claimed) + store_message(9), ALL, end=10)
 
     assert offsets(pulled) == [5, 9]
-    assert [one.queue_offset for one in pulled.unreadable] == [6]
+    assert [skipped.queue_offset for skipped in pulled.unreadable] == [6]
 
 
 @pytest.mark.parametrize("following", [b"", store_message(7)], ids=["alone", "before another"])
@@ -138,7 +138,7 @@ def test_an_inner_batch_that_exceeds_its_places_is_skipped(following: bytes) -> 
     pulled = read_messages(batch(6, 3, "3") + following, ALL, end=end)
 
     assert offsets(pulled) == ([7] if following else [])
-    assert [one.queue_offset for one in pulled.unreadable] == [6]
+    assert [skipped.queue_offset for skipped in pulled.unreadable] == [6]
 
 
 def test_an_inner_batch_before_a_limit_has_the_places_up_to_it() -> None:
@@ -163,7 +163,7 @@ def test_places_of_an_inner_batch_ignore_messages_of_other_queues() -> None:
 
     inner, broken = unwrap_inner_batches([outer, replace(message(7), queue_id=4)])
 
-    assert ([one.queue_offset for one in inner], broken) == ([6, 7, 8, 7], ())
+    assert ([message.queue_offset for message in inner], broken) == ([6, 7, 8, 7], ())
 
 
 def test_messages_from_inner_batches_of_a_response_are_bounded() -> None:
@@ -173,7 +173,7 @@ def test_messages_from_inner_batches_of_a_response_are_bounded() -> None:
     inner, broken = unwrap_inner_batches(outers)
 
     assert len(inner) == 60_000
-    assert [one.queue_offset for one in broken] == [60_000]
+    assert [skipped.queue_offset for skipped in broken] == [60_000]
 
 
 def test_messages_of_other_tags_are_not_missed() -> None:
@@ -185,9 +185,7 @@ def test_messages_of_other_tags_are_not_missed() -> None:
     assert len(read_messages(store_message(6) + POISON, None).unreadable) == 1
 
 
-def test_a_skipped_message_is_a_warning_with_place_and_reason(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_skipped_message_is_logged_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
     report = ReadReport("group")
     pulled = read_messages(store_message(6) + POISON + store_message(8)[:20], ALL)
 
@@ -200,9 +198,7 @@ def test_a_skipped_message_is_a_warning_with_place_and_reason(
     assert report.unreadable == 2
 
 
-def test_an_answer_beyond_its_limit_is_one_warning_for_each_queue(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_response_beyond_its_limit_is_one_warning(caplog: pytest.LogCaptureFixture) -> None:
     report = ReadReport("group")
     pulled = read_messages(pack_message(0, 1000) * 2, ALL, limits=build_limits(1000, 1500))
     assert pulled.stopped_by is not None
@@ -210,8 +206,8 @@ def test_an_answer_beyond_its_limit_is_one_warning_for_each_queue(
     for place in ("queue 1", "queue 1", "queue 2"):
         report.report_limit(place, pulled.stopped_by, 1, "the consumer pulls on from offset 1")
 
-    warnings = [one for one in caplog.records if one.levelno == logging.WARNING]
-    assert [one.getMessage().partition(" exceeds")[0] for one in warnings] == [
+    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert [record.getMessage().partition(" exceeds")[0] for record in warnings] == [
         "group: a response of queue 1",
         "group: a response of queue 2",
     ]

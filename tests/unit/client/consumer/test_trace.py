@@ -1,4 +1,4 @@
-"""What a consumer records of the calls of its handler."""
+"""Trace records of the calls of handlers."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ QUEUE = MessageQueue(topic="orders", broker_name="b", queue_id=0)
 
 
 def message(number: int = 1, topic: str = "orders", **properties: str) -> StoredMessage:
-    held = {"UNIQ_KEY": f"ID{number}", "MSG_REGION": "R", **properties}
-    return StoredMessage(topic=topic, body=b"x", properties=held, reconsume_times=2)
+    all_properties = {"UNIQ_KEY": f"ID{number}", "MSG_REGION": "R", **properties}
+    return StoredMessage(topic=topic, body=b"x", properties=all_properties, reconsume_times=2)
 
 
-class Recorded:
-    """A trace whose records are kept, of group ``n%readers`` in namespace ``n``."""
+class Records:
+    """The trace records of group ``n%readers`` in namespace ``n``."""
 
     def __init__(self, call_timeout: float = 900.0, *, is_cloud: bool = False) -> None:
         self.kept: list[list[str]] = []
@@ -64,30 +64,33 @@ class Recorded:
         assert record.topic == "orders"
         self.kept.append(record.text[:-1].split("\x01"))
 
-    async def concurrent(
-        self, messages: Sequence[StoredMessage], outcome: object, ack_index: int | None = None
+    async def call(
+        self,
+        flavour: str,
+        outcome: object,
+        messages: Sequence[StoredMessage] = (),
+        ack_index: int | None = None,
     ) -> object:
-        async def listener(_: object, context: ConsumeConcurrentlyContext) -> Any:
-            context.ack_index = ack_index
-            return await _come_to(outcome)
+        """Call a handler that has an outcome, as a consumer does."""
 
-        context = ConsumeConcurrentlyContext(message_queue=QUEUE)
-        hooked = hook_listener(listener, self._hooks, self._client, "n%readers", count_successes)
+        async def listener(_: object, context: Any = None) -> Any:
+            await trio.lowlevel.checkpoint()
+            if ack_index is not None:
+                context.ack_index = ack_index
+            if isinstance(outcome, Exception):
+                raise outcome
+            return outcome
+
+        messages = messages or [message()]
+        if flavour == "pop":
+            return await self.hook_pop(listener)(messages[0])
+        context: Any = ConsumeOrderlyContext(message_queue=QUEUE)
+        count: Any = count_orderly
+        if flavour == "concurrent":
+            context = ConsumeConcurrentlyContext(message_queue=QUEUE)
+            count = count_successes
+        hooked = hook_listener(listener, self._hooks, self._client, "n%readers", count)
         return await hooked(messages, context)
-
-    async def orderly(self, outcome: object) -> object:
-        async def listener(*_: object) -> Any:
-            return await _come_to(outcome)
-
-        context = ConsumeOrderlyContext(message_queue=QUEUE)
-        hooked = hook_listener(listener, self._hooks, self._client, "n%readers", count_orderly)
-        return await hooked([message()], context)
-
-    async def pop(self, outcome: object) -> object:
-        async def listener(_: object) -> Any:
-            return await _come_to(outcome)
-
-        return await self.hook_pop(listener)(message())
 
     def hook_pop(self, listener: Any) -> Any:
         return hook_pop(listener, self._hooks, self._client, "n%readers", lambda _: "b")
@@ -95,24 +98,21 @@ class Recorded:
     @property
     def results(self) -> list[tuple[str, str]]:
         """Success and outcome of each record of after."""
-        return [(one[4], one[6]) for one in self.kept if one[0] == "SubAfter"]
+        return [(record[4], record[6]) for record in self.kept if record[0] == "SubAfter"]
 
 
-async def _come_to(outcome: object) -> object:
-    await trio.lowlevel.checkpoint()
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome
+@pytest.fixture
+def records() -> Records:
+    return Records()
 
 
-async def test_a_call_has_a_record_of_before_and_of_after_for_each_message() -> None:
-    recorded = Recorded()
-    await recorded.concurrent([message(1, KEYS="k1 k2"), message(2)], None)
-    first, second, *after = recorded.kept
+async def test_each_message_has_a_record_before_and_after_its_handler(records: Records) -> None:
+    await records.call("concurrent", None, [message(1, KEYS="k1 k2"), message(2)])
+    first, second, *ends = records.kept
 
     assert first == ["SubBefore", first[1], "R", "readers", first[4], "ID1", "2", "k1 k2"]
     assert second == ["SubBefore", first[1], "R", "readers", first[4], "ID2", "2", "null"]
-    for record, msg_id, keys in zip(after, ("ID1", "ID2"), ("k1 k2", "null"), strict=True):
+    for record, msg_id, keys in zip(ends, ("ID1", "ID2"), ("k1 k2", "null"), strict=True):
         assert record[:3] == ["SubAfter", first[4], msg_id]
         assert record[4:7] == ["true", keys, "0"]
         assert int(record[7]) >= int(first[1])
@@ -125,7 +125,7 @@ CONCURRENTLY, ORDERLY = ConsumeConcurrentlyStatus, ConsumeOrderlyStatus
 
 
 @pytest.mark.parametrize(
-    ("kind", "outcome", "ack_index", "results"),
+    ("flavour", "outcome", "ack_index", "results"),
     [
         ("concurrent", CONCURRENTLY.CONSUME_SUCCESS, None, [SUCCESS] * 3),
         ("concurrent", CONCURRENTLY.RECONSUME_LATER, None, [LATER] * 3),
@@ -145,48 +145,45 @@ CONCURRENTLY, ORDERLY = ConsumeConcurrentlyStatus, ConsumeOrderlyStatus
         ("pop", FAILURE, None, [("false", "2")]),
     ],
 )
-async def test_a_record_of_after_tells_what_came_of_a_message(
-    kind: str, outcome: object, ack_index: int | None, results: list[tuple[str, str]]
+async def test_the_record_after_a_handler_has_its_outcome(
+    records: Records,
+    flavour: str,
+    outcome: object,
+    ack_index: int | None,
+    results: list[tuple[str, str]],
 ) -> None:
-    recorded = Recorded()
-
-    async def handle() -> object:
-        if kind == "concurrent":
-            return await recorded.concurrent(list(map(message, range(3))), outcome, ack_index)
-        return await (recorded.orderly if kind == "orderly" else recorded.pop)(outcome)
-
+    messages = list(map(message, range(len(results))))
+    handling = records.call(flavour, outcome, messages, ack_index)
     if outcome is FAILURE:
         with pytest.raises(ValueError, match="on purpose"):
-            await handle()
+            await handling
     else:
-        assert await handle() is outcome
-    assert recorded.results == results
+        assert await handling is outcome
+    assert records.results == results
 
 
-async def test_in_a_managed_cloud_the_record_of_after_ends_with_the_outcome() -> None:
-    recorded = Recorded(is_cloud=True)
-    await recorded.pop(None)
-    assert recorded.kept[1][6:] == ["0", ""]
+async def test_in_a_managed_cloud_the_record_ends_with_the_outcome() -> None:
+    records = Records(is_cloud=True)
+    await records.call("pop", None)
+    assert records.kept[1][6:] == ["0", ""]
 
 
-async def test_a_call_that_took_too_long_says_so_unless_it_raised() -> None:
-    recorded = Recorded(call_timeout=0.0)
-    await recorded.concurrent([message()], None)
-    await recorded.concurrent([message()], ConsumeConcurrentlyStatus.RECONSUME_LATER)
+async def test_a_slow_call_is_recorded_as_a_timeout_unless_it_raises() -> None:
+    records = Records(call_timeout=0.0)
+    await records.call("concurrent", None)
+    await records.call("concurrent", ConsumeConcurrentlyStatus.RECONSUME_LATER)
     with pytest.raises(ValueError, match="on purpose"):
-        await recorded.pop(FAILURE)
-    assert recorded.results == [("true", "1"), ("false", "1"), ("false", "2")]
+        await records.call("pop", FAILURE)
+    assert records.results == [("true", "1"), ("false", "1"), ("false", "2")]
 
 
-async def test_a_call_that_is_cancelled_has_no_record_of_after() -> None:
-    recorded = Recorded()
-
+async def test_a_cancelled_call_has_no_record_after_it(records: Records) -> None:
     async def listener(*_: object) -> None:
         await trio.sleep_forever()
 
     with trio.move_on_after(0):
-        await recorded.hook_pop(listener)(message())
-    assert [one[0] for one in recorded.kept] == ["SubBefore"]
+        await records.hook_pop(listener)(message())
+    assert [record[0] for record in records.kept] == ["SubBefore"]
 
 
 @pytest.mark.parametrize(
@@ -199,39 +196,35 @@ async def test_a_call_that_is_cancelled_has_no_record_of_after() -> None:
     ],
     ids=["switched off", "a record itself", "no region", "no properties"],
 )
-async def test_what_is_not_recorded(unwanted: StoredMessage) -> None:
-    recorded = Recorded()
-    await recorded.concurrent([unwanted], None)
-    assert recorded.kept == []
+async def test_messages_that_are_not_recorded(records: Records, unwanted: StoredMessage) -> None:
+    await records.call("concurrent", None, [unwanted])
+    assert records.kept == []
 
 
-async def test_a_batch_has_records_of_those_messages_whose_broker_wants_them() -> None:
-    recorded = Recorded()
-    await recorded.concurrent([message(1, TRACE_ON="false"), message(2, TRACE_ON="true")], None)
-    assert [(one[0], one[-3 if one[0] == "SubBefore" else 2]) for one in recorded.kept] == [
-        ("SubBefore", "ID2"),
-        ("SubAfter", "ID2"),
-    ]
+async def test_a_batch_has_records_of_its_traced_messages(records: Records) -> None:
+    messages = [message(1, TRACE_ON="false"), message(2, TRACE_ON="true")]
+    await records.call("concurrent", None, messages)
+    assert [
+        (record[0], record[-3 if record[0] == "SubBefore" else 2]) for record in records.kept
+    ] == [("SubBefore", "ID2"), ("SubAfter", "ID2")]
 
 
 # ---------------------------------------------------------------------- consumers
 
 
-def sends(network: MemoryNetwork) -> list[str]:
-    """The bodies of all trace messages that were sent, and by which groups."""
-    requests = [one for one in network.peer(BROKER).requests if one.code == Code.SEND_MESSAGE_V2]
-    for one in requests:
-        fields = one.ext_fields or {}
-        assert fields["b"] == TRACE_TOPIC
-        assert fields["a"] == "_INNER_TRACE_PRODUCER-g-CONSUME"
-    return [(one.body or b"").decode() for one in requests]
+def read_records(network: MemoryNetwork) -> list[list[str]]:
+    """The records in all trace messages, which one group sends to one topic."""
+    records: list[list[str]] = []
+    for request in network.peer(BROKER).requests:
+        if request.code == Code.SEND_MESSAGE_V2:
+            fields = request.ext_fields or {}
+            assert (fields["a"], fields["b"]) == ("_INNER_TRACE_PRODUCER-g-CONSUME", TRACE_TOPIC)
+            texts = (request.body or b"").decode().split("\x02")[:-1]
+            records += [text.split("\x01") for text in texts]
+    return records
 
 
-def kinds(network: MemoryNetwork) -> list[str]:
-    return [one.split("\x01")[0] for body in sends(network) for one in body.split("\x02") if one]
-
-
-def bring(network: MemoryNetwork, count: int = 1) -> None:
+def bring_traced_messages(network: MemoryNetwork, count: int = 1) -> None:
     """Let the first pull or pop bring messages, and the broker store records."""
     bring_messages(network, make_messages(count, MSG_REGION="R"))
     stored = SendMessageResponseHeader(msg_id="0" * 32, queue_id=0, queue_offset=1)
@@ -253,49 +246,43 @@ OPENERS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("flavour", OPENERS)
-async def test_records_that_wait_are_sent_when_the_consumer_closes(
-    flavour: str, autojump_clock: object
-) -> None:
+async def test_waiting_records_are_sent_at_the_end(autojump_clock: object, flavour: str) -> None:
     async with world() as (network, client):
-        bring(network)
+        bring_traced_messages(network)
         async with OPENERS[flavour](client, ignore):
             await trio.sleep(1)
-            assert sends(network) == []
-        assert kinds(network) == ["SubBefore", "SubAfter"]
+            assert read_records(network) == []
+        assert [record[0] for record in read_records(network)] == ["SubBefore", "SubAfter"]
 
 
-async def test_what_a_poll_returns_is_recorded_as_consumed(autojump_clock: object) -> None:
+async def test_polled_messages_are_recorded_as_consumed(autojump_clock: object) -> None:
     config = LitePullConsumerConfig(enable_trace=True)
     async with world() as (network, client):
-        bring(network)
+        bring_traced_messages(network)
         async with open_lite_pull_consumer(client, "g", config=config) as consumer:
             consumer.assign([QUEUE])
             polled = await consumer.poll()
             assert polled is not None
-    before, after = sends(network)[0].split("\x02")[:-1]
-    assert before.split("\x01")[2:4] == ["R", "g"]
-    message_id, _cost, *outcome = after.split("\x01")[2:7]
+    first, second = read_records(network)
+    assert first[2:4] == ["R", "g"]
+    message_id, _cost, *outcome = second[2:7]
     assert (message_id, outcome) == ("ID0", ["true", "null", "0"])
 
 
 async def test_messages_of_an_iterator_are_recorded_too(autojump_clock: object) -> None:
     async with world() as (network, client):
-        bring(network, 2)
+        bring_traced_messages(network, 2)
         async with open_push_consumer(client, "g", {"orders": "*"}, config=PUSH) as consumer:
             async for delivery in consumer:
                 if delivery.message.queue_offset == 1:
                     delivery.reconsume_later()
                     break
             await trio.testing.wait_all_tasks_blocked()
-    after = [
-        one.split("\x01") for body in sends(network) for one in body.split("\x02") if "After" in one
-    ]
-    assert {(one[2], one[4]) for one in after} == {("ID0", "true"), ("ID1", "false")}
+    ends = [record for record in read_records(network) if record[0] == "SubAfter"]
+    assert {(end[2], end[4]) for end in ends} == {("ID0", "true"), ("ID1", "false")}
 
 
-async def test_a_trace_topic_that_does_not_answer_keeps_no_handler_waiting(
-    autojump_clock: object,
-) -> None:
+async def test_a_silent_trace_topic_delays_no_handler(autojump_clock: object) -> None:
     handled: list[object] = []
 
     async def handler(messages: Sequence[StoredMessage], _: object) -> None:
@@ -303,7 +290,7 @@ async def test_a_trace_topic_that_does_not_answer_keeps_no_handler_waiting(
         handled.extend(messages)
 
     async with world() as (network, client):
-        bring(network, 200)
+        bring_traced_messages(network, 200)
         network.peer(BROKER).on(Code.SEND_MESSAGE_V2, None)
         started = trio.current_time()
         async with OPENERS["concurrent"](client, handler):
@@ -315,10 +302,10 @@ async def test_a_trace_topic_that_does_not_answer_keeps_no_handler_waiting(
 
 async def test_without_the_setting_nothing_is_recorded(autojump_clock: object) -> None:
     async with world() as (network, client):
-        bring(network)
+        bring_traced_messages(network)
         async with open_push_consumer(client, "g", {"orders": "*"}, ignore):
             await trio.sleep(10)
-    assert sends(network) == []
+    assert read_records(network) == []
 
 
 async def test_an_operator_s_direct_consumption_is_not_recorded(autojump_clock: object) -> None:
@@ -326,4 +313,4 @@ async def test_an_operator_s_direct_consumption_is_not_recorded(autojump_clock: 
         for flavour, opener in OPENERS.items():
             async with opener(client, ignore) as consumer:
                 await consumer.consume_directly(message(), "b")
-            assert sends(network) == [], flavour
+            assert read_records(network) == [], flavour

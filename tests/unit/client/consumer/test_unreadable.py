@@ -42,7 +42,7 @@ LARGEST = 8 << 20
 """Bytes of the largest body that a consumer reads by default."""
 
 UNREADABLE: list[dict[str, Any]] = [
-    *({"sys_flag": COMPRESSED | kind << 8} for kind in (0, *CompressionType, 7)),
+    *({"sys_flag": COMPRESSED | compression << 8} for compression in (0, *CompressionType, 7)),
     {"sys_flag": COMPRESSED, "body": zlib.compress(bytes(LARGEST + 1))},
     {"sys_flag": COMPRESSED, "reconsume_times": -(2**31)},
     {"sys_flag": COMPRESSED, "reconsume_times": 2**31 - 1},
@@ -71,9 +71,7 @@ ODD: list[dict[str, Any]] = [
 def serve(network: MemoryNetwork, contents: Sequence[dict[str, Any]]) -> None:
     """Let the only queue of the topic have these messages, of which four come at once."""
     message = StoredMessage(topic="orders", body=b"garbage", properties={"UNIQ_KEY": "ID"})
-    messages = [
-        replace(message, queue_offset=offset, **content) for offset, content in enumerate(contents)
-    ]
+    messages = [replace(message, queue_offset=n, **content) for n, content in enumerate(contents)]
     popped = iter(range(0, len(messages), 4))
 
     async def answer(request: RemotingCommand) -> RemotingCommand:
@@ -82,13 +80,13 @@ def serve(network: MemoryNetwork, contents: Sequence[dict[str, Any]]) -> None:
         if fields["topic"] != "orders":
             await trio.sleep_forever()
         first = next(popped, len(messages)) if is_pop else int(fields["queueOffset"])
-        found = messages[first : first + 4]
-        if not found:
+        batch = messages[first : first + 4]
+        if not batch:
             await trio.sleep(1)
         if is_pop:
             nothing = reply(code=ResponseCode.POLLING_TIMEOUT)
-            return pop_response(*found) if found else nothing
-        return pull_response(*found, begin=first + len(found), end=len(messages))
+            return pop_response(*batch) if batch else nothing
+        return pull_response(*batch, begin=first + len(batch), end=len(messages))
 
     network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, route(queues=1))
     for code in PULLS:
@@ -106,20 +104,24 @@ async def consume(
             await trio.sleep(8)
             count = consumer.unreadable_messages
         codes = (Code.UPDATE_CONSUMER_OFFSET, Code.CHANGE_MESSAGE_INVISIBLETIME)
-        asked = [one.ext_fields or {} for one in network.peer(BROKER).requests if one.code in codes]
+        requests = [
+            request.ext_fields or {}
+            for request in network.peer(BROKER).requests
+            if request.code in codes
+        ]
     warnings = [line for line in list_logged(caplog) if "is unreadable" in line]
     assert count == len(warnings)
     if flavour != "pop":
-        assert asked[-1]["commitOffset"] == str(len(contents))
+        assert requests[-1]["commitOffset"] == str(len(contents))
     elif len(contents) < 10:
-        assert len(asked) == count
+        assert len(requests) == count
     return bodies, warnings
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
 @pytest.mark.parametrize("layout", ["x12", "1x2", "12x", "x", "xxxx1", "123x4", "1234x"])
 async def test_an_unreadable_message_is_skipped_in_any_place(
-    layout: str, flavour: str, autojump_clock: object, caplog: pytest.LogCaptureFixture
+    autojump_clock: object, layout: str, flavour: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     contents = [
         {"sys_flag": COMPRESSED} if letter == "x" else {"body": letter.encode()}
@@ -136,33 +138,33 @@ async def test_an_unreadable_message_is_skipped_in_any_place(
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
-async def test_messages_around_strange_ones_arrive(
-    flavour: str, autojump_clock: object, caplog: pytest.LogCaptureFixture
+async def test_messages_between_unusual_ones_arrive(
+    autojump_clock: object, flavour: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    strange = [*UNREADABLE, *ODD]
+    unusual = [*UNREADABLE, *ODD]
     contents = [
         content
-        for number, one in enumerate(strange)
-        for content in (one, {"body": b"good-%d" % number})
+        for number, unusual_content in enumerate(unusual)
+        for content in (unusual_content, {"body": b"good-%d" % number})
     ]
     bodies, warnings = await consume(flavour, contents, caplog)
 
-    assert {b"good-%d" % number for number in range(len(strange))} <= set(bodies)
+    assert {b"good-%d" % number for number in range(len(unusual))} <= set(bodies)
     assert bodies.count(b"garbage") == len(ODD)
     assert len(warnings) == len(UNREADABLE)
     assert all(line.isprintable() and len(line) < 1000 for line in warnings)
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
-@pytest.mark.parametrize(("kind", "module"), [(1, "lz4.frame"), (2, "zstandard")])
+@pytest.mark.parametrize(("compression", "module"), [(1, "lz4.frame"), (2, "zstandard")])
 async def test_a_consumer_ends_without_its_package_and_names_the_extra(
-    kind: int,
+    autojump_clock: object,
+    compression: int,
     module: str,
     flavour: str,
-    autojump_clock: object,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingPackageError, match=r"rocketwire\[compression\]"):
-        await consume(flavour, [{"sys_flag": COMPRESSED | kind << 8}], caplog)
+        await consume(flavour, [{"sys_flag": COMPRESSED | compression << 8}], caplog)

@@ -1,4 +1,4 @@
-"""What brokers ask of a client reaches the member that it concerns."""
+"""Requests of brokers reach the member of their group."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def test_one_way_requests_reach_the_member_of_the_group() -> None:
     reset = b'{"offsetTable":{{"brokerName":"b","queueId":1,"topic":"T"}:5}}'
     async with world() as opened:
         await join(opened, producer, consumer)
-        for one in (
+        for request in (
             command(Code.CHECK_TRANSACTION_STATE, HALF, msgId="m", tranStateTableOffset="1"),
             command(Code.CHECK_TRANSACTION_STATE, stranger, msgId="m"),
             command(Code.NOTIFY_CONSUMER_IDS_CHANGED, consumerGroup="g"),
@@ -55,7 +55,7 @@ async def test_one_way_requests_reach_the_member_of_the_group() -> None:
             command(Code.RESET_CONSUMER_CLIENT_OFFSET, reset, topic="T", group="g"),
             command(Code.RESET_CONSUMER_CLIENT_OFFSET, reset, topic="T", group="other"),
         ):
-            await opened.master.send_oneway(one)
+            await opened.master.send_oneway(request)
         await trio.testing.wait_all_tasks_blocked()
 
     assert producer.heard == [(MASTER, "m", "T")]
@@ -75,9 +75,9 @@ async def test_questions_about_a_consumer_are_answered() -> None:
     assert decode_body(GetConsumerStatusBody, status.body) == GetConsumerStatusBody(
         message_queue_table={QUEUE: 7}
     )
-    told = decode_body(ConsumerRunningInfo, info.body)
-    assert told is not None
-    assert told.properties == {
+    running_info = decode_body(ConsumerRunningInfo, info.body)
+    assert running_info is not None
+    assert running_info.properties == {
         "PROP_NAMESERVER_ADDR": "10.0.0.1:9876;",
         "PROP_CLIENT_VERSION": "V5_5_0",
         "PROP_CONSUME_TYPE": "CONSUME_PASSIVELY",
@@ -87,14 +87,14 @@ async def test_questions_about_a_consumer_are_answered() -> None:
     assert result.remark == "T of b"
 
 
-async def test_a_group_that_is_not_here_is_an_error_and_has_no_offsets() -> None:
+async def test_an_unknown_group_is_an_error_and_has_no_offsets() -> None:
     async with world() as opened:
         await join(opened, Producer(), Consumer())
-        for asked in (
+        for request in (
             command(Code.GET_CONSUMER_RUNNING_INFO, consumerGroup="x"),
             command(Code.CONSUME_MESSAGE_DIRECTLY, HALF, consumerGroup="x"),
         ):
-            answer = await opened.master.request(asked)
+            answer = await opened.master.request(request)
             assert (answer.code, answer.remark) == (1, "this client has no consumer of group x")
         status = command(Code.GET_CONSUMER_STATUS_FROM_CLIENT, topic="T", group="x")
         answer = await opened.master.request(status)
@@ -103,13 +103,13 @@ async def test_a_group_that_is_not_here_is_an_error_and_has_no_offsets() -> None
     assert decode_body(GetConsumerStatusBody, answer.body) == GetConsumerStatusBody()
 
 
-async def test_a_reply_is_acknowledged_whoever_waits_for_it() -> None:
+async def test_every_reply_is_acknowledged() -> None:
     producer = Producer(replies=(b"mine",))
     async with world() as opened:
         await join(opened, producer, Consumer())
         for body in (b"mine", b"nobody's"):
-            asked = RemotingCommand(code=326, ext_fields=encode_header(REPLY), body=body)
-            assert (await opened.master.request(asked)).code == 0
+            request = RemotingCommand(code=326, ext_fields=encode_header(REPLY), body=body)
+            assert (await opened.master.request(request)).code == 0
 
     assert producer.heard == [("T", b"mine"), ("T", b"nobody's")]
 

@@ -1,4 +1,4 @@
-"""Heartbeats: what is told, and when the short form will do."""
+"""Heartbeats in their full and their short form."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def test_a_fingerprint_follows_the_subscriptions_alone() -> None:
         else None
     )
     assert later is not None
-    other = replace(GROUP, subscription_data_set=(replace(later, sub_string="a"),))
+    changed_group = replace(GROUP, subscription_data_set=(replace(later, sub_string="a"),))
 
     assert compute_fingerprint(DATA) != 0
     assert compute_fingerprint(DATA) == compute_fingerprint(
         build_heartbeat("another", ["p"], [replace(GROUP, subscription_data_set=(later,))])
     )
     assert compute_fingerprint(DATA) != compute_fingerprint(
-        build_heartbeat("client", ["p"], [other])
+        build_heartbeat("client", ["p"], [changed_group])
     )
 
 
-def test_the_short_form_goes_to_brokers_that_know_it_and_were_told() -> None:
+def test_the_short_form_follows_an_acknowledged_full_heartbeat() -> None:
     memory = HeartbeatHistory()
     first = memory.prepare("b", DATA)
     memory.record_response("b", first, YES)
@@ -50,11 +50,11 @@ def test_the_short_form_goes_to_brokers_that_know_it_and_were_told() -> None:
     assert second.consumer_data_set == (replace(GROUP, subscription_data_set=()),)
 
 
-def test_everything_is_told_again_after_a_change_on_either_side() -> None:
+def test_a_change_on_either_side_needs_a_full_heartbeat() -> None:
     memory = HeartbeatHistory()
     memory.record_response("b", memory.prepare("b", DATA), YES)
-    more = build_heartbeat("client", ["p", "q"], [GROUP])
-    assert not memory.prepare("b", more).is_without_sub
+    longer = build_heartbeat("client", ["p", "q"], [GROUP])
+    assert not memory.prepare("b", longer).is_without_sub
 
     memory.record_response("b", memory.prepare("b", DATA), {"IS_SUB_CHANGE": "true"})
     assert not memory.prepare("b", DATA).is_without_sub

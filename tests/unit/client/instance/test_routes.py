@@ -15,14 +15,14 @@ QUEUES = (QueueData(broker_name="a", perm=6), QueueData(broker_name="b", perm=6)
 ROUTE = TopicRouteData(broker_datas=(A, B), queue_datas=QUEUES)
 
 
-def routes(route: TopicRouteData = ROUTE) -> Routes:
-    made = Routes()
-    assert made.put("T", route)
-    return made
+def fill_routes(route: TopicRouteData = ROUTE) -> Routes:
+    filled = Routes()
+    assert filled.put("T", route)
+    return filled
 
 
 @pytest.mark.parametrize(
-    "other",
+    "changed",
     [
         replace(ROUTE, broker_datas=(A,)),
         replace(ROUTE, broker_datas=(replace(A, broker_addrs={0: "x"}), B)),
@@ -31,74 +31,74 @@ def routes(route: TopicRouteData = ROUTE) -> Routes:
         replace(ROUTE, topic_queue_mapping_by_broker={"a": TopicQueueMappingInfo(epoch=1)}),
     ],
 )
-def test_what_clients_use_is_a_change(other: TopicRouteData) -> None:
-    assert has_changed(ROUTE, other)
-    assert routes().put("T", other)
+def test_changes_of_used_fields_are_detected(changed: TopicRouteData) -> None:
+    assert has_changed(ROUTE, changed)
+    assert fill_routes().put("T", changed)
 
 
 def test_another_order_is_no_change() -> None:
     turned = replace(ROUTE, broker_datas=(B, A), queue_datas=QUEUES[::-1])
 
     assert not has_changed(ROUTE, turned)
-    assert not routes().put("T", turned)
+    assert not fill_routes().put("T", turned)
 
 
 def test_a_changed_route_replaces_the_addresses_of_its_brokers() -> None:
-    known = routes()
-    known.put("T", replace(ROUTE, broker_datas=(replace(A, broker_addrs={0: "new"}), B)))
+    table = fill_routes()
+    table.put("T", replace(ROUTE, broker_datas=(replace(A, broker_addrs={0: "new"}), B)))
 
-    assert known.brokers == {"a": {0: "new"}, "b": {2: "b2"}}
-    assert known.topics == ("T",)
-
-
-def test_a_master_is_written_to_and_nobody_else() -> None:
-    assert routes().master("a") == "a0"
-    assert routes().master("b") is None
-    assert routes().master("x") is None
+    assert table.brokers == {"a": {0: "new"}, "b": {2: "b2"}}
+    assert table.topics == ("T",)
 
 
-def test_a_replica_is_the_wanted_one_or_the_next_or_any() -> None:
-    known = routes()
+def test_only_a_master_can_be_written_to() -> None:
+    assert fill_routes().master("a") == "a0"
+    assert fill_routes().master("b") is None
+    assert fill_routes().master("x") is None
 
-    assert known.replica("a", 1) == BrokerAddress("a1", 1)
-    assert known.replica("b", 1) == BrokerAddress("b2", 2)
-    assert known.replica("b", 7) == BrokerAddress("b2", 2)
-    assert known.replica("b", 7, only_this=True) is None
-    assert known.replica("b", 0, only_this=True) is None
-    assert known.replica("x") is None
+
+def test_a_replica_is_the_requested_one_or_another() -> None:
+    table = fill_routes()
+
+    assert table.replica("a", 1) == BrokerAddress("a1", 1)
+    assert table.replica("b", 1) == BrokerAddress("b2", 2)
+    assert table.replica("b", 7) == BrokerAddress("b2", 2)
+    assert table.replica("b", 7, only_this=True) is None
+    assert table.replica("b", 0, only_this=True) is None
+    assert table.replica("x") is None
     assert not BrokerAddress("a0", 0).is_slave
     assert BrokerAddress("a1", 1).is_slave
 
 
 def test_any_broker_of_a_topic_is_its_master_if_it_has_one() -> None:
-    known = routes()
+    table = fill_routes()
 
-    assert {known.pick_broker("T", chance) for chance in range(4)} == {"a0", "b2"}
-    assert known.pick_broker("x", 0) is None
-    assert routes(TopicRouteData()).pick_broker("T", 0) is None
-
-
-def test_the_other_brokers_of_a_topic_are_told_for_who_was_not_answered() -> None:
-    assert routes().masters_of_topic("T") == ("a0", "b2")
-    assert routes().masters_of_topic("T", but="a0") == ("b2",)
-    assert routes().masters_of_topic("x") == ()
+    assert {table.pick_broker("T", chance) for chance in range(4)} == {"a0", "b2"}
+    assert table.pick_broker("x", 0) is None
+    assert fill_routes(TopicRouteData()).pick_broker("T", 0) is None
 
 
-def test_everybody_or_masters_alone_are_listed() -> None:
-    assert routes().all_addresses() == (("a", "a0"), ("a", "a1"), ("b", "b2"))
-    assert routes().all_addresses(slaves=False) == (("a", "a0"),)
-    assert routes().broker_name("b2") == "b"
-    assert routes().broker_name("x") is None
+def test_masters_of_a_topic_can_exclude_one_address() -> None:
+    assert fill_routes().masters_of_topic("T") == ("a0", "b2")
+    assert fill_routes().masters_of_topic("T", but="a0") == ("b2",)
+    assert fill_routes().masters_of_topic("x") == ()
 
 
-def test_addresses_to_which_no_route_leads_are_dropped() -> None:
-    known = routes()
-    known.put("U", TopicRouteData(broker_datas=(replace(A, broker_addrs={0: "a0"}),)))
-    assert known.drop_unreachable() == ()
-    known.put("T", TopicRouteData(broker_datas=()))
+def test_all_addresses_or_those_of_masters_are_listed() -> None:
+    assert fill_routes().all_addresses() == (("a", "a0"), ("a", "a1"), ("b", "b2"))
+    assert fill_routes().all_addresses(slaves=False) == (("a", "a0"),)
+    assert fill_routes().broker_name("b2") == "b"
+    assert fill_routes().broker_name("x") is None
 
-    assert known.drop_unreachable() == ("b2",)
-    assert known.brokers == {"a": {0: "a0"}}
-    known.forget("U")
-    assert known.drop_unreachable() == ("a0",)
-    assert known.brokers == {}
+
+def test_unreachable_addresses_are_dropped() -> None:
+    table = fill_routes()
+    table.put("U", TopicRouteData(broker_datas=(replace(A, broker_addrs={0: "a0"}),)))
+    assert table.drop_unreachable() == ()
+    table.put("T", TopicRouteData(broker_datas=()))
+
+    assert table.drop_unreachable() == ("b2",)
+    assert table.brokers == {"a": {0: "a0"}}
+    table.forget("U")
+    assert table.drop_unreachable() == ("a0",)
+    assert table.brokers == {}

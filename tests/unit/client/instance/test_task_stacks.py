@@ -1,4 +1,4 @@
-"""Where tasks are, told to operators."""
+"""The stacks of tasks and threads, for operators."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from rocketwire.client.instance.task_stacks import loops, task_stacks
 
 
 async def waits_for_nothing() -> None:
-    held = "nobody is told"
+    local = "nobody is told"
     await trio.sleep_forever()
-    assert held
+    assert local
 
 
-async def test_every_task_is_told_with_the_function_that_it_waits_in(
-    autojump_clock: object,
-) -> None:
+async def test_every_task_is_listed_with_its_current_function(autojump_clock: object) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(waits_for_nothing, name="a waiting one")
         await trio.testing.wait_all_tasks_blocked()
-        told = task_stacks()
+        text = task_stacks()
         nursery.cancel_scope.cancel()
 
-    lines = told.splitlines()
-    at = next(number for number, line in enumerate(lines) if line.startswith("a waiting one TID: "))
-    stack = lines[at + 1 : lines.index("", at)]
+    lines = text.splitlines()
+    start = next(
+        number for number, line in enumerate(lines) if line.startswith("a waiting one TID: ")
+    )
+    stack = lines[start + 1 : lines.index("", start)]
     assert "trio" in stack[0]
     assert stack[-1].startswith(f"    {__name__}.waits_for_nothing:")
-    assert "nobody is told" not in told
+    assert "nobody is told" not in text
 
 
 def wait_in_a_handler(started: threading.Event, end: threading.Event) -> None:

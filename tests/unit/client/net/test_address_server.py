@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import pytest
-import trio
 
 from rocketwire.client.net.address_server import (
     address_server_url,
@@ -15,6 +15,10 @@ from rocketwire.client.net.address_server import (
     parse_response,
 )
 from rocketwire.errors import ClientError
+from tests.unit.transport.loopback import closed_port, serve_tcp
+
+if TYPE_CHECKING:
+    import trio
 
 
 @pytest.mark.parametrize(
@@ -36,32 +40,28 @@ def test_only_the_first_line_of_an_answer_counts() -> None:
 
 
 @asynccontextmanager
-async def served(answer: bytes, heard: list[bytes]) -> AsyncGenerator[str]:
+async def serve_answer(answer: bytes, requests: list[bytes]) -> AsyncGenerator[str]:
     async def handle(stream: trio.SocketStream) -> None:
-        heard.append(bytes(await stream.receive_some()))
+        requests.append(bytes(await stream.receive_some()))
         await stream.send_all(answer)
         await stream.aclose()
 
-    async with trio.open_nursery() as nursery:
-        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-        nursery.start_soon(trio.serve_listeners, handle, listeners)
-        port = listeners[0].socket.getsockname()[1]
+    async with serve_tcp(handle) as port:
         yield f"http://127.0.0.1:{port}/rocketmq/nsaddr-u?nofix=1"
-        nursery.cancel_scope.cancel()
 
 
 async def test_name_servers_are_fetched() -> None:
-    heard: list[bytes] = []
+    requests: list[bytes] = []
     body = b"127.0.0.1:1;127.0.0.1:2\n"
     head = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
-    async with served(head + body, heard) as url:
+    async with serve_answer(head + body, requests) as url:
         assert await fetch_name_servers(url) == ("127.0.0.1:1", "127.0.0.1:2")
 
-    assert heard[0].startswith(b"GET /rocketmq/nsaddr-u?nofix=1 HTTP/1.1\r\n")
+    assert requests[0].startswith(b"GET /rocketmq/nsaddr-u?nofix=1 HTTP/1.1\r\n")
 
 
 @pytest.mark.parametrize(
-    ("answer", "says"),
+    ("answer", "text"),
     [
         (b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", "status 404"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnope", "not host:port"),
@@ -70,16 +70,14 @@ async def test_name_servers_are_fetched() -> None:
         (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 70_000, "larger than 65536 bytes"),
     ],
 )
-async def test_anything_else_is_an_error(answer: bytes, says: str) -> None:
-    async with served(answer, []) as url:
-        with pytest.raises(ClientError, match=says):
+async def test_anything_else_is_an_error(answer: bytes, text: str) -> None:
+    async with serve_answer(answer, []) as url:
+        with pytest.raises(ClientError, match=text):
             await fetch_name_servers(url)
 
 
-async def test_nobody_there_and_no_h11_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
-    port = listener.socket.getsockname()[1]
-    await listener.aclose()
+async def test_a_closed_port_and_a_missing_h11_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    port = await closed_port()
     with pytest.raises(ClientError, match=r"127\.0\.0\.1"):
         await fetch_name_servers(f"http://127.0.0.1:{port}/x")
     monkeypatch.setitem(sys.modules, "h11", None)

@@ -1,4 +1,4 @@
-"""``BrokerCalls`` in memory: what is sent, what is read, and which answers are errors."""
+"""``BrokerCalls`` in memory: requests, results and errors."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ async def test_offsets_may_be_committed_one_way() -> None:
         assert (await peer.asked(Code.UPDATE_CONSUMER_OFFSET)).is_oneway
 
 
-async def test_other_answers_are_errors_that_say_what_the_broker_said() -> None:
+async def test_an_error_code_is_an_error_with_code_and_remark() -> None:
     async with broker() as (brokers, peer):
         peer.on(Code.GET_MAX_OFFSET, reply(code=999, remark="no"))
         peer.on(Code.QUERY_CONSUMER_OFFSET, reply(code=16))

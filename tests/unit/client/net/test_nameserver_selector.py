@@ -6,54 +6,54 @@ from rocketwire.client.net.nameserver_selector import NameServerSelector, attemp
 
 
 def test_servers_are_tried_from_the_given_one_until_one_responds() -> None:
-    choice = NameServerSelector(["a", "b", "c"], start=4)
+    selector = NameServerSelector(["a", "b", "c"], start=4)
 
-    assert choice.peek_order() == ("b", "c", "a")
-    assert choice.next_order() == ("b", "c", "a")
-    assert choice.next_order() == ("c", "a", "b")
-
-
-def test_who_answered_is_asked_first_until_it_fails_and_then_last() -> None:
-    choice = NameServerSelector(["a", "b", "c"])
-    choice.mark_responded("b")
-
-    assert choice.next_order() == ("b", "c", "a")
-    assert choice.next_order() == ("b", "c", "a")
-    choice.mark_failed("b")
-    assert choice.current is None
-    assert choice.failed == {"b"}
-    assert choice.next_order()[-1] == "b"
-    choice.mark_reachable("b")
-    assert choice.failed == frozenset()
+    assert selector.peek_order() == ("b", "c", "a")
+    assert selector.next_order() == ("b", "c", "a")
+    assert selector.next_order() == ("c", "a", "b")
 
 
-def test_a_new_list_keeps_the_chosen_one_and_says_who_is_gone() -> None:
-    choice = NameServerSelector(["a", "b"])
-    choice.mark_responded("b")
-    choice.mark_failed("a")
+def test_the_last_responding_server_is_first_until_it_fails() -> None:
+    selector = NameServerSelector(["a", "b", "c"])
+    selector.mark_responded("b")
 
-    assert choice.replace([]) == ()
-    assert choice.replace(["b", "a"]) == ()
-    assert choice.addresses == ("a", "b")
-    assert choice.replace(["b", "c", "c"]) == ("a",)
-    assert choice.addresses == ("b", "c")
-    assert choice.current == "b"
-    assert choice.failed == frozenset()
-    assert choice.replace(["c"]) == ("b",)
-    assert choice.current is None
+    assert selector.next_order() == ("b", "c", "a")
+    assert selector.next_order() == ("b", "c", "a")
+    selector.mark_failed("b")
+    assert selector.current is None
+    assert selector.failed == {"b"}
+    assert selector.next_order()[-1] == "b"
+    selector.mark_reachable("b")
+    assert selector.failed == frozenset()
 
 
-def test_strangers_change_nothing() -> None:
-    choice = NameServerSelector(["a"])
-    choice.mark_failed("x")
-    choice.mark_responded("x")
+def test_a_new_list_keeps_the_chosen_server_and_returns_removed_ones() -> None:
+    selector = NameServerSelector(["a", "b"])
+    selector.mark_responded("b")
+    selector.mark_failed("a")
 
-    assert choice.current is None
-    assert choice.failed == frozenset()
+    assert selector.replace([]) == ()
+    assert selector.replace(["b", "a"]) == ()
+    assert selector.addresses == ("a", "b")
+    assert selector.replace(["b", "c", "c"]) == ("a",)
+    assert selector.addresses == ("b", "c")
+    assert selector.current == "b"
+    assert selector.failed == frozenset()
+    assert selector.replace(["c"]) == ("b",)
+    assert selector.current is None
+
+
+def test_unknown_servers_change_nothing() -> None:
+    selector = NameServerSelector(["a"])
+    selector.mark_failed("x")
+    selector.mark_responded("x")
+
+    assert selector.current is None
+    assert selector.failed == frozenset()
     assert NameServerSelector().next_order() == ()
 
 
-def test_the_last_server_may_take_all_the_time_that_is_left() -> None:
+def test_the_last_server_gets_all_remaining_time() -> None:
     assert attempt_timeout(3.0, 3) == 1.5
     assert attempt_timeout(1.5, 2) == 0.75
     assert attempt_timeout(0.75, 1) == 0.75

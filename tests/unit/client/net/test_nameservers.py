@@ -10,20 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
+from rocketwire import errors
 from rocketwire.client import ClientConfig, NameServers, open_pool
 from rocketwire.client.net.nameserver_api import NameServerCalls
 from rocketwire.client.net.nameservers import MAX_RECORDS
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import (
-    ClientError,
-    ConnectFailedError,
-    DecodeError,
-    NameServerError,
-    NoNameServerError,
-    RequestTimeoutError,
-    TopicRouteNotFoundError,
-)
 from rocketwire.messages import encode_body
 from rocketwire.messages.kvconfig import GetKVConfigResponseHeader, KVTable
 from rocketwire.messages.route import (
@@ -51,8 +43,7 @@ ROUTE = TopicRouteData(broker_datas=(BrokerData(broker_name="b", broker_addrs={0
 async def servers(
     *addresses: str, **settings: Any
 ) -> AsyncGenerator[tuple[NameServers, MemoryNetwork, ChannelPool]]:
-    given: dict[str, Any] = {"namesrv_addr": addresses, **settings}
-    config = ClientConfig(**given)
+    config = ClientConfig(**{"namesrv_addr": addresses, **settings})
     async with (
         open_network() as network,
         open_pool(config, environment={}, connect=network.connect) as pool,
@@ -62,7 +53,7 @@ async def servers(
         yield NameServers(pool, config, environment={}, chance=random.Random(1)), network, pool
 
 
-async def test_a_dead_server_costs_one_attempt_and_the_living_one_is_kept() -> None:
+async def test_a_dead_server_costs_one_attempt() -> None:
     for dead, alive in ((ONE, TWO), (TWO, ONE)):
         async with servers(ONE, TWO) as (names, network, _):
             network.peer(dead).is_up = False
@@ -73,7 +64,7 @@ async def test_a_dead_server_costs_one_attempt_and_the_living_one_is_kept() -> N
             assert len(network.peer(alive).requests) == 5
 
 
-async def test_a_server_that_dies_is_left_in_the_same_call() -> None:
+async def test_a_call_changes_the_server_when_it_dies() -> None:
     async with servers(ONE, TWO) as (names, network, _):
         await names.cluster_info()
         first = names.chosen or ""
@@ -93,24 +84,24 @@ async def test_a_silent_server_takes_half_of_the_time_at_most(autojump_clock: ob
         assert trio.current_time() - started == pytest.approx(2)
 
 
-async def test_where_nobody_answers_the_last_error_comes_out(autojump_clock: object) -> None:
+async def test_without_an_answering_server_the_last_error_is_raised(autojump_clock: object) -> None:
     async with servers(ONE, TWO) as (names, network, _):
         network.peer(ONE).on(Code.GET_BROKER_CLUSTER_INFO, None)
         network.peer(TWO).on(Code.GET_BROKER_CLUSTER_INFO, None)
-        with pytest.raises(RequestTimeoutError):
+        with pytest.raises(errors.RequestTimeoutError):
             await names.cluster_info()
         assert names.chosen is None
     async with servers() as (names, _, _):
         await names.refresh()
-        with pytest.raises(NoNameServerError):
+        with pytest.raises(errors.NoNameServerError):
             await names.cluster_info()
 
 
-async def test_an_answer_that_says_no_is_an_answer() -> None:
+async def test_an_error_code_of_a_name_server_is_raised() -> None:
     async with servers(ONE, TWO) as (names, network, _):
         for address in (ONE, TWO):
             network.peer(address).on(Code.PUT_KV_CONFIG, reply(code=1, remark="no"))
-        with pytest.raises(NameServerError) as caught:
+        with pytest.raises(errors.NameServerError) as caught:
             await names.put_kv("n", "k", "v")
 
     assert (caught.value.code, caught.value.remark, caught.value.request_code) == (1, "no", 100)
@@ -118,14 +109,14 @@ async def test_an_answer_that_says_no_is_an_answer() -> None:
     assert str(caught.value) == f"{names.chosen}: request PUT_KV_CONFIG (100): SYSTEM_ERROR (1) no"
 
 
-async def test_an_answer_that_cannot_be_read_is_an_error() -> None:
+async def test_an_unreadable_answer_is_an_error() -> None:
     async with servers(ONE) as (names, network, _):
         network.peer(ONE).on(Code.GET_BROKER_CLUSTER_INFO, reply(body=b"{"))
-        with pytest.raises(DecodeError):
+        with pytest.raises(errors.DecodeError):
             await names.cluster_info()
 
 
-async def test_those_that_failed_are_probed_and_come_back() -> None:
+async def test_failed_servers_are_probed_and_return() -> None:
     async with servers(ONE, TWO) as (names, network, pool):
         await names.cluster_info()
         first = names.chosen or ""
@@ -138,7 +129,7 @@ async def test_those_that_failed_are_probed_and_come_back() -> None:
         assert first in pool.addresses
 
 
-async def test_a_new_list_gives_up_the_channels_of_those_that_are_gone() -> None:
+async def test_a_new_list_closes_the_channels_of_removed_servers() -> None:
     async with servers(ONE, TWO) as (names, _, pool):
         await names.cluster_info()
         gone = names.chosen or ""
@@ -154,10 +145,10 @@ async def test_a_name_with_several_records_is_several_servers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def records(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
-        found = {"many": ["127.0.0.1", "127.0.0.2", "127.0.0.1"], "one": ["127.0.0.3"]}
-        if host not in found:
+        by_host = {"many": ["127.0.0.1", "127.0.0.2", "127.0.0.1"], "one": ["127.0.0.3"]}
+        if host not in by_host:
             raise OSError("no such name")
-        return [(0, 0, 0, "", (address, port)) for address in found[host]]
+        return [(0, 0, 0, "", (address, port)) for address in by_host[host]]
 
     async with servers("many:9", "one:9", "none:9") as (names, _, _):
         monkeypatch.setattr(trio.socket, "getaddrinfo", records)
@@ -184,7 +175,7 @@ async def test_dns_name_with_ever_new_records(monkeypatch: pytest.MonkeyPatch) -
         assert pool.hostnames == dict.fromkeys(names.addresses, "many")
 
 
-async def test_a_name_that_cannot_be_one_is_kept_and_not_looked_up() -> None:
+async def test_an_impossible_dns_name_is_kept_without_a_lookup() -> None:
     address = f"{'x' * 64}:9"
     async with servers(address) as (names, _, _):
         await names.refresh()
@@ -192,93 +183,71 @@ async def test_a_name_that_cannot_be_one_is_kept_and_not_looked_up() -> None:
         assert names.addresses == (address,)
 
 
-async def test_without_a_configured_server_the_address_server_is_asked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[str] = []
-    told: list[tuple[str, ...] | ClientError] = [ClientError("not now"), ("127.0.0.1:7",)]
+async def test_the_address_server_gives_name_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    urls: list[str] = []
+    responses: list[tuple[str, ...] | errors.ClientError] = [
+        errors.ClientError("not now"),
+        ("127.0.0.1:7",),
+    ]
 
     async def fetch(url: str) -> tuple[str, ...]:
-        asked.append(url)
-        answer = told.pop(0)
-        if isinstance(answer, ClientError):
+        urls.append(url)
+        answer = responses.pop(0)
+        if isinstance(answer, errors.ClientError):
             raise answer
         return answer
 
     monkeypatch.setattr("rocketwire.client.net.address_server.fetch_name_servers", fetch)
     settings = {"unit_name": "u", "address_server_domain": "addresses.example"}
     async with servers(namesrv_addr=None, **settings) as (names, _, _):
-        known: list[tuple[str, ...]] = []
+        addresses: list[tuple[str, ...]] = []
         for _ in range(2):
             await names.refresh()
-            known.append(names.addresses)
-    assert known == [(), ("127.0.0.1:7",)]
-    assert asked == ["http://addresses.example:8080/rocketmq/nsaddr-u?nofix=1"] * 2
+            addresses.append(names.addresses)
+    assert addresses == [(), ("127.0.0.1:7",)]
+    assert urls == ["http://addresses.example:8080/rocketmq/nsaddr-u?nofix=1"] * 2
 
 
-TOPICS, NOT_FOUND = TopicList(topic_list=("a",)), reply(code=ResponseCode.QUERY_NOT_FOUND)
+TOPICS = TopicList(topic_list=("a",))
+TOPICS_REPLY, NOT_FOUND = reply(body=TOPICS), reply(code=ResponseCode.QUERY_NOT_FOUND)
 GROUP = BrokerMemberGroup(broker_name="b", cluster="c")
+GROUP_REPLY = reply(body=GetBrokerMemberGroupResponseBody())
+WIPED = reply(WipeWritePermOfBrokerResponseHeader(wipe_topic_count=3))
+ADDED = reply(AddWritePermOfBrokerResponseHeader(add_topic_count=2))
+TABLE = reply(body=KVTable(table={"k": "v"}))
+NAMESPACE, BROKER = {"namespace": "n"}, {"brokerName": "b"}
+IN_CLUSTER, TOPIC = {"clusterName": "c"}, {"topic": "T"}
 OPERATIONS: dict[str, tuple[Code, RemotingCommand, object, dict[str, str]]] = {
-    "route T": (Code.GET_ROUTEINFO_BY_TOPIC, reply(body=ROUTE), ROUTE, {"topic": "T"}),
+    "route T": (Code.GET_ROUTEINFO_BY_TOPIC, reply(body=ROUTE), ROUTE, TOPIC),
     "cluster_info": (Code.GET_BROKER_CLUSTER_INFO, reply(body=ClusterInfo()), ClusterInfo(), {}),
-    "member_group c b": (
-        Code.GET_BROKER_MEMBER_GROUP,
-        reply(body=GetBrokerMemberGroupResponseBody()),
-        GROUP,
-        {"clusterName": "c", "brokerName": "b"},
-    ),
-    "all_topics": (Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER, reply(body=TOPICS), TOPICS, {}),
-    "topics_of_cluster c": (
-        Code.GET_TOPICS_BY_CLUSTER,
-        reply(body=TOPICS),
-        TOPICS,
-        {"cluster": "c"},
-    ),
-    "system_topics": (Code.GET_SYSTEM_TOPIC_LIST_FROM_NS, reply(body=TOPICS), TOPICS, {}),
-    "unit_topics": (Code.GET_UNIT_TOPIC_LIST, reply(body=TOPICS), TOPICS, {}),
-    "unit_subscribed_topics": (Code.GET_HAS_UNIT_SUB_TOPIC_LIST, reply(body=TOPICS), TOPICS, {}),
+    "member_group c b": (Code.GET_BROKER_MEMBER_GROUP, GROUP_REPLY, GROUP, IN_CLUSTER | BROKER),
+    "all_topics": (Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER, TOPICS_REPLY, TOPICS, {}),
+    "topics_of_cluster c": (Code.GET_TOPICS_BY_CLUSTER, TOPICS_REPLY, TOPICS, {"cluster": "c"}),
+    "system_topics": (Code.GET_SYSTEM_TOPIC_LIST_FROM_NS, TOPICS_REPLY, TOPICS, {}),
+    "unit_topics": (Code.GET_UNIT_TOPIC_LIST, TOPICS_REPLY, TOPICS, {}),
+    "unit_subscribed_topics": (Code.GET_HAS_UNIT_SUB_TOPIC_LIST, TOPICS_REPLY, TOPICS, {}),
     "unit_subscribed_other_topics": (
         Code.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST,
-        reply(body=TOPICS),
+        TOPICS_REPLY,
         TOPICS,
         {},
     ),
-    "delete_topic T c": (
-        Code.DELETE_TOPIC_IN_NAMESRV,
-        reply(),
-        None,
-        {"topic": "T", "clusterName": "c"},
-    ),
-    "wipe_write_perm b": (
-        Code.WIPE_WRITE_PERM_OF_BROKER,
-        reply(WipeWritePermOfBrokerResponseHeader(wipe_topic_count=3)),
-        3,
-        {"brokerName": "b"},
-    ),
-    "add_write_perm b": (
-        Code.ADD_WRITE_PERM_OF_BROKER,
-        reply(AddWritePermOfBrokerResponseHeader(add_topic_count=2)),
-        2,
-        {"brokerName": "b"},
-    ),
+    "delete_topic T c": (Code.DELETE_TOPIC_IN_NAMESRV, reply(), None, TOPIC | IN_CLUSTER),
+    "wipe_write_perm b": (Code.WIPE_WRITE_PERM_OF_BROKER, WIPED, 3, BROKER),
+    "add_write_perm b": (Code.ADD_WRITE_PERM_OF_BROKER, ADDED, 2, BROKER),
     "kv_value n k": (Code.GET_KV_CONFIG, reply(GetKVConfigResponseHeader(value="v")), "v", KEY),
     "kv_value n  k": (Code.GET_KV_CONFIG, NOT_FOUND, None, KEY),
-    "kv_namespace n": (
-        Code.GET_KVLIST_BY_NAMESPACE,
-        reply(body=KVTable(table={"k": "v"})),
-        {"k": "v"},
-        {"namespace": "n"},
-    ),
-    "kv_namespace  n": (Code.GET_KVLIST_BY_NAMESPACE, NOT_FOUND, {}, {"namespace": "n"}),
+    "kv_namespace n": (Code.GET_KVLIST_BY_NAMESPACE, TABLE, {"k": "v"}, NAMESPACE),
+    "kv_namespace  n": (Code.GET_KVLIST_BY_NAMESPACE, NOT_FOUND, {}, NAMESPACE),
     "put_kv n k v": (Code.PUT_KV_CONFIG, reply(), None, {**KEY, "value": "v"}),
     "delete_kv n k": (Code.DELETE_KV_CONFIG, reply(), None, KEY),
     "configuration": (Code.GET_NAMESRV_CONFIG, reply(body=b"a=\xae\n"), "a=\ufffd\n", {}),
 }
-"""A call with its arguments: code and answer, what it returns, and the fields of its request."""
+"""By a call with its arguments: request code, response, result and request fields."""
 
 
 @pytest.mark.parametrize("call", OPERATIONS)
-async def test_every_operation_is_asked_and_read(call: str) -> None:
+async def test_every_operation_sends_its_fields_and_returns_its_value(call: str) -> None:
     code, answer, expected, fields = OPERATIONS[call]
     method, *arguments = call.split()
     async with servers(ONE) as (names, network, _):
@@ -297,8 +266,8 @@ async def test_operations_with_bodies_and_settings() -> None:
         await names.register_topic("T", ROUTE)
         await names.update_configuration({"a": "b"})
 
-    asked, registered, updated = peer.requests
-    assert asked.ext_fields == {"topic": "T", "acceptStandardJsonOnly": "true"}
+    urls, registered, updated = peer.requests
+    assert urls.ext_fields == {"topic": "T", "acceptStandardJsonOnly": "true"}
     assert (registered.ext_fields, registered.body) == ({"topic": "T"}, encode_body(ROUTE))
     assert updated.body == b"a=b\n"
 
@@ -309,7 +278,7 @@ async def test_other_answers_than_not_found_are_errors(code: int) -> None:
         for call in ("route T", "kv_value n k", "kv_namespace n"):
             method, *arguments = call.split()
             network.peer(ONE).on(OPERATIONS[call][0], reply(code=code))
-            with pytest.raises(NameServerError):
+            with pytest.raises(errors.NameServerError):
                 await getattr(names, method)(*arguments)
 
 
@@ -319,35 +288,35 @@ async def test_no_route_is_an_error_of_its_own() -> None:
         peer.expect(Code.GET_ROUTEINFO_BY_TOPIC, reply(code=ResponseCode.TOPIC_NOT_EXIST))
         peer.expect(Code.GET_ROUTEINFO_BY_TOPIC, reply())
         for _ in range(2):
-            with pytest.raises(TopicRouteNotFoundError) as caught:
+            with pytest.raises(errors.TopicRouteNotFoundError) as caught:
                 await names.route("T")
             assert caught.value.topic == "T"
 
 
-async def test_one_server_is_asked_alone() -> None:
+async def test_each_server_can_be_called_alone() -> None:
     async with servers(ONE, TWO) as (names, network, _):
         for server in names.each():
             await server.cluster_info()
-        assert [len(network.peer(one).requests) for one in (ONE, TWO)] == [1, 1]
+        assert [len(network.peer(address).requests) for address in (ONE, TWO)] == [1, 1]
         network.peer(ONE).is_up = False
         await network.peer(ONE).disconnect()
-        with pytest.raises(ConnectFailedError):
-            await next(one for one in names.each() if one.address == ONE).cluster_info()
+        with pytest.raises(errors.ConnectFailedError):
+            await next(server for server in names.each() if server.address == ONE).cluster_info()
 
 
-async def test_an_error_says_that_no_name_server_accepts_a_connection() -> None:
+async def test_connection_errors_name_all_name_servers() -> None:
     async with servers(ONE, TWO) as (names, network, _):
-        for one in (ONE, TWO):
-            await network.peer(one).go_down()
-        with pytest.raises(ConnectFailedError) as caught:
+        for address in (ONE, TWO):
+            await network.peer(address).go_down()
+        with pytest.raises(errors.ConnectFailedError) as caught:
             await names.cluster_info()
 
-    refused = sorted(f"{one}: connection refused" for one in (ONE, TWO))
+    refused = sorted(f"{address}: connection refused" for address in (ONE, TWO))
     text = str(caught.value)
     assert text.startswith("name servers ")
     assert sorted(text.removeprefix("name servers ").split("; ")) == refused
 
 
-async def test_the_calls_alone_ask_nobody() -> None:
-    with pytest.raises(NameServerError):
+async def test_calls_without_servers_are_errors() -> None:
+    with pytest.raises(errors.NameServerError):
         await NameServerCalls().cluster_info()

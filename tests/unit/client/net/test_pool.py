@@ -10,28 +10,24 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire import signing
+from rocketwire import errors, signing
 from rocketwire.client import ClientConfig, Credentials, open_pool
 from rocketwire.client.net import pool as pools
-from rocketwire.errors import (
-    ChannelBrokenError,
-    ChannelClosedError,
-    ConnectFailedError,
-    IllegalAddressError,
-    LocalProtocolError,
-    RequestTimeoutError,
-)
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.wire.command import RemotingCommand
+from tests.unit.transport.loopback import closed_port
 
 PEER = "peer:1"
-ASK = RemotingCommand(code=30)
-GO_AWAY = 1500
+ASK = RemotingCommand(code=Code.GET_MAX_OFFSET)
+PULL = RemotingCommand(code=Code.PULL_MESSAGE)
+END = RemotingCommand(code=Code.END_TRANSACTION)
 KEYS = Credentials("a", "s")
 
 
 @asynccontextmanager
-async def pooled(
+async def open_pool_and_peer(
     config: ClientConfig | None = None,
 ) -> AsyncGenerator[tuple[pools.ChannelPool, ScriptedPeer]]:
     async with (
@@ -46,9 +42,14 @@ async def never(host: str, port: int) -> trio.abc.Stream:
     raise AssertionError(f"{host}:{port}")
 
 
-async def test_all_who_ask_share_one_channel() -> None:
-    async with pooled() as (pool, peer):
-        peer.on(30, reply(code=0))
+async def fail_pull(pool: pools.ChannelPool, error: type[Exception], within: float = 30) -> None:
+    with pytest.raises(error):
+        await pool.request(PEER, PULL, within=within)
+
+
+async def test_concurrent_requests_share_one_channel() -> None:
+    async with open_pool_and_peer() as (pool, peer):
+        peer.on(Code.GET_MAX_OFFSET, reply(code=0))
         async with trio.open_nursery() as nursery:
             for _ in range(20):
                 nursery.start_soon(pool.request, PEER, ASK)
@@ -58,11 +59,9 @@ async def test_all_who_ask_share_one_channel() -> None:
         assert pool.in_flight == 0
 
 
-async def test_a_caller_cancelled_while_connecting_leaves_others_the_channel(
-    autojump_clock: object,
-) -> None:
+async def test_a_caller_can_be_cancelled_while_connecting(autojump_clock: object) -> None:
     async with open_network() as network:
-        network.peer(PEER).on(30, reply(code=7))
+        network.peer(PEER).on(Code.GET_MAX_OFFSET, reply(code=7))
 
         async def slowly(host: str, port: int) -> trio.abc.Stream:
             await trio.sleep(1)
@@ -81,14 +80,14 @@ async def test_a_caller_cancelled_while_connecting_leaves_others_the_channel(
         assert network.peer(PEER).connections == 1
 
 
-async def test_nobody_there_is_an_error_for_each_and_the_next_call_tries_again() -> None:
-    async with pooled() as (pool, peer):
-        peer.on(30, reply())
+async def test_each_caller_gets_a_connect_error_and_a_later_call_connects() -> None:
+    async with open_pool_and_peer() as (pool, peer):
+        peer.on(Code.GET_MAX_OFFSET, reply())
         peer.is_up = False
-        failures: list[ConnectFailedError] = []
+        failures: list[errors.ConnectFailedError] = []
 
         async def ask() -> None:
-            with pytest.raises(ConnectFailedError) as caught:
+            with pytest.raises(errors.ConnectFailedError) as caught:
                 await pool.request(PEER, ASK)
             failures.append(caught.value)
 
@@ -103,57 +102,61 @@ async def test_nobody_there_is_an_error_for_each_and_the_next_call_tries_again()
 
 async def test_an_error_names_the_address_and_the_one_it_is_mapped_to() -> None:
     config = ClientConfig(address_remap={"10.0.0.1:10911": "nobody:1", "*": PEER})
-    async with pooled(config) as (pool, peer):
-        peer.on(30, reply(code=7))
+    async with open_pool_and_peer(config) as (pool, peer):
+        peer.on(Code.GET_MAX_OFFSET, reply(code=7))
 
         assert (await pool.request("10.0.0.2:10911", ASK)).code == 7
         assert pool.addresses == ("10.0.0.2:10911",)
-        with pytest.raises(ConnectFailedError, match=r"^10.0.0.1:10911, mapped to nobody:1: "):
+        with pytest.raises(
+            errors.ConnectFailedError, match=r"^10.0.0.1:10911, mapped to nobody:1: "
+        ):
             await pool.request("10.0.0.1:10911", ASK)
 
 
 async def test_connecting_takes_no_longer_than_its_limit(autojump_clock: object) -> None:
     async with open_pool(ClientConfig(), environment={}, connect=never) as pool:
-        with pytest.raises(ConnectFailedError, match=r"not connected within 3 s"):
+        with pytest.raises(errors.ConnectFailedError, match=r"not connected within 3 s"):
             await pool.request(PEER, ASK, within=60)
-        with pytest.raises(ConnectFailedError, match=r"not connected within 1 s"):
+        with pytest.raises(errors.ConnectFailedError, match=r"not connected within 1 s"):
             await pool.connect(PEER, within=1)
         assert pool.addresses == ()
 
 
 @pytest.mark.parametrize(
     ("reconnects", "codes", "connections"),
-    [(True, [GO_AWAY, 5], 2), (True, [GO_AWAY, GO_AWAY], 2), (False, [GO_AWAY], 1)],
+    [
+        (True, [ResponseCode.GO_AWAY, 5], 2),
+        (True, [ResponseCode.GO_AWAY, ResponseCode.GO_AWAY], 2),
+        (False, [ResponseCode.GO_AWAY], 1),
+    ],
 )
 async def test_a_request_answered_go_away_is_sent_once_more_over_a_new_channel(
     reconnects: bool, codes: list[int], connections: int
 ) -> None:
-    async with pooled(ClientConfig(reconnect_for_go_away=reconnects)) as (pool, peer):
+    async with open_pool_and_peer(ClientConfig(reconnect_for_go_away=reconnects)) as (pool, peer):
         for code in codes:
-            peer.expect(30, reply(code=code))
+            peer.expect(Code.GET_MAX_OFFSET, reply(code=code))
         assert (await pool.request(PEER, ASK)).code == codes[-1]
         assert len(peer.requests) == len(codes)
         assert peer.connections == connections
 
 
-async def test_what_is_on_its_way_ends_on_the_channel_that_is_given_up(
-    autojump_clock: object,
-) -> None:
+async def test_requests_in_flight_end_on_an_invalidated_channel(autojump_clock: object) -> None:
     async def late(_: RemotingCommand) -> RemotingCommand:
         await trio.sleep(1)
         return reply(code=9)
 
     codes: list[int] = []
-    async with pooled() as (pool, peer):
-        peer.on(11, late)
-        peer.on(30, reply())
+    async with open_pool_and_peer() as (pool, peer):
+        peer.on(Code.PULL_MESSAGE, late)
+        peer.on(Code.GET_MAX_OFFSET, reply())
 
         async def pull() -> None:
-            codes.append((await pool.request(PEER, RemotingCommand(code=11))).code)
+            codes.append((await pool.request(PEER, PULL)).code)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(pull)
-            await peer.asked(11)
+            await peer.asked(Code.PULL_MESSAGE)
             pool.invalidate(PEER)
             assert PEER not in pool.addresses
             await pool.request(PEER, ASK)
@@ -164,56 +167,40 @@ async def test_what_is_on_its_way_ends_on_the_channel_that_is_given_up(
         assert len(peer.channels) == 1
 
 
-async def test_a_silent_channel_is_given_up_and_a_slow_request_is_not_silence(
-    autojump_clock: object,
-) -> None:
-    async with pooled() as (pool, peer):
-        peer.on(11, None)
-        peer.on(30, reply())
-        with pytest.raises(RequestTimeoutError) as caught:
-            await pool.request(PEER, RemotingCommand(code=11), within=3)
+async def test_a_silent_channel_is_dropped_a_slow_one_is_not(autojump_clock: object) -> None:
+    async with open_pool_and_peer() as (pool, peer):
+        peer.on(Code.PULL_MESSAGE, None)
+        peer.on(Code.GET_MAX_OFFSET, reply())
+        with pytest.raises(errors.RequestTimeoutError) as caught:
+            await pool.request(PEER, PULL, within=3)
         error = caught.value
         assert (error.address, error.request_code, error.seconds) == (PEER, 11, 3)
         assert PEER not in pool.addresses
 
         async with trio.open_nursery() as nursery:
-
-            async def pull() -> None:
-                with pytest.raises(RequestTimeoutError):
-                    await pool.request(PEER, RemotingCommand(code=11), within=3)
-
-            nursery.start_soon(pull)
+            nursery.start_soon(fail_pull, pool, errors.RequestTimeoutError, 3)
             await trio.sleep(2.5)
             await pool.request(PEER, ASK)
         assert PEER in pool.addresses
         assert pool.in_flight == 0
 
 
-async def test_a_broken_connection_fails_its_requests_and_is_replaced(
-    autojump_clock: object,
-) -> None:
-    async with pooled() as (pool, peer):
-        peer.on(11, None)
-        peer.on(30, reply())
+async def test_a_broken_connection_is_replaced(autojump_clock: object) -> None:
+    async with open_pool_and_peer() as (pool, peer):
+        peer.on(Code.PULL_MESSAGE, None)
+        peer.on(Code.GET_MAX_OFFSET, reply())
         async with trio.open_nursery() as nursery:
-
-            async def pull() -> None:
-                with pytest.raises(ChannelBrokenError):
-                    await pool.request(PEER, RemotingCommand(code=11), within=30)
-
-            nursery.start_soon(pull)
-            await peer.asked(11)
+            nursery.start_soon(fail_pull, pool, errors.ChannelBrokenError)
+            await peer.asked(Code.PULL_MESSAGE)
             await peer.disconnect()
         await pool.request(PEER, ASK)
 
         assert peer.connections == 2
 
 
-async def test_an_idle_channel_is_closed_and_made_anew_when_it_is_needed(
-    autojump_clock: object,
-) -> None:
-    async with pooled(ClientConfig(channel_idle_timeout=120)) as (pool, peer):
-        peer.on(30, reply())
+async def test_an_idle_channel_is_closed_and_opened_again_on_demand(autojump_clock: object) -> None:
+    async with open_pool_and_peer(ClientConfig(channel_idle_timeout=120)) as (pool, peer):
+        peer.on(Code.GET_MAX_OFFSET, reply())
         await pool.request(PEER, ASK)
         await trio.sleep(121)
         assert pool.addresses == ()
@@ -223,23 +210,23 @@ async def test_an_idle_channel_is_closed_and_made_anew_when_it_is_needed(
 
 
 async def test_one_way_requests_go_out_and_fail_like_others(autojump_clock: object) -> None:
-    async with pooled() as (pool, peer):
-        peer.on(37, reply())
-        await pool.send_oneway(PEER, RemotingCommand(code=37))
-        assert (await peer.asked(37)).is_oneway
+    async with open_pool_and_peer() as (pool, peer):
+        peer.on(Code.END_TRANSACTION, reply())
+        await pool.send_oneway(PEER, END)
+        assert (await peer.asked(Code.END_TRANSACTION)).is_oneway
         await peer.go_down()
-        with pytest.raises(ConnectFailedError):
-            await pool.send_oneway(PEER, RemotingCommand(code=37))
+        with pytest.raises(errors.ConnectFailedError):
+            await pool.send_oneway(PEER, END)
 
     async with open_pool(ClientConfig(), environment={}, connect=never) as pool:
-        with pytest.raises(RequestTimeoutError):
-            await pool.send_oneway(PEER, RemotingCommand(code=37), within=1)
+        with pytest.raises(errors.RequestTimeoutError):
+            await pool.send_oneway(PEER, END, within=1)
 
 
 async def test_requests_carry_namespace_zone_and_signature() -> None:
     config = ClientConfig(namespace_v2="space", zone_name="z", credentials=KEYS)
-    async with pooled(config) as (pool, peer):
-        peer.on(30, reply())
+    async with open_pool_and_peer(config) as (pool, peer):
+        peer.on(Code.GET_MAX_OFFSET, reply())
         await pool.request(PEER, replace(ASK, ext_fields={"topic": "T"}))
         fields = dict(peer.requests[0].ext_fields or {})
 
@@ -254,7 +241,7 @@ async def test_the_peers_requests_are_answered_by_code() -> None:
         return reply(remark=f"{address} {request.code}")
 
     heard: list[str] = []
-    async with pooled() as (pool, peer):
+    async with open_pool_and_peer() as (pool, peer):
         pool.handle(307, answer)
         pool.on_connected(heard.append)
         await pool.connect(PEER)
@@ -264,13 +251,13 @@ async def test_the_peers_requests_are_answered_by_code() -> None:
     assert heard == [PEER]
 
 
-async def test_who_will_be_asked_soon_is_connected_to_before() -> None:
-    async with pooled() as (pool, peer):
+async def test_connect_soon_opens_a_channel_before_the_first_request() -> None:
+    async with open_pool_and_peer() as (pool, peer):
         pool.connect_soon(PEER)
         await trio.testing.wait_all_tasks_blocked()
         pool.connect_soon(PEER)
         assert PEER in pool.addresses
-        peer.on(30, reply())
+        peer.on(Code.GET_MAX_OFFSET, reply())
         await pool.request(PEER, ASK)
         assert peer.connections == 1
 
@@ -281,41 +268,32 @@ async def test_who_will_be_asked_soon_is_connected_to_before() -> None:
     assert PEER not in pool.addresses
 
 
-async def test_too_many_addresses_and_no_addresses_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_invalid_and_too_many_addresses_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pools, "MAX_CHANNELS", 1)
-    async with pooled() as (pool, peer):
-        peer.on(30, reply())
-        with pytest.raises(IllegalAddressError, match="not host:port: 'nowhere'"):
+    async with open_pool_and_peer() as (pool, peer):
+        peer.on(Code.GET_MAX_OFFSET, reply())
+        with pytest.raises(errors.IllegalAddressError, match="not host:port: 'nowhere'"):
             await pool.request("nowhere", ASK)
         await pool.request(PEER, ASK)
-        with pytest.raises(LocalProtocolError, match="1 addresses"):
+        with pytest.raises(errors.LocalProtocolError, match="1 addresses"):
             await pool.request("other:1", ASK)
 
 
-async def test_a_closed_pool_wakes_who_waits_and_takes_nothing_more(autojump_clock: object) -> None:
+async def test_closing_the_pool_fails_pending_and_new_requests(autojump_clock: object) -> None:
     async with open_network() as network, trio.open_nursery() as nursery:
         peer = network.peer(PEER)
-        peer.on(11, None)
+        peer.on(Code.PULL_MESSAGE, None)
         async with open_pool(ClientConfig(), environment={}, connect=network.connect) as pool:
-
-            async def pull() -> None:
-                with pytest.raises(ChannelClosedError):
-                    await pool.request(PEER, RemotingCommand(code=11), within=30)
-
-            nursery.start_soon(pull)
-            await peer.asked(11)
-        with pytest.raises(ChannelClosedError):
+            nursery.start_soon(fail_pull, pool, errors.ChannelClosedError)
+            await peer.asked(Code.PULL_MESSAGE)
+        with pytest.raises(errors.ChannelClosedError):
             await pool.request(PEER, ASK)
 
 
-async def test_over_real_sockets_it_says_who_refused() -> None:
-    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
-    port = listener.socket.getsockname()[1]
-    await listener.aclose()
+async def test_connect_errors_of_real_sockets_name_the_address() -> None:
+    port = await closed_port()
     async with open_pool(ClientConfig(), environment={}) as pool:
         reasons = {"127.0.0.1": "Connection refused", "localhost": "", "1.1.1.256": ""}
         for host, why in reasons.items():
-            with pytest.raises(ConnectFailedError, match=f"^{host}:{port}: {why}"):
+            with pytest.raises(errors.ConnectFailedError, match=f"^{host}:{port}: {why}"):
                 await pool.request(f"{host}:{port}", ASK)

@@ -32,12 +32,12 @@ PUSHED = ReplyMessageRequestHeader(
 
 
 async def push(it: World, body: bytes, sys_flag: int = 0, correlation: str | None = None) -> int:
-    """The broker hands a reply on; returns what the client answers."""
-    asked = await it.a.asked(Code.SEND_MESSAGE_V2)
-    properties = decode_properties((asked.ext_fields or {})["i"])
-    found = correlation or properties["CORRELATION_ID"]
+    """Let the broker push a reply; returns the response code of the client."""
+    sent = await it.a.asked(Code.SEND_MESSAGE_V2)
+    properties = decode_properties((sent.ext_fields or {})["i"])
+    correlation_id = correlation or properties["CORRELATION_ID"]
     header = replace(
-        PUSHED, sys_flag=sys_flag, properties=encode_properties({"CORRELATION_ID": found})
+        PUSHED, sys_flag=sys_flag, properties=encode_properties({"CORRELATION_ID": correlation_id})
     )
     request = RemotingCommand(
         code=Code.PUSH_REPLY_MESSAGE_TO_CLIENT, ext_fields=encode_header(header), body=body
@@ -45,7 +45,7 @@ async def push(it: World, body: bytes, sys_flag: int = 0, correlation: str | Non
     return (await it.a.request(request)).code
 
 
-async def test_a_reply_finds_its_request() -> None:
+async def test_a_reply_is_matched_with_its_request() -> None:
     replies: list[StoredMessage] = []
     async with world(brokers=("a",)) as it, trio.open_nursery() as nursery:
 
@@ -66,7 +66,7 @@ async def test_a_reply_finds_its_request() -> None:
     assert (answer.properties or {})["ARRIVE_TIME"]
 
 
-async def test_the_brokers_know_the_client_before_it_asks() -> None:
+async def test_a_heartbeat_precedes_the_first_request() -> None:
     async with world(brokers=("a",)) as it:
         it.a.on(Code.SEND_MESSAGE_V2, reply(code=13))
         with pytest.raises(Exception, match="13"):
@@ -94,8 +94,8 @@ async def test_a_request_that_cannot_be_sent_is_the_send_s_error() -> None:
 
 
 async def test_a_reply_is_sent_to_the_requester_s_cluster() -> None:
-    asked = {"CLUSTER": "c", "CORRELATION_ID": "1", "REPLY_TO_CLIENT": "me", "TTL": "3000"}
-    answer = create_reply(StoredMessage(topic="T", properties=asked), b"that")
+    sent = {"CLUSTER": "c", "CORRELATION_ID": "1", "REPLY_TO_CLIENT": "me", "TTL": "3000"}
+    answer = create_reply(StoredMessage(topic="T", properties=sent), b"that")
 
     assert answer.topic == "c_REPLY_TOPIC"
     async with world(brokers=("a",)) as it:
@@ -106,15 +106,15 @@ async def test_a_reply_is_sent_to_the_requester_s_cluster() -> None:
         properties = decode_properties((request.ext_fields or {})["i"])
         assert request.code == Code.SEND_REPLY_MESSAGE_V2
         assert properties["MSG_TYPE"] == "reply"
-        assert {name: properties[name] for name in asked if name != "CLUSTER"} == {
-            name: value for name, value in asked.items() if name != "CLUSTER"
+        assert {name: properties[name] for name in sent if name != "CLUSTER"} == {
+            name: value for name, value in sent.items() if name != "CLUSTER"
         }
 
 
 @pytest.mark.parametrize("missing", ["CLUSTER", "REPLY_TO_CLIENT"])
-def test_a_message_that_asks_for_no_reply_gets_none(missing: str) -> None:
-    asked = {"CLUSTER": "c", "CORRELATION_ID": "1", "REPLY_TO_CLIENT": "me"}
-    del asked[missing]
+def test_no_reply_is_created_without_the_requester_s_properties(missing: str) -> None:
+    sent = {"CLUSTER": "c", "CORRELATION_ID": "1", "REPLY_TO_CLIENT": "me"}
+    del sent[missing]
 
     with pytest.raises(IllegalMessageError):
-        create_reply(StoredMessage(topic="T", properties=asked), b"that")
+        create_reply(StoredMessage(topic="T", properties=sent), b"that")

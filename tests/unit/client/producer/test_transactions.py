@@ -1,4 +1,4 @@
-"""Transactions in memory: how they end, and what a broker is told when it asks."""
+"""Transactions in memory: their outcomes, and checks by a broker."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ import trio.testing
 from rocketwire.client.message import Message
 from rocketwire.client.producer.transactions import LocalTransactionState
 from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.messages import encode_header
 from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
-from rocketwire.testing import reply
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.properties import decode_properties
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from tests.support.fakes.producer_fakes import send_response, world
+from tests.support.fakes.producer_fakes import World, send_response, world
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
     from rocketwire.client.send_result import SendResult
 
 COMMIT, ROLLBACK, UNKNOW = LocalTransactionState
@@ -31,7 +33,7 @@ HALF = StoredMessage(
     properties={"PGROUP": "pg", "UNIQ_KEY": "K", "TRAN_MSG": "true"},
     store_host=Host(b"\x0a\0\0\2", 10911),
 )
-ASKED = RemotingCommand(
+CHECK = RemotingCommand(
     code=Code.CHECK_TRANSACTION_STATE,
     ext_fields=encode_header(
         CheckTransactionStateRequestHeader(
@@ -47,137 +49,138 @@ ASKED = RemotingCommand(
 )
 
 
+@pytest.fixture
+async def single() -> AsyncGenerator[World]:
+    """A producer and one broker."""
+    async with world(brokers=("a",)) as opened:
+        yield opened
+
+
 @pytest.mark.parametrize("state", [COMMIT, ROLLBACK, UNKNOW, None])
-async def test_the_broker_is_told_how_it_ended(state: LocalTransactionState | None) -> None:
-    seen: list[tuple[Message, SendResult]] = []
+async def test_the_broker_gets_the_outcome(
+    single: World, state: LocalTransactionState | None
+) -> None:
+    calls: list[tuple[Message, SendResult]] = []
 
     def execute(message: Message, result: SendResult) -> LocalTransactionState | None:
-        seen.append((message, result))
+        calls.append((message, result))
         return state
 
-    async with world(brokers=("a",)) as it:
-        ended = await it.producer.send_in_transaction(Message("T", b"x", delay_level=3), execute)
-        told = await it.a.asked(Code.END_TRANSACTION)
+    message = Message("T", b"x", delay_level=3)
+    result = await single.producer.send_in_transaction(message, execute)
+    end = await single.a.asked(Code.END_TRANSACTION)
 
-        properties = decode_properties((it.sent()[0].ext_fields or {})["i"])
-        fields = told.ext_fields or {}
-        assert (properties["TRAN_MSG"], properties["PGROUP"]) == ("true", "pg")
-        assert "DELAY" not in properties
-        assert (it.sent()[0].ext_fields or {})["f"] == "4"
-        assert ended.state is (state or UNKNOW)
-        assert seen[0][1] == ended.send_result
-        assert told.is_oneway
-        assert fields == {
-            "topic": "T",
-            "producerGroup": "pg",
-            "tranStateTableOffset": "7",
-            "commitLogOffset": "16",
-            "commitOrRollback": str((state or UNKNOW).value),
-            "fromTransactionCheck": "false",
-            "msgId": ended.send_result.msg_id,
-            "transactionId": "TX",
-            "bname": "a",
-        }
+    half = single.sent()[0].ext_fields or {}
+    properties = decode_properties(half["i"])
+    assert (properties["TRAN_MSG"], properties["PGROUP"]) == ("true", "pg")
+    assert "DELAY" not in properties
+    assert half["f"] == "4"
+    assert result.state is (state or UNKNOW)
+    assert calls[0][1] == result.send_result
+    assert end.is_oneway
+    assert end.ext_fields == {
+        "topic": "T",
+        "producerGroup": "pg",
+        "tranStateTableOffset": "7",
+        "commitLogOffset": "16",
+        "commitOrRollback": str((state or UNKNOW).value),
+        "fromTransactionCheck": "false",
+        "msgId": result.send_result.msg_id,
+        "transactionId": "TX",
+        "bname": "a",
+    }
 
 
-async def test_a_half_message_that_is_not_safe_is_rolled_back_without_asking() -> None:
+async def test_a_half_message_that_is_not_replicated_is_rolled_back(single: World) -> None:
     def execute(_: Message, __: SendResult) -> LocalTransactionState:
         raise AssertionError
 
-    def unsafe(request: RemotingCommand) -> RemotingCommand:
-        return reply(code=10, ext_fields=send_response(request).ext_fields)
+    def respond(request: RemotingCommand) -> RemotingCommand:
+        return replace(send_response(request), code=ResponseCode.FLUSH_DISK_TIMEOUT)
 
-    async with world(brokers=("a",)) as it:
-        it.a.on(Code.SEND_MESSAGE_V2, unsafe)
-        ended = await it.producer.send_in_transaction(Message("T", b"x"), execute)
-        told = await it.a.asked(Code.END_TRANSACTION)
+    single.a.on(Code.SEND_MESSAGE_V2, respond)
+    result = await single.producer.send_in_transaction(Message("T", b"x"), execute)
+    end = await single.a.asked(Code.END_TRANSACTION)
 
-        assert ended.state is ROLLBACK
-        assert (told.ext_fields or {})["commitOrRollback"] == "12"
+    assert result.state is ROLLBACK
+    assert (end.ext_fields or {})["commitOrRollback"] == str(ROLLBACK.value)
 
 
-async def test_a_local_transaction_that_fails_leaves_it_unknown_and_raises() -> None:
+async def test_a_failing_local_transaction_raises_and_is_unknown(single: World) -> None:
     async def execute(_: Message, __: SendResult) -> LocalTransactionState:
         raise ValueError("no")
 
-    async with world(brokers=("a",)) as it:
-        with pytest.raises(ValueError, match="no"):
-            await it.producer.send_in_transaction(Message("T", b"x"), execute)
-        told = await it.a.asked(Code.END_TRANSACTION)
+    with pytest.raises(ValueError, match="no"):
+        await single.producer.send_in_transaction(Message("T", b"x"), execute)
+    end = await single.a.asked(Code.END_TRANSACTION)
 
-        assert (told.ext_fields or {})["commitOrRollback"] == "0"
-        assert "ValueError" in (told.remark or "")
+    assert (end.ext_fields or {})["commitOrRollback"] == str(UNKNOW.value)
+    assert "ValueError" in (end.remark or "")
 
 
-async def test_a_broker_that_cannot_be_told_will_ask() -> None:
-    async with world(brokers=("a",)) as it:
+async def test_an_outcome_that_cannot_be_sent_is_no_error(single: World) -> None:
+    async def execute(_: Message, __: SendResult) -> LocalTransactionState:
+        await single.a.go_down()
+        return COMMIT
 
-        async def execute(_: Message, __: SendResult) -> LocalTransactionState:
-            await it.a.go_down()
-            return COMMIT
-
-        ended = await it.producer.send_in_transaction(Message("T", b"x"), execute)
-        assert ended.state is COMMIT
+    result = await single.producer.send_in_transaction(Message("T", b"x"), execute)
+    assert result.state is COMMIT
 
 
 @pytest.mark.parametrize("state", [COMMIT, ROLLBACK, None, ValueError("no")])
-async def test_a_broker_that_asks_is_answered_where_it_asked(
-    state: LocalTransactionState | ValueError | None,
-) -> None:
-    asked: list[StoredMessage] = []
+async def test_a_check_is_answered(state: LocalTransactionState | ValueError | None) -> None:
+    checked: list[StoredMessage] = []
 
     async def check(message: StoredMessage) -> LocalTransactionState | None:
-        asked.append(message)
+        checked.append(message)
         if isinstance(state, ValueError):
             raise state
         return state
 
-    has_failed = isinstance(state, ValueError)
-    code = state.value if isinstance(state, LocalTransactionState) else UNKNOW.value
-    async with world(brokers=("a",), check=check) as it:
-        await it.producer.send(Message("T", b"x"))
-        await it.a.send_oneway(ASKED)
-        told = await it.a.asked(Code.END_TRANSACTION)
+    outcome = state if isinstance(state, LocalTransactionState) else UNKNOW
+    async with world(brokers=("a",), check=check) as opened:
+        await opened.producer.send(Message("T", b"x"))
+        await opened.a.send_oneway(CHECK)
+        end = await opened.a.asked(Code.END_TRANSACTION)
 
-        fields = told.ext_fields or {}
-        assert (asked[0].topic, asked[0].body) == ("T", b"x")
-        assert fields["commitOrRollback"] == str(code)
-        assert ("ValueError" in (told.remark or "")) == has_failed
-        assert fields["fromTransactionCheck"] == "true"
-        assert (fields["msgId"], fields["transactionId"]) == ("K", "X")
-        assert (fields["tranStateTableOffset"], fields["commitLogOffset"]) == ("3", "99")
+    fields = end.ext_fields or {}
+    assert (checked[0].topic, checked[0].body) == ("T", b"x")
+    assert fields["commitOrRollback"] == str(outcome.value)
+    assert ("ValueError" in (end.remark or "")) == isinstance(state, ValueError)
+    assert fields["fromTransactionCheck"] == "true"
+    assert (fields["msgId"], fields["transactionId"]) == ("K", "X")
+    assert (fields["tranStateTableOffset"], fields["commitLogOffset"]) == ("3", "99")
 
 
-async def test_a_transaction_that_is_being_checked_is_not_checked_again() -> None:
-    asked: list[str] = []
-    known = trio.Event()
+async def test_a_running_check_is_not_started_again() -> None:
+    checked: list[str] = []
+    decision = trio.Event()
 
     async def check(message: StoredMessage) -> LocalTransactionState:
-        asked.append(message.msg_id)
-        await known.wait()
+        checked.append(message.msg_id)
+        await decision.wait()
         return COMMIT
 
-    other = replace(ASKED, ext_fields={**(ASKED.ext_fields or {}), "transactionId": "Y"})
-    async with world(brokers=("a",), check=check) as it:
-        await it.producer.send(Message("T", b"x"))
-        for question in (ASKED, ASKED, other, ASKED):
-            await it.a.send_oneway(question)
+    second = replace(CHECK, ext_fields={**(CHECK.ext_fields or {}), "transactionId": "Y"})
+    async with world(brokers=("a",), check=check) as opened:
+        await opened.producer.send(Message("T", b"x"))
+        for request in (CHECK, CHECK, second, CHECK):
+            await opened.a.send_oneway(request)
         await trio.testing.wait_all_tasks_blocked()
-        assert len(asked) == 2
-        known.set()
-        await it.a.asked(Code.END_TRANSACTION)
+        assert len(checked) == 2
+        decision.set()
+        await opened.a.asked(Code.END_TRANSACTION)
         await trio.testing.wait_all_tasks_blocked()
-        await it.a.send_oneway(ASKED)
+        await opened.a.send_oneway(CHECK)
         await trio.testing.wait_all_tasks_blocked()
 
-    assert len(asked) == 3
+    assert len(checked) == 3
 
 
-async def test_without_a_check_nothing_is_answered(caplog: pytest.LogCaptureFixture) -> None:
-    async with world(brokers=("a",)) as it:
-        await it.producer.send(Message("T", b"x"))
-        await it.a.send_oneway(ASKED)
-        await it.producer.send(Message("T", b"x"))
+async def test_checks_need_a_function(single: World, caplog: pytest.LogCaptureFixture) -> None:
+    await single.producer.send(Message("T", b"x"))
+    await single.a.send_oneway(CHECK)
+    await single.producer.send(Message("T", b"x"))
 
-        assert Code.END_TRANSACTION not in it.a.codes()
+    assert Code.END_TRANSACTION not in single.a.codes()
     assert "no check function" in caplog.text

@@ -38,17 +38,17 @@ HEADER: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("kind", "flag"),
+    ("compression", "flag"),
     [(CompressionType.ZLIB, 0x301), (CompressionType.LZ4, 0x101), (CompressionType.ZSTD, 0x201)],
 )
-def test_a_body_from_the_threshold_on_is_compressed(kind: CompressionType, flag: int) -> None:
-    config = ProducerConfig(compress_type=kind)
+def test_a_body_is_compressed_from_a_threshold(compression: CompressionType, flag: int) -> None:
+    config = ProducerConfig(compress_type=compression)
     small = build_outgoing_message(Message("T", bytes(4095)), "K", 5, config)
-    large = build_outgoing_message(Message("T", bytes(4096)), "K", 5, config)
+    compressed = build_outgoing_message(Message("T", bytes(4096)), "K", 5, config)
 
     assert (small.body, small.fields["f"]) == (bytes(4095), "0")
-    assert large.fields["f"] == str(flag)
-    assert decompress_body(large.body, kind, max_size=5000) == bytes(4096)
+    assert compressed.fields["f"] == str(flag)
+    assert decompress_body(compressed.body, compression, max_size=5000) == bytes(4096)
 
 
 def test_the_long_names_are_those_of_the_header_s_other_spelling() -> None:
@@ -61,10 +61,9 @@ def test_the_long_names_are_those_of_the_header_s_other_spelling() -> None:
     assert command.code == 10
     names = set(command.ext_fields or {})
     assert {"producerGroup", "topic", "queueId", "bname", "properties", "sysFlag"} <= names
+    letters = encode_header(SendMessageRequestHeaderV2(**HEADER))
     long = encode_header(SendMessageRequestHeader(**HEADER))
-    assert {V1_NAMES[name] for name in encode_header(SendMessageRequestHeaderV2(**HEADER))} == set(
-        long
-    )
+    assert {V1_NAMES[letter] for letter in letters} == set(long)
 
 
 FEW: dict[str, Any] = {"tags": "t%", "keys": ("a", 'b"'), "flag": -1, "wait_store_msg_ok": False}
@@ -85,9 +84,7 @@ FEW: dict[str, Any] = {"tags": "t%", "keys": ("a", 'b"'), "flag": -1, "wait_stor
     ],
 )
 @pytest.mark.parametrize("namespace", ["", "ns"])
-def test_a_request_written_with_a_form_is_the_command(
-    message: Message, prepared: bool, namespace: str
-) -> None:
+def test_a_prepared_request_is_a_command(message: Message, prepared: bool, namespace: str) -> None:
     client = ClientConfig(namesrv_addr="a:1")
     queue = MessageQueue(topic="T", broker_name="b", queue_id=3)
     route = TopicRouteData(queue_datas=(QueueData(broker_name="b", perm=6, write_queue_nums=4),))
@@ -123,7 +120,7 @@ def test_every_kind_of_delay_is_a_property(delay: dict[str, Any], expected: dict
     assert not Message("T", b"x").is_delayed
 
 
-def test_a_retry_topic_s_header_tells_the_attempts_too() -> None:
+def test_the_header_for_a_retry_topic_has_the_attempts() -> None:
     system = {"RECONSUME_TIME": "3", "MAX_RECONSUME_TIMES": "16", "RETRY_TOPIC": "T"}
     ready = build_outgoing_message(Message("%RETRY%g", b"x", system=system), "K", 5, CONFIG)
 
@@ -155,9 +152,9 @@ def test_keys_may_be_one_text() -> None:
 def test_an_answer_without_a_place_is_none(missing: str) -> None:
     fields = {"queueId": "1", "queueOffset": "2", "msgId": "M"}
     queue = MessageQueue(topic="T", broker_name="b", queue_id=1)
-    whole = decode_send_result(RemotingCommand(code=0, ext_fields=fields), "K", queue)
-    assert whole is not None
-    assert whole.message_queue is queue
+    result = decode_send_result(RemotingCommand(code=0, ext_fields=fields), "K", queue)
+    assert result is not None
+    assert result.message_queue is queue
     del fields[missing]
     with pytest.raises(DecodeError):
         decode_send_result(RemotingCommand(code=0, ext_fields=fields), "K", queue)
@@ -176,7 +173,7 @@ def test_a_broker_may_choose_another_queue_and_name_a_batch_itself() -> None:
     assert not result.trace_on
 
 
-def test_unique_keys_tell_the_time_since_the_month_began() -> None:
+def test_unique_keys_hold_the_time_since_the_start_of_the_month() -> None:
     now = int(time.mktime((2026, 11, 21, 10, 0, 0, 0, 0, -1)) * 1000)
     start, end = month_bounds(now)
     keys = UniqueKeys(b"\x01\x02\x03\x04", 77, 5)

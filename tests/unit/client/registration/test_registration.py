@@ -1,4 +1,4 @@
-"""Being a broker, in memory: what name servers are told, and when."""
+"""Registration of a broker at name servers in memory."""
 
 from __future__ import annotations
 
@@ -35,40 +35,43 @@ from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import RemotingCommand
 from tests.support.tcp_pair import open_channel
+from tests.unit.transport.loopback import closed_port
 
-ONE, TWO = "10.0.0.1:9876", "10.0.0.2:9876"
-WHO = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr="b:10911")
+FIRST, SECOND = "10.0.0.1:9876", "10.0.0.2:9876"
+IDENTITY = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr="b:10911")
 TOPICS = [TopicConfig(topic_name=name) for name in ("T", "U", "V")]
-TAKEN = reply(
+ACCEPTED = reply(
     RegisterBrokerResponseHeader(master_addr="m:1", ha_server_addr="m:2"),
     KVTable(table={"T": "b:4"}),
 )
 
 
 @asynccontextmanager
-async def registered(
-    settings: RegistrationSettings | None = None, **more: Any
+async def open_registered(
+    settings: RegistrationSettings | None = None, **arguments: Any
 ) -> AsyncGenerator[tuple[Registration, ScriptedPeer, ScriptedPeer]]:
-    config = ClientConfig(namesrv_addr=[ONE, TWO])
+    config = ClientConfig(namesrv_addr=[FIRST, SECOND])
     async with open_network() as network:
-        one, two = network.peer(ONE), network.peer(TWO)
-        for peer in (one, two):
-            peer.on(Code.REGISTER_BROKER, TAKEN)
+        first, second = network.peer(FIRST), network.peer(SECOND)
+        for peer in (first, second):
+            peer.on(Code.REGISTER_BROKER, ACCEPTED)
             peer.on(Code.UNREGISTER_BROKER, reply())
         async with open_registration(
-            WHO,
+            IDENTITY,
             TOPICS,
             config,
             settings=settings,
             environment={},
             connect=network.connect,
             wall_clock_ms=lambda: 1000,
-            **more,
+            **arguments,
         ) as registration:
-            yield registration, one, two
+            yield registration, first, second
 
 
-def told(request: RemotingCommand) -> tuple[RegisterBrokerRequestHeader, list[str], DataVersion]:
+def read_registration(
+    request: RemotingCommand,
+) -> tuple[RegisterBrokerRequestHeader, list[str], DataVersion]:
     """Header, names of topics and version of a registration."""
     header = decode_header(RegisterBrokerRequestHeader, request.ext_fields)
     body = decode_register_broker_body(
@@ -81,7 +84,7 @@ def told(request: RemotingCommand) -> tuple[RegisterBrokerRequestHeader, list[st
     return header, sorted(wrapper.topic_config_table or {}), wrapper.data_version
 
 
-def mappings_of(request: RemotingCommand) -> object:
+def read_mappings(request: RemotingCommand) -> object:
     """Logical queues in a registration."""
     body = decode_register_broker_body(request.body, compressed=False, version=request.version)
     wrapper = None if body is None else body.topic_config_serialize_wrapper
@@ -89,13 +92,13 @@ def mappings_of(request: RemotingCommand) -> object:
     return wrapper.topic_queue_mapping_info_map
 
 
-async def test_every_name_server_is_told_at_once_and_left_at_the_end() -> None:
-    async with registered() as (registration, one, two):
-        header, topics, version = told(one.requests[0])
-        assert one.codes() == two.codes() == [Code.REGISTER_BROKER]
-        assert sorted(registration.results) == [ONE, TWO]
-        assert registration.results[ONE].master_addr == "m:1"
-        assert registration.results[ONE].kv_table == KVTable(table={"T": "b:4"})
+async def test_it_registers_at_every_name_server_and_unregisters_at_the_end() -> None:
+    async with open_registered() as (registration, first, second):
+        header, topics, version = read_registration(first.requests[0])
+        assert first.codes() == second.codes() == [Code.REGISTER_BROKER]
+        assert sorted(registration.results) == [FIRST, SECOND]
+        assert registration.results[FIRST].master_addr == "m:1"
+        assert registration.results[FIRST].kv_table == KVTable(table={"T": "b:4"})
 
     assert header == RegisterBrokerRequestHeader(
         broker_name="b",
@@ -104,80 +107,82 @@ async def test_every_name_server_is_told_at_once_and_left_at_the_end() -> None:
         ha_server_addr="b:10912",
         broker_id=0,
         enable_acting_master=False,
-        body_crc32=crc32(one.requests[0].body),
+        body_crc32=crc32(first.requests[0].body),
     )
     assert (topics, version) == (["T", "U", "V"], DataVersion(counter=0, timestamp=1000))
-    assert one.codes() == two.codes() == [Code.REGISTER_BROKER, Code.UNREGISTER_BROKER]
+    assert first.codes() == second.codes() == [Code.REGISTER_BROKER, Code.UNREGISTER_BROKER]
 
 
 async def test_it_registers_again_every_thirty_seconds(autojump_clock: object) -> None:
-    async with registered() as (_, one, _two):
+    async with open_registered() as (_, first, _two):
         await trio.sleep(61)
-        assert one.codes() == [Code.REGISTER_BROKER] * 3
+        assert first.codes() == [Code.REGISTER_BROKER] * 3
 
 
-async def test_a_name_server_that_is_away_is_told_when_it_is_back(autojump_clock: object) -> None:
-    async with registered() as (registration, one, two):
-        two.on(Code.REGISTER_BROKER, reply(code=1, remark="no"))
-        await one.go_down()
+async def test_a_returning_name_server_gets_the_registration(autojump_clock: object) -> None:
+    async with open_registered() as (registration, first, second):
+        second.on(Code.REGISTER_BROKER, reply(code=1, remark="no"))
+        await first.go_down()
         await trio.sleep(31)
         assert registration.results == {}
-        assert isinstance(registration.failures[TWO], NameServerError)
-        assert ONE in registration.failures
-        one.is_up = True
+        assert isinstance(registration.failures[SECOND], NameServerError)
+        assert FIRST in registration.failures
+        first.is_up = True
         await trio.sleep(31)
-        assert list(registration.results) == [ONE]
-        assert list(registration.failures) == [TWO]
+        assert list(registration.results) == [FIRST]
+        assert list(registration.failures) == [SECOND]
 
 
-async def test_with_force_off_only_those_that_do_not_know_the_topics_are_told(
-    autojump_clock: object,
-) -> None:
-    async with registered(RegistrationSettings(force_register=False)) as (registration, one, two):
+async def test_only_outdated_name_servers_get_the_topics(autojump_clock: object) -> None:
+    async with open_registered(RegistrationSettings(force_register=False)) as (
+        registration,
+        first,
+        second,
+    ):
         version = DataVersion(counter=0, timestamp=1000)
-        known = reply(QueryDataVersionResponseHeader(changed=False), version)
-        one.on(Code.QUERY_DATA_VERSION, known)
-        two.on(Code.QUERY_DATA_VERSION, known)
+        unchanged = reply(QueryDataVersionResponseHeader(changed=False), version)
+        first.on(Code.QUERY_DATA_VERSION, unchanged)
+        second.on(Code.QUERY_DATA_VERSION, unchanged)
         await trio.sleep(31)
-        assert [peer.codes().count(Code.REGISTER_BROKER) for peer in (one, two)] == [1, 1]
-        assert decode_body(DataVersion, one.requests[-1].body) == version
-        two.on(Code.QUERY_DATA_VERSION, reply(QueryDataVersionResponseHeader(changed=True)))
+        assert [peer.codes().count(Code.REGISTER_BROKER) for peer in (first, second)] == [1, 1]
+        assert decode_body(DataVersion, first.requests[-1].body) == version
+        second.on(Code.QUERY_DATA_VERSION, reply(QueryDataVersionResponseHeader(changed=True)))
         await trio.sleep(30)
-        assert [peer.codes().count(Code.REGISTER_BROKER) for peer in (one, two)] == [1, 2]
-        two.on(Code.QUERY_DATA_VERSION, reply(code=1))
-        one.on(
+        assert [peer.codes().count(Code.REGISTER_BROKER) for peer in (first, second)] == [1, 2]
+        second.on(Code.QUERY_DATA_VERSION, reply(code=1))
+        first.on(
             Code.QUERY_DATA_VERSION,
             reply(QueryDataVersionResponseHeader(changed=False), DataVersion(counter=9)),
         )
         await trio.sleep(30)
-        assert [peer.codes().count(Code.REGISTER_BROKER) for peer in (one, two)] == [2, 3]
-        assert sorted(registration.results) == [ONE, TWO]
+        assert [peer.codes().count(Code.REGISTER_BROKER) for peer in (first, second)] == [2, 3]
+        assert sorted(registration.results) == [FIRST, SECOND]
 
 
-async def test_a_changed_topic_is_told_alone_at_a_new_version() -> None:
-    async with registered() as (registration, one, _):
+async def test_a_changed_topic_is_registered_alone_with_a_new_version() -> None:
+    async with open_registered() as (registration, first, _):
         assert await registration.update_topics([TopicConfig(topic_name="W")])
-        _, topics, version = told(one.requests[-1])
+        _, topics, version = read_registration(first.requests[-1])
         assert (topics, version.counter) == (["W"], 1)
         await registration.remove_topics(["T", "none"])
-        _, topics, version = told(one.requests[-1])
+        _, topics, version = read_registration(first.requests[-1])
         assert (topics, version.counter) == (["U", "V", "W"], 2)
         assert sorted(registration.topics) == topics
         with pytest.raises(LocalProtocolError):
             await registration.update_topics([TopicConfig()])
 
 
-async def test_logical_queues_of_static_topics_are_told_with_their_topics() -> None:
-    async with registered() as (registration, one, _):
+async def test_mappings_of_static_topics_are_registered_with_their_topics() -> None:
+    async with open_registered() as (registration, first, _):
         mapping = TopicQueueMappingInfo(topic="W", bname="broker-a", curr_id_map={0: 0})
         await registration.update_topics([TopicConfig(topic_name="W")], [mapping])
-        assert mappings_of(one.requests[-1]) == {"W": mapping}
+        assert read_mappings(first.requests[-1]) == {"W": mapping}
         await registration.update_topics([TopicConfig(topic_name="T")])
-        assert mappings_of(one.requests[-1]) == {}
+        assert read_mappings(first.requests[-1]) == {}
         await registration.remove_topics(["T"])
-        assert mappings_of(one.requests[-1]) == {"W": mapping}
+        assert read_mappings(first.requests[-1]) == {"W": mapping}
         await registration.remove_topics(["W"])
-        assert mappings_of(one.requests[-1]) == {}
+        assert read_mappings(first.requests[-1]) == {}
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -188,8 +193,8 @@ async def test_a_registration_in_parts_has_a_version_for_each(
     split_size: int, parts: list[tuple[list[str], int]], packed: bool
 ) -> None:
     settings = RegistrationSettings(packed=packed, split_size=split_size)
-    async with registered(settings) as (_, one, _two):
-        requests = [told(request) for request in one.requests]
+    async with open_registered(settings) as (_, first, _two):
+        requests = [read_registration(request) for request in first.requests]
 
     assert [(topics, version.counter) for _, topics, version in requests] == parts
     assert {header.compressed for header, *_ in requests} == {packed}
@@ -198,41 +203,37 @@ async def test_a_registration_in_parts_has_a_version_for_each(
 @pytest.mark.parametrize(
     ("old", "code"), [(True, Code.QUERY_DATA_VERSION), (False, Code.BROKER_HEARTBEAT)]
 )
-async def test_a_group_with_an_acting_master_sends_heartbeats(
-    old: bool, code: Code, autojump_clock: object
+async def test_acting_masters_have_heartbeats(
+    autojump_clock: object, old: bool, code: Code
 ) -> None:
     settings = RegistrationSettings(enable_acting_master=True, old_name_servers=old)
-    async with registered(settings) as (_, one, two):
-        one.on(code, None)
-        two.on(code, None)
-        await two.go_down()
+    async with open_registered(settings) as (_, first, second):
+        first.on(code, None)
+        second.on(code, None)
+        await second.go_down()
         await trio.sleep(5.5)
 
-        header, *_ = told(one.requests[0])
+        header, *_ = read_registration(first.requests[0])
         assert (header.enable_acting_master, header.heartbeat_timeout_millis) == (True, 10_000)
-        assert one.codes()[1:] == [code] * 5
-        assert all(request.is_oneway for request in list(one.requests)[1:])
+        assert first.codes()[1:] == [code] * 5
+        assert all(request.is_oneway for request in list(first.requests)[1:])
 
 
-async def test_a_name_server_that_does_not_answer_holds_nobody_up_at_the_end(
-    autojump_clock: object,
-) -> None:
-    async with registered() as (_, one, two):
-        one.on(Code.UNREGISTER_BROKER, None)
-        two.on(Code.UNREGISTER_BROKER, reply(code=1))
+async def test_a_silent_name_server_delays_the_end_by_three_seconds(autojump_clock: object) -> None:
+    async with open_registered() as (_, first, second):
+        first.on(Code.UNREGISTER_BROKER, None)
+        second.on(Code.UNREGISTER_BROKER, reply(code=1))
         started = trio.current_time()
 
     assert trio.current_time() - started == pytest.approx(3, abs=0.1)
 
 
-async def test_it_listens_for_the_lowest_broker_id_and_whatever_else_is_handled() -> None:
-    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
-    port = listener.socket.getsockname()[1]
-    await listener.aclose()
-    who = BrokerIdentity(
+async def test_it_listens_for_broker_changes_and_handled_codes() -> None:
+    port = await closed_port()
+    identity = BrokerIdentity(
         cluster_name="c", broker_name="b", broker_addr=f"127.0.0.1:{port}", ha_server_addr="h:1"
     )
-    heard: list[int | None] = []
+    broker_ids: list[int | None] = []
 
     async def answer(_: str, request: RemotingCommand) -> RemotingCommand:
         return reply(body=request.body)
@@ -240,7 +241,7 @@ async def test_it_listens_for_the_lowest_broker_id_and_whatever_else_is_handled(
     async with (
         open_network() as network,
         open_registration(
-            who,
+            identity,
             TOPICS,
             ClientConfig(namesrv_addr=[]),
             listen=True,
@@ -249,7 +250,7 @@ async def test_it_listens_for_the_lowest_broker_id_and_whatever_else_is_handled(
         ) as registration,
         open_channel("127.0.0.1", port) as channel,
     ):
-        registration.on_min_broker_change(lambda header: heard.append(header.min_broker_id))
+        registration.on_min_broker_change(lambda header: broker_ids.append(header.min_broker_id))
         registration.handle(28, answer)
         changed = {"minBrokerId": "2", "brokerName": "b", "minBrokerAddr": "s:1"}
         assert (await channel.request(RemotingCommand(code=905, ext_fields=changed))).code == 0
@@ -258,7 +259,7 @@ async def test_it_listens_for_the_lowest_broker_id_and_whatever_else_is_handled(
         assert registration.min_broker is not None
         assert registration.min_broker.min_broker_addr == "s:1"
         assert not await registration.register()
-    assert heard == [2]
+    assert broker_ids == [2]
 
 
 def test_topics_without_a_name_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Contexts in message properties: they are what the propagators write and read."""
+"""Contexts in message properties are written and read as by the propagators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USUAL = propagate.get_global_textmap()
 @pytest.mark.parametrize("flags", [0, 1, 3])
 @pytest.mark.parametrize("state", [[], [("vendor", "1")]], ids=["no_state", "state"])
 @pytest.mark.parametrize("has_baggage", [False, True], ids=["alone", "baggage"])
-def test_the_properties_are_those_of_the_propagator(
+def test_properties_are_written_as_by_the_propagator(
     flags: int, state: list[tuple[str, str]], has_baggage: bool
 ) -> None:
     ids = SpanContext(2**127 + 5, 7, False, TraceFlags(flags), TraceState(state))
@@ -52,9 +52,7 @@ def test_the_properties_are_those_of_the_propagator(
         None,
     ],
 )
-def test_what_is_read_is_what_the_propagator_reads(
-    properties: dict[str, str | None] | None,
-) -> None:
+def test_contexts_are_read_as_by_the_propagator(properties: dict[str, str | None] | None) -> None:
     message = StoredMessage(topic="T", body=b"x", properties=properties)
     contexts = MessageContexts(USUAL)
     by_propagator = USUAL.extract(

@@ -48,18 +48,23 @@ SERVER = {"server.address": "10.0.0.2", "server.port": 10911}
 SENT, TIMED = "messaging.client.sent.messages", "messaging.client.operation.duration"
 
 
+@pytest.fixture
+def telemetry() -> Telemetry:
+    return Telemetry()
+
+
 def attributes_of(span: ReadableSpan) -> dict[str, Any]:
     return dict(span.attributes or {})
 
 
-def describe(operation: str, kind: str, topic: str, **others: object) -> dict[str, object]:
+def describe(operation: str, operation_type: str, topic: str, **extra: object) -> dict[str, object]:
     """The attributes that spans and series of an operation have."""
     return {
         "messaging.system": "rocketmq",
         "messaging.operation.name": operation,
-        "messaging.operation.type": kind,
+        "messaging.operation.type": operation_type,
         "messaging.destination.name": topic,
-        **others,
+        **extra,
         **SERVER,
     }
 
@@ -86,8 +91,7 @@ async def send(hook: OpenTelemetryHook, message: Message, **client: Any) -> dict
         return decode_properties((opened.sent()[0].ext_fields or {})["i"])
 
 
-async def test_a_send_has_a_span_whose_context_is_in_the_message() -> None:
-    telemetry = Telemetry()
+async def test_a_send_has_a_span_whose_context_is_in_the_message(telemetry: Telemetry) -> None:
     message = Message("T", b"x", tags="red", keys=("k1", "k2"), properties={"own": "1"})
     properties = await send(telemetry.hook, message)
     (span,) = telemetry.spans()
@@ -109,8 +113,7 @@ async def test_a_send_has_a_span_whose_context_is_in_the_message() -> None:
     assert telemetry.points(TIMED) == telemetry.points(SENT)
 
 
-async def test_a_send_continues_the_span_of_the_application() -> None:
-    telemetry = Telemetry()
+async def test_a_send_continues_the_span_of_the_application(telemetry: Telemetry) -> None:
     with telemetry.tracer.start_as_current_span("order") as outer:
         await send(telemetry.hook, Message("T", b"x"))
     assert telemetry.spans()[0].parent == outer.get_span_context()
@@ -120,11 +123,11 @@ async def test_a_send_continues_the_span_of_the_application() -> None:
     "delay", ["delay_level", "delay_seconds", "delay_millis", "deliver_millis"]
 )
 def test_the_context_changes_nothing_else_of_a_message(delay: str) -> None:
-    others: dict[str, Any] = {"sharding_key": "s", "system": {"UNIQ_KEY": "u"}, delay: 4}
-    message = Message("T", b"x", "t", ("k",), 3, {"own": "1"}, False, **others)
-    given = [getattr(message, field.name) for field in fields(message)]
+    extra: dict[str, Any] = {"sharding_key": "s", "system": {"UNIQ_KEY": "u"}, delay: 4}
+    message = Message("T", b"x", "t", ("k",), 3, {"own": "1"}, False, **extra)
+    values = [getattr(message, field.name) for field in fields(message)]
     defaults = [field.default for field in fields(message)]
-    assert sum(value == default for value, default in zip(given, defaults, strict=True)) == 3
+    assert sum(value == default for value, default in zip(values, defaults, strict=True)) == 3
     sent = SendMessageContext(Client(), "g", [message])
     Telemetry().hook.send_message_before(sent)
     (changed,) = sent.messages
@@ -145,8 +148,8 @@ class Client:
 async def test_baggage_and_state_of_a_trace_go_with_the_message() -> None:
     state = trace.TraceState([("vendor", "1")])
     parent = trace.SpanContext(int(TRACE, 16), int(SPAN, 16), True, trace.TraceFlags(1), state)
-    around = trace.set_span_in_context(trace.NonRecordingSpan(parent))
-    token = context.attach(baggage.set_baggage("shop", "7", around))
+    parent_context = trace.set_span_in_context(trace.NonRecordingSpan(parent))
+    token = context.attach(baggage.set_baggage("shop", "7", parent_context))
     try:
         properties = await send(Telemetry().hook, Message("T", b"x"))
     finally:
@@ -163,24 +166,22 @@ async def test_baggage_and_state_of_a_trace_go_with_the_message() -> None:
         (Message("T", b"x", sharding_key="s"), {"type": "fifo", "group": "s"}),
     ],
 )
-async def test_a_span_tells_the_kind_of_its_message(
-    message: Message, expected: dict[str, object]
+async def test_a_span_has_the_type_of_its_message(
+    telemetry: Telemetry, message: Message, expected: dict[str, object]
 ) -> None:
-    telemetry = Telemetry()
     await send(telemetry.hook, message)
-    found = attributes_of(telemetry.spans()[0]).items()
+    attributes = attributes_of(telemetry.spans()[0]).items()
     prefix = "messaging.rocketmq.message."
-    assert {n.removeprefix(prefix): v for n, v in found if n.startswith(prefix)} == expected
+    assert {n.removeprefix(prefix): v for n, v in attributes if n.startswith(prefix)} == expected
 
 
-async def test_a_span_tells_of_a_transaction_and_of_a_batch() -> None:
-    telemetry = Telemetry()
+async def test_spans_of_transactions_and_batches(telemetry: Telemetry) -> None:
     async with producer_fakes.world(client={"hooks": [telemetry.hook]}) as opened:
         await opened.producer.send_in_transaction(
             Message("T", b"x"), lambda _message, _result: LocalTransactionState.COMMIT_MESSAGE
         )
         await opened.producer.send_batch([Message("T", b"x"), Message("T", b"y")])
-        (request,) = (one for one in opened.sent() if one.code == Code.SEND_BATCH_MESSAGE)
+        (request,) = (sent for sent in opened.sent() if sent.code == Code.SEND_BATCH_MESSAGE)
     half, batch = telemetry.spans()
     assert attributes_of(half)["messaging.rocketmq.message.type"] == "transaction"
     assert (request.body or b"").count(traceparent_of(batch).encode()) == 2
@@ -189,8 +190,7 @@ async def test_a_span_tells_of_a_transaction_and_of_a_batch() -> None:
     assert telemetry.count(SENT) == 3
 
 
-async def test_a_refused_send_has_the_code_of_the_broker() -> None:
-    telemetry = Telemetry()
+async def test_a_refused_send_has_the_code_of_the_broker(telemetry: Telemetry) -> None:
     async with producer_fakes.world(
         client={"hooks": [telemetry.hook]}, brokers=("a",), retry_interval=0
     ) as opened:
@@ -205,16 +205,14 @@ async def test_a_refused_send_has_the_code_of_the_broker() -> None:
     assert (series["error.type"], count) == ("NO_PERMISSION", 1)
 
 
-async def test_an_invalid_message_was_not_sent() -> None:
-    telemetry = Telemetry()
+async def test_an_invalid_message_was_not_sent(telemetry: Telemetry) -> None:
     with pytest.raises(IllegalMessageError):
         await send(telemetry.hook, Message("T", b""))
     assert attributes_of(telemetry.spans()[0])["error.type"] == "IllegalMessageError"
     assert telemetry.points(SENT) == []
 
 
-async def test_topics_of_a_namespace_are_named_as_the_application_names_them() -> None:
-    telemetry = Telemetry()
+async def test_topics_in_spans_have_no_namespace(telemetry: Telemetry) -> None:
     await send(telemetry.hook, Message("T", b"x"), namespace="n")
     span = telemetry.spans()[0]
     assert span.name == "send T"
@@ -269,8 +267,7 @@ def test_the_type_of_an_error_has_few_values() -> None:
     assert error_type(ValueError("x")) == "ValueError"
 
 
-def test_topics_beyond_the_limit_are_counted_together() -> None:
-    telemetry = Telemetry()
+def test_topics_beyond_the_limit_are_counted_together(telemetry: Telemetry) -> None:
     for number in range(MAX_SERIES + 100):
         sent = SendMessageContext(Client(), "g", [Message(f"T{number}", b"x")])
         telemetry.hook.send_message_after(sent, telemetry.hook.send_message_before(sent))
@@ -281,8 +278,7 @@ def test_topics_beyond_the_limit_are_counted_together() -> None:
 
 
 @pytest.mark.parametrize("count", [MAX_LINKS, MAX_LINKS + 1])
-def test_a_call_is_linked_to_its_first_messages(count: int) -> None:
-    telemetry = Telemetry()
+def test_a_call_is_linked_to_its_first_messages(telemetry: Telemetry, count: int) -> None:
     queue = MessageQueue(topic="T", broker_name="b", queue_id=0)
     call = ConsumeMessageContext(Client(), "g", queue, make_messages(count, traceparent=PARENT))
     telemetry.hook.consume_message_after(call, telemetry.hook.consume_message_before(call))
@@ -309,13 +305,12 @@ async def consume(
     return telemetry.spans()
 
 
-async def test_a_handler_continues_the_trace_of_the_producer(autojump_clock: object) -> None:
-    telemetry = Telemetry()
-    seen: list[trace.SpanContext] = []
+async def test_a_handler_continues_a_trace(telemetry: Telemetry, autojump_clock: object) -> None:
+    contexts: list[trace.SpanContext] = []
 
     async def handle(*_: object) -> None:
         await trio.lowlevel.checkpoint()
-        seen.append(trace.get_current_span().get_span_context())
+        contexts.append(trace.get_current_span().get_span_context())
 
     messages = make_messages(traceparent=PARENT, TAGS="red", KEYS="k1 k2")
     (span,) = await consume(telemetry, messages, handle)
@@ -324,7 +319,7 @@ async def test_a_handler_continues_the_trace_of_the_producer(autojump_clock: obj
     assert ids_of_parent(span) == (TRACE, SPAN)
     assert span.parent is not None
     assert span.parent.is_remote
-    assert seen == [span.get_span_context()]
+    assert contexts == [span.get_span_context()]
     assert trace.get_current_span() is trace.INVALID_SPAN
     details = {
         "messaging.destination.partition.id": "0",
@@ -342,18 +337,16 @@ async def test_a_handler_continues_the_trace_of_the_producer(autojump_clock: obj
     assert {series["messaging.operation.name"] for series, _ in operations} == {"pull", "commit"}
 
 
-async def test_the_names_of_a_consumer_have_no_namespace_either(autojump_clock: object) -> None:
-    telemetry = Telemetry()
+async def test_consumers_have_no_namespace(telemetry: Telemetry, autojump_clock: object) -> None:
     (span,) = await consume(telemetry, make_messages(topic="n%orders"), namespace="n")
     (series, _), *_ = telemetry.points("messaging.process.duration")
     assert span.name == "process orders"
     names = ("messaging.destination.name", "messaging.consumer.group.name")
-    for found in (series, attributes_of(span)):
-        assert [found[name] for name in names] == ["orders", "g"]
+    for values in (series, attributes_of(span)):
+        assert [values[name] for name in names] == ["orders", "g"]
 
 
-async def test_a_message_without_context_begins_a_trace(autojump_clock: object) -> None:
-    telemetry = Telemetry()
+async def test_a_call_can_begin_a_trace(telemetry: Telemetry, autojump_clock: object) -> None:
     with telemetry.tracer.start_as_current_span("the whole program"):
         spans = await consume(telemetry, make_messages())
     assert spans[0].parent is None
@@ -367,7 +360,7 @@ async def test_a_call_with_several_messages_is_linked_to_them(autojump_clock: ob
 
 
 @pytest.mark.parametrize("outcome", [ConsumeConcurrentlyStatus.RECONSUME_LATER, ValueError("x")])
-async def test_a_failed_call_says_why(outcome: Any, autojump_clock: object) -> None:
+async def test_a_failed_call_has_an_error_type(autojump_clock: object, outcome: Any) -> None:
     async def handle(*_: object) -> Any:
         await trio.lowlevel.checkpoint()
         if isinstance(outcome, Exception):
@@ -375,8 +368,8 @@ async def test_a_failed_call_says_why(outcome: Any, autojump_clock: object) -> N
         return outcome
 
     process, settle = await consume(Telemetry(), make_messages(traceparent=PARENT), handle)
-    kind = "ValueError" if isinstance(outcome, Exception) else "RECONSUME_LATER"
-    assert attributes_of(process)["error.type"] == kind
+    error_type_name = "ValueError" if isinstance(outcome, Exception) else "RECONSUME_LATER"
+    assert attributes_of(process)["error.type"] == error_type_name
     assert process.status.status_code is StatusCode.ERROR
     assert (settle.name, settle.kind) == ("send_back orders", SpanKind.CLIENT)
     assert attributes_of(settle)["messaging.operation.type"] == "settle"
@@ -401,10 +394,7 @@ async def test_popped_messages_are_settled_in_their_trace(autojump_clock: object
     assert names == {"pop", "ack"}
 
 
-async def test_commits_of_an_application_are_settlements_in_its_trace(
-    autojump_clock: object,
-) -> None:
-    telemetry = Telemetry()
+async def test_commits_belong_to_the_trace(telemetry: Telemetry, autojump_clock: object) -> None:
     config = LitePullConsumerConfig(auto_commit=False)
     async with world(hooks=[telemetry.hook]) as (network, client):
         bring_messages(network, make_messages(traceparent=PARENT))
@@ -426,8 +416,8 @@ async def test_commits_of_an_application_are_settlements_in_its_trace(
 
 
 @pytest.mark.parametrize("background_spans", [True, False])
-async def test_commits_in_the_background_have_spans_if_they_shall(
-    background_spans: bool, autojump_clock: object
+async def test_background_commits_may_have_spans(
+    autojump_clock: object, background_spans: bool
 ) -> None:
     telemetry = Telemetry(background_spans=background_spans)
     await consume(telemetry, make_messages(traceparent=PARENT))
@@ -435,8 +425,7 @@ async def test_commits_in_the_background_have_spans_if_they_shall(
     assert [span.parent for span in commits] == [None] * background_spans
 
 
-async def test_a_poll_has_a_span_and_counts_its_messages(autojump_clock: object) -> None:
-    telemetry = Telemetry()
+async def test_a_poll_has_a_span_and_a_count(telemetry: Telemetry, autojump_clock: object) -> None:
     async with world(hooks=[telemetry.hook]) as (network, client):
         bring_messages(network, make_messages(2, traceparent=PARENT))
         async with open_lite_pull_consumer(client, "g") as consumer:
@@ -446,5 +435,5 @@ async def test_a_poll_has_a_span_and_counts_its_messages(autojump_clock: object)
     (span,) = telemetry.spans()
     assert (span.name, len(span.links)) == ("poll orders", 2)
     assert telemetry.count("messaging.client.consumed.messages") == 2
-    found = trace.get_current_span(telemetry.hook.context_of(polled.messages[0]))
-    assert f"{found.get_span_context().trace_id:032x}" == TRACE
+    span_of_message = trace.get_current_span(telemetry.hook.context_of(polled.messages[0]))
+    assert f"{span_of_message.get_span_context().trace_id:032x}" == TRACE

@@ -1,4 +1,4 @@
-"""What ``PrometheusHook`` counts, and the state of clients that it shows."""
+"""The counters of ``PrometheusHook``, and the state of clients that it shows."""
 
 from __future__ import annotations
 
@@ -40,11 +40,15 @@ class Metrics:
         return self.registry.get_sample_value(name, {"client_id": "1.1.1.1@i", **labels})
 
 
+@pytest.fixture
+def metrics() -> Metrics:
+    return Metrics()
+
+
 # ---------------------------------------------------------------------- sends
 
 
-async def test_sends_are_counted_and_timed_by_their_result() -> None:
-    metrics = Metrics()
+async def test_sends_are_counted_and_timed_by_their_result(metrics: Metrics) -> None:
     async with producer_fakes.world(client={"hooks": [metrics.hook]}, brokers=("a",)) as opened:
         await opened.producer.send(Message("T", b"x"))
         await opened.producer.send_batch([Message("T", b"x"), Message("T", b"y")])
@@ -60,9 +64,7 @@ async def test_sends_are_counted_and_timed_by_their_result() -> None:
     assert metrics.value("rocketmq_client_send_retries_total", topic="T") == 2
 
 
-async def test_the_buckets_are_those_of_java_s_client(autojump_clock: object) -> None:
-    metrics = Metrics()
-
+async def test_the_buckets_are_those_of_java(metrics: Metrics, autojump_clock: object) -> None:
     async with producer_fakes.world(client={"hooks": [metrics.hook]}) as opened:
         await opened.producer.send(Message("T", b"x"))
     async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
@@ -85,9 +87,7 @@ async def test_the_buckets_are_those_of_java_s_client(autojump_clock: object) ->
     }
 
 
-async def test_the_guide_has_each_metric_with_its_labels(autojump_clock: object) -> None:
-    metrics = Metrics()
-
+async def test_the_guide_has_all_metrics(metrics: Metrics, autojump_clock: object) -> None:
     async def later(*_: object) -> ConsumeConcurrentlyStatus:
         await trio.lowlevel.checkpoint()
         return ConsumeConcurrentlyStatus.RECONSUME_LATER
@@ -115,7 +115,10 @@ async def test_the_guide_has_each_metric_with_its_labels(autojump_clock: object)
     }
     page = GUIDE.read_text("utf-8").partition("## Prometheus")[2]
     rows = re.findall(r"^\| `(rocketmq_\w+)` \| (\w+) \| ([^|]+) \|", page, re.MULTILINE)
-    documented = {name: (kind, set(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
+    documented = {
+        name: (metric_type, set(re.findall(r"`(\w+)`", labels)))
+        for name, metric_type, labels in rows
+    }
     assert documented == actual
 
 
@@ -126,8 +129,7 @@ def test_a_registry_has_one_hook() -> None:
         PrometheusHook(registry)
 
 
-async def test_the_state_of_a_client_is_shown_until_it_closes() -> None:
-    metrics = Metrics()
+async def test_the_state_of_a_client_is_shown_until_it_closes(metrics: Metrics) -> None:
     async with producer_fakes.world(client={"hooks": [metrics.hook]}, brokers=("a",)) as opened:
         await opened.producer.send(Message("T", b"x"))
         text = await trio.to_thread.run_sync(generate_latest, metrics.registry)
@@ -145,9 +147,7 @@ async def test_the_state_of_a_client_is_shown_until_it_closes() -> None:
 GROUP = {"topic": "orders", "consumer_group": "g"}
 
 
-async def test_handled_messages_are_counted_by_their_own_result(autojump_clock: object) -> None:
-    metrics = Metrics()
-
+async def test_handled_messages_are_counted(metrics: Metrics, autojump_clock: object) -> None:
     async def first_only(_: object, context: Any) -> ConsumeConcurrentlyStatus:
         await trio.lowlevel.checkpoint()
         context.ack_index = 0
@@ -172,9 +172,7 @@ LAG = "rocketmq_client_consumer_lag_messages"
 
 
 @pytest.mark.parametrize("flavour", ["concurrent", "pop"])
-async def test_what_a_consumer_holds_and_lacks_is_shown(
-    flavour: str, autojump_clock: object
-) -> None:
+async def test_the_backlog_of_a_consumer_is_shown(autojump_clock: object, flavour: str) -> None:
     metrics, release = Metrics(), trio.Event()
 
     async def wait(*_: object) -> None:
@@ -198,8 +196,7 @@ async def test_what_a_consumer_holds_and_lacks_is_shown(
         assert metrics.value("rocketmq_client_settled_messages_total", **settled) == 3
 
 
-async def test_what_a_lite_pull_consumer_holds_is_shown(autojump_clock: object) -> None:
-    metrics = Metrics()
+async def test_the_backlog_of_lite_pulls_is_shown(metrics: Metrics, autojump_clock: object) -> None:
     async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
         bring_messages(network, make_messages(3), end=3)
         async with open_lite_pull_consumer(client, "g") as consumer:
@@ -213,8 +210,7 @@ async def test_what_a_lite_pull_consumer_holds_is_shown(autojump_clock: object) 
     assert metrics.value("rocketmq_client_received_messages_total", **GROUP, operation="poll") == 3
 
 
-async def test_failed_pulls_are_counted(autojump_clock: object) -> None:
-    metrics = Metrics()
+async def test_failed_pulls_are_counted(metrics: Metrics, autojump_clock: object) -> None:
     async with consumer_fakes.world(hooks=[metrics.hook]) as (network, client):
         network.peer(consumer_fakes.BROKER).on(
             Code.PULL_MESSAGE, consumer_fakes.refusal(ResponseCode.SYSTEM_ERROR)
@@ -226,8 +222,7 @@ async def test_failed_pulls_are_counted(autojump_clock: object) -> None:
     assert errors >= 2
 
 
-async def test_names_have_no_namespace(autojump_clock: object) -> None:
-    metrics = Metrics()
+async def test_names_have_no_namespace(metrics: Metrics, autojump_clock: object) -> None:
     async with (
         consumer_fakes.world(hooks=[metrics.hook], namespace="n") as (_, client),
         consumer_fakes.consumer("pop", client),

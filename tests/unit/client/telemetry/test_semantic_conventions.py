@@ -1,4 +1,4 @@
-"""The names are those of the installed package of OpenTelemetry."""
+"""Names equal those of the installed package of OpenTelemetry."""
 
 from __future__ import annotations
 

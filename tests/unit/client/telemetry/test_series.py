@@ -20,7 +20,7 @@ def test_equal_attributes_are_one_series() -> None:
 
     assert find(all_series, "T") is find(all_series, "T")
     assert find(all_series, "T", "SYSTEM_BUSY") is not find(all_series, "T")
-    assert [one.attributes.get("error.type") for one in all_series.values()] == [
+    assert [series.attributes.get("error.type") for series in all_series.values()] == [
         None,
         "SYSTEM_BUSY",
     ]

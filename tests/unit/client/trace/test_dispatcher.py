@@ -52,9 +52,7 @@ async def test_records_with_long_keys_go_in_several_messages() -> None:
     assert [len(message.keys) for message in sent] == [2, 2]
 
 
-async def test_a_last_flush_waits_for_the_records_that_are_being_sent(
-    autojump_clock: object,
-) -> None:
+async def test_the_last_flush_waits_for_records_in_flight(autojump_clock: object) -> None:
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -72,9 +70,7 @@ async def test_a_last_flush_waits_for_the_records_that_are_being_sent(
     assert len(sent) == 1
 
 
-async def test_what_finds_no_room_is_dropped_and_what_fails_is_logged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_surplus_and_unsent_records_are_dropped(caplog: pytest.LogCaptureFixture) -> None:
     async def send(_: Message) -> None:
         await trio.lowlevel.checkpoint()
         raise LocalProtocolError("no")

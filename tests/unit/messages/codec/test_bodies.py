@@ -150,7 +150,7 @@ def test_nothing_and_null_are_none(body: bytes | None) -> None:
 
 
 @pytest.mark.parametrize("body", [b" ", b"1", b"[]", b'"x"', b"{}x", b"{", b"\xff"])
-def test_what_is_no_object_is_refused(body: bytes) -> None:
+def test_other_json_than_objects_is_refused(body: bytes) -> None:
     with pytest.raises(DecodeError):
         decode_body(TopicList, body)
 
@@ -207,7 +207,7 @@ def test_nested_classes_keep_their_java_name() -> None:
     assert java_name(AclInfo) == "AclInfo"
 
 
-def test_an_encoding_error_says_where_it_is() -> None:
+def test_an_encoding_error_has_its_path() -> None:
     with pytest.raises(EncodeError) as caught:
         encode_body(TopicRouteData(queue_datas=(QueueData(perm=1 << 40),)))
 
@@ -231,11 +231,11 @@ def test_parsed_json_is_read_as_well() -> None:
 
 
 def test_the_first_of_subscriptions_that_differ_in_version_only_stays() -> None:
-    """As in Java's set: the version is no part of what it compares."""
+    """Java's set does not compare versions."""
     first = '{"expression":"a","topic":"T","version":1}'
-    again = '{"expression":"a","topic":"T","version":2}'
-    other = '{"expression":"b","topic":"T","version":2}'
-    text = f'{{"subscriptionDataSet":[{first},{again},{other}]}}'
+    newer = '{"expression":"a","topic":"T","version":2}'
+    different = '{"expression":"b","topic":"T","version":2}'
+    text = f'{{"subscriptionDataSet":[{first},{newer},{different}]}}'
     config = decode_body(SubscriptionGroupConfig, text.encode())
     empty = decode_body(SubscriptionGroupConfig, b'{"subscriptionDataSet":[]}')
 
@@ -248,8 +248,8 @@ def test_the_first_of_subscriptions_that_differ_in_version_only_stays() -> None:
 
 def test_an_assignment_that_comes_again_is_dropped_as_from_javas_set() -> None:
     queue = '"messageQueue":{"brokerName":"a","queueId":1,"topic":"t"}'
-    others = ("", ',"mode":"POP"', ',"attachments":{"k":"v"}', ',"attachments":{}')
-    items = ",".join(f"{{{queue}{other}}}" for other in (*others, *others))
+    members = ("", ',"mode":"POP"', ',"attachments":{"k":"v"}', ',"attachments":{}')
+    items = ",".join(f"{{{queue}{member}}}" for member in (*members, *members))
 
     body = decode_body(
         QueryAssignmentResponseBody, f'{{"messageQueueAssignments":[{items}]}}'.encode()
@@ -259,8 +259,4 @@ def test_an_assignment_that_comes_again_is_dropped_as_from_javas_set() -> None:
     assert body.message_queue_assignments is not None
     assert [
         (assignment.mode, assignment.attachments) for assignment in body.message_queue_assignments
-    ] == [
-        ("PULL", None),
-        ("POP", None),
-        ("PULL", {"k": "v"}),
-    ]
+    ] == [("PULL", None), ("POP", None), ("PULL", {"k": "v"})]

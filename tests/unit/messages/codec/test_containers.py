@@ -1,10 +1,12 @@
-"""What lists, sets and maps of Java make of each kind of JSON; measured on fastjson2 2.0.59 (5.5.0).
+"""Lists, sets and maps of Java, read from each kind of JSON; measured on fastjson2 2.0.59 (5.5.0).
 
 Origin: the oracle's ``body_decode`` on DataVersion, QueueData, GroupForbidden, BrokerStatsItem,
 BatchAck, TopicConfig, Connection, TopicList, KVTable and others, one member at a time.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
@@ -20,106 +22,81 @@ from rocketwire.messages.route import (
     TopicRouteData,
 )
 from rocketwire.messages.topic_config import TopicConfig, TopicConfigSerializeWrapper
-from tests.support.builders.single_member_bodies import REFUSED, read
+from tests.unit.messages.codec.single_member_bodies import REFUSED, list_cases, read
+
+CONTAINERS: dict[tuple[type[Any], str], dict[str, Any]] = {
+    (TopicConfig, "attributes"): {
+        "null": None,
+        '""': None,
+        '"null"': None,
+        '"x"': REFUSED,
+        "[]": REFUSED,
+    },
+    (PolicyEntryInfo, "actions"): {
+        "null": None,
+        "5": None,
+        "true": None,
+        "{}": None,
+        '""': (),
+        '"null"': (),
+        '"a"': ("a",),
+        '["a",1,true,{},[1]]': ("a", "1", "true", "{}", "[1]"),
+    },
+    (TopicList, "topic_list"): {
+        "null": None,
+        "5": REFUSED,
+        '""': (),
+        '"null"': ("null",),
+        "{}": ("{}",),
+        '["a","b","a",null]': ("a", "b", None),
+    },
+    (TopicRouteData, "filter_server_table"): {
+        '{"a":null}': {},
+        '{"a":5}': REFUSED,
+        '{"a":false}': REFUSED,
+        '{"a":"","b":"null","c":{}}': {"a": (), "b": ("null",), "c": ("{}",)},
+        '{"a":["x","x"]}': {"a": ("x", "x")},
+    },
+    (TopicRouteData, "queue_datas"): {
+        "null": None,
+        '""': None,
+        '"null"': None,
+        "[]": (),
+        "{}": (QueueData(),),
+        "5": REFUSED,
+        '"x"': REFUSED,
+        "[1]": REFUSED,
+        "[null]": REFUSED,
+    },
+    (KVTable, "table"): {
+        "null": None,
+        '""': None,
+        '"null"': None,
+        '{"a":1,"b":null,"c":{"x":1}}': {"a": "1", "c": '{"x":1}'},
+        '[{"a":1.10,"b":null}]': {"a": "1.10"},
+        '[{"a":"1"},{"b":"2"}]': REFUSED,
+        '[[{"a":"1"}]]': REFUSED,
+        '[""]': REFUSED,
+        "[null]": REFUSED,
+        "[]": REFUSED,
+        "5": REFUSED,
+        '"x"': REFUSED,
+    },
+    (BrokerMemberGroup, "broker_addrs"): {
+        '{0:"a","1":"b"}': {0: "a", 1: "b"},
+        '{"+2":"c","3.5":"x"}': {2: "c", 3: "x"},
+        '{"x":"x"}': REFUSED,
+        '{"":"x"}': REFUSED,
+        '{99999999999999999999:"b"}': REFUSED,
+    },
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("null", None), ('""', None), ('"null"', None), ('"x"', REFUSED), ("[]", REFUSED)],
-)
-def test_what_is_no_object_in_the_place_of_a_map_reads_as_in_java(
-    text: str, expected: object
+@pytest.mark.parametrize(("cls", "member", "text", "expected"), list_cases(CONTAINERS))
+def test_each_container_is_read_as_by_java(
+    cls: type[Any], member: str, text: str, expected: object
 ) -> None:
-    assert read(TopicConfig, "attributes", text) is expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("null", None),
-        ("5", None),
-        ("true", None),
-        ("{}", None),
-        ('""', ()),
-        ('"null"', ()),
-        ('"a"', ("a",)),
-        ('["a",1,true,{},[1]]', ("a", "1", "true", "{}", "[1]")),
-    ],
-)
-def test_a_list_of_texts_reads_as_in_java(text: str, expected: object) -> None:
-    assert read(PolicyEntryInfo, "actions", text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("null", None),
-        ("5", REFUSED),
-        ('""', ()),
-        ('"null"', ("null",)),
-        ("{}", ("{}",)),
-        ('["a","b","a",null]', ("a", "b", None)),
-    ],
-)
-def test_a_set_of_texts_reads_as_in_java_and_holds_nothing_twice(
-    text: str, expected: object
-) -> None:
-    assert read(TopicList, "topic_list", text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"a":null}', {}),
-        ('{"a":5}', REFUSED),
-        ('{"a":false}', REFUSED),
-        ('{"a":"","b":"null","c":{}}', {"a": (), "b": ("null",), "c": ("{}",)}),
-        ('{"a":["x","x"]}', {"a": ("x", "x")}),
-    ],
-)
-def test_a_list_of_texts_in_a_map_reads_as_in_java(text: str, expected: object) -> None:
-    assert read(TopicRouteData, "filter_server_table", text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("null", None),
-        ('""', None),
-        ('"null"', None),
-        ("[]", ()),
-        ("{}", (QueueData(),)),
-        ("5", REFUSED),
-        ('"x"', REFUSED),
-        ("[1]", REFUSED),
-        ("[null]", REFUSED),
-    ],
-)
-def test_a_list_of_objects_reads_as_in_java_but_for_null_elements(
-    text: str, expected: object
-) -> None:
-    assert read(TopicRouteData, "queue_datas", text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("null", None),
-        ('""', None),
-        ('"null"', None),
-        ('{"a":1,"b":null,"c":{"x":1}}', {"a": "1", "c": '{"x":1}'}),
-        ('[{"a":1.10,"b":null}]', {"a": "1.10"}),
-        ('[{"a":"1"},{"b":"2"}]', REFUSED),
-        ('[[{"a":"1"}]]', REFUSED),
-        ('[""]', REFUSED),
-        ("[null]", REFUSED),
-        ("[]", REFUSED),
-        ("5", REFUSED),
-        ('"x"', REFUSED),
-    ],
-)
-def test_a_map_of_texts_reads_as_in_java_and_drops_null(text: str, expected: object) -> None:
-    assert read(KVTable, "table", text) == expected
+    assert read(cls, member, text) == expected
 
 
 def test_no_other_map_stands_in_an_array() -> None:
@@ -131,29 +108,12 @@ def test_no_other_map_stands_in_an_array() -> None:
 
 def test_the_kv_file_keeps_null_values_in_its_namespaces() -> None:
     text = '{"a":{"k":null,"l":"v"},"b":null,"c":"","d":[{"k":1.10}]}'
-    expected: dict[str, dict[str, str | None]] = {
-        "a": {"k": None, "l": "v"},
-        "d": {"k": "1.10"},
-    }
+    expected: dict[str, dict[str, str | None]] = {"a": {"k": None, "l": "v"}, "d": {"k": "1.10"}}
 
     assert read(KVConfigSerializeWrapper, "config_table", text) == expected
     assert encode_body(KVConfigSerializeWrapper(config_table=expected)) == (
         b'{"configTable":{"a":{"l":"v"},"d":{"k":"1.10"}}}'
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{0:"a","1":"b"}', {0: "a", 1: "b"}),
-        ('{"+2":"c","3.5":"x"}', {2: "c", 3: "x"}),
-        ('{"x":"x"}', REFUSED),
-        ('{"":"x"}', REFUSED),
-        ('{99999999999999999999:"b"}', REFUSED),
-    ],
-)
-def test_a_map_with_integer_keys_reads_as_in_java(text: str, expected: object) -> None:
-    assert read(BrokerMemberGroup, "broker_addrs", text) == expected
 
 
 def test_a_concurrent_map_refuses_null() -> None:

@@ -1,4 +1,4 @@
-"""The header codec: as lenient as Java's, and what it insists on.
+"""The header codec is as lenient and as strict as Java's.
 
 Expectations were measured with the oracle's ``encode_frame`` and ``decode_frame`` on 5.5.0.
 """
@@ -70,9 +70,7 @@ def test_a_value_that_is_null_counts_as_missing() -> None:
     ("text", "expected"),
     [("true", True), ("TRUE", True), ("tRue", True), ("1", False), ("", False), ("yes", False)],
 )
-def test_a_boolean_is_true_in_any_letter_case_and_otherwise_false(
-    text: str, expected: bool
-) -> None:
+def test_a_boolean_is_true_in_any_letter_case(text: str, expected: bool) -> None:
     header = decode_header(GetRouteInfoRequestHeader, {"acceptStandardJsonOnly": text})
 
     assert header.accept_standard_json_only is expected
@@ -106,9 +104,7 @@ def test_java_names_that_no_rule_gives_are_kept() -> None:
     ("text", "expected"),
     [("upper", BoundaryType.UPPER), ("UPPER", BoundaryType.UPPER), ("x", BoundaryType.LOWER)],
 )
-def test_a_boundary_is_upper_in_any_letter_case_and_otherwise_lower(
-    text: str, expected: BoundaryType
-) -> None:
+def test_a_boundary_is_upper_in_any_letter_case(text: str, expected: BoundaryType) -> None:
     header = decode_header(SearchOffsetRequestHeader, {"boundaryType": text})
 
     assert header.boundary_type is expected
@@ -171,7 +167,7 @@ def test_fast_headers_are_written_in_their_own_order() -> None:
     ]
 
 
-def test_the_short_send_header_loses_what_it_inherits_in_binary_form() -> None:
+def test_the_short_send_header_omits_inherited_fields_in_binary_form() -> None:
     # origin: the frame of "worked example" SEND_MESSAGE_V2, binary, written by Java 5.5.0
     header = SendMessageRequestHeaderV2(**SENT, ns="n", lo=True)
     letters = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "m", "n"]
@@ -180,7 +176,7 @@ def test_the_short_send_header_loses_what_it_inherits_in_binary_form() -> None:
     assert list(encode_header(header)) == [*letters, "ns", "lo"]
 
 
-def test_the_short_send_header_does_not_read_what_it_inherits() -> None:
+def test_the_short_send_header_does_not_read_inherited_fields() -> None:
     header = SendMessageRequestHeaderV2(**SENT, ns="n", lo=True)
 
     assert decode_header(SendMessageRequestHeaderV2, encode_header(header)) == (

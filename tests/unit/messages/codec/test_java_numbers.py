@@ -19,18 +19,9 @@ from rocketwire.messages.groups import CustomizedRetryPolicy
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.pop import AckMsg, BatchAckMsg, PopCheckPoint
 from rocketwire.messages.route import BrokerData
+from tests.unit.messages.codec.single_member_bodies import REFUSED, list_cases, read
 
-REFUSED = object()
 MANY = "1" + "0" * 41
-
-
-def read(cls: type[Any], wire: str, member: str, text: str) -> Any:
-    """The member after reading an object that holds only it, or REFUSED."""
-    try:
-        body = decode_body(cls, f'{{"{wire}":{text}}}'.encode())
-    except DecodeError:
-        return REFUSED
-    return getattr(body, member)
 
 
 @pytest.mark.parametrize(
@@ -55,51 +46,6 @@ def read(cls: type[Any], wire: str, member: str, text: str) -> Any:
         (f"{MANY}.5", REFUSED, REFUSED),
         ("0." + "0" * 40 + "1", 0, 0),
         ("1." + "0" * 40, 1, 1),
-    ],
-)
-def test_the_digits_before_a_suffix_are_kept_if_they_fit(
-    text: str, as_int: object, as_long: object
-) -> None:
-    assert read(AckMsg, "q", "queue_id", text) == as_int
-    assert read(AckMsg, "ao", "ack_offset", text) == as_long
-
-
-@pytest.mark.parametrize("length", [20, 100, 5000])
-def test_more_digits_than_python_converts_are_refused_like_fewer(length: int) -> None:
-    text = f'"{"9" * length}"'
-
-    assert read(AckMsg, "q", "queue_id", text) is REFUSED
-    assert read(AckMsg, "ao", "ack_offset", text) is REFUSED
-    with pytest.raises(DecodeError):
-        decode_body(BrokerData, f'{{"brokerAddrs":{{{text}:"a:1"}}}}'.encode())
-
-
-@pytest.mark.parametrize(
-    ("text", "as_int", "as_long", "as_byte"),
-    [
-        ('"1,234"', 1234, 1234, -46),
-        ('"-9,999,999,999"', -1410065407, -9999999999, 1),
-        ('"99,999,999,999,999,999,999"', 2**31 - 1, 2**63 - 1, -1),
-        ('"-∞1"', -(2**31), -(2**63), 0),
-        ('"12E-1,123"', 1, 1, 1),
-        ('"12x"', 12, 12, 12),
-        ('"E12"', 0, 0, 0),
-        ('"x,123"', REFUSED, REFUSED, REFUSED),
-        ('"1,23"', REFUSED, REFUSED, REFUSED),
-        ('"123"', 123, 123, 123),
-    ],
-)
-def test_a_text_with_separators_is_read_as_javas_number_format_does(
-    text: str, as_int: object, as_long: object, as_byte: object
-) -> None:
-    assert read(AckMsg, "q", "queue_id", text) == as_int
-    assert read(AckMsg, "ao", "ack_offset", text) == as_long
-    assert read(PopCheckPoint, "n", "num", text) == as_byte
-
-
-@pytest.mark.parametrize(
-    ("text", "as_int", "as_long"),
-    [
         ("[1.5]", 1, 1),
         ("[-1.5]", -1, -1),
         ("[5F]", 5, 5),
@@ -123,68 +69,96 @@ def test_a_text_with_separators_is_read_as_javas_number_format_does(
         ('{"val":true}', 0, REFUSED),
     ],
 )
-def test_an_array_or_object_in_place_of_an_integer_holds_32_bits(
-    text: str, as_int: object, as_long: object
+def test_integers_are_read_from_other_values(text: str, as_int: object, as_long: object) -> None:
+    assert read(AckMsg, "queue_id", text) == as_int
+    assert read(AckMsg, "ack_offset", text) == as_long
+
+
+@pytest.mark.parametrize("length", [20, 100, 5000])
+def test_more_digits_than_python_converts_are_refused_like_fewer(length: int) -> None:
+    text = f'"{"9" * length}"'
+
+    assert read(AckMsg, "queue_id", text) is REFUSED
+    assert read(AckMsg, "ack_offset", text) is REFUSED
+    with pytest.raises(DecodeError):
+        decode_body(BrokerData, f'{{"brokerAddrs":{{{text}:"a:1"}}}}'.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "as_int", "as_long", "as_byte"),
+    [
+        ('"1,234"', 1234, 1234, -46),
+        ('"-9,999,999,999"', -1410065407, -9999999999, 1),
+        ('"99,999,999,999,999,999,999"', 2**31 - 1, 2**63 - 1, -1),
+        ('"-∞1"', -(2**31), -(2**63), 0),
+        ('"12E-1,123"', 1, 1, 1),
+        ('"12x"', 12, 12, 12),
+        ('"E12"', 0, 0, 0),
+        ('"x,123"', REFUSED, REFUSED, REFUSED),
+        ('"1,23"', REFUSED, REFUSED, REFUSED),
+        ('"123"', 123, 123, 123),
+    ],
+)
+def test_a_text_with_separators_is_read_as_javas_number_format_does(
+    text: str, as_int: object, as_long: object, as_byte: object
 ) -> None:
-    assert read(AckMsg, "q", "queue_id", text) == as_int
-    assert read(AckMsg, "ao", "ack_offset", text) == as_long
+    assert read(AckMsg, "queue_id", text) == as_int
+    assert read(AckMsg, "ack_offset", text) == as_long
+    assert read(PopCheckPoint, "num", text) == as_byte
 
 
 def test_an_integer_alone_in_an_array_is_itself_and_not_its_last_bits() -> None:
-    assert read(AckMsg, "ao", "ack_offset", "[9007199254740993]") == 9007199254740993
+    assert read(AckMsg, "ack_offset", "[9007199254740993]") == 9007199254740993
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("9223372036854775808", 2.0**63),
-        ("18446744073709551617", REFUSED),
-        ('"18446744073709551617"', REFUSED),
-        (MANY, 1e41),
-        (f"-{'9' * 400}", -math.inf),
-        ("5F", 5.0),
-        ('"5B"', 5.0),
-        ('"E12"', 0.0),
-        ('["5L"]', REFUSED),
-        ('["1e"]', REFUSED),
-        ('"1e"', 1.0),
-        ("[18446744073709551617]", 2.0**64),
-        ("[1.5]", 1.5),
-        ('["5F"]', 5.0),
-        ('[""]', REFUSED),
-        ('["null"]', REFUSED),
-        ('["true"]', REFUSED),
-        ("[true]", REFUSED),
-        ('"5L"', 5.0),
-        ('"1.5F"', 1.5),
-        ('"F"', REFUSED),
-    ],
-)
-def test_a_double_is_read_from_what_java_makes_a_number_of(text: str, expected: object) -> None:
-    assert read(BrokerStatsItem, "tps", "tps", text) == expected
+VALUES: dict[tuple[type[Any], str], dict[str, Any]] = {
+    (BrokerStatsItem, "tps"): {
+        "9223372036854775808": 2.0**63,
+        "18446744073709551617": REFUSED,
+        '"18446744073709551617"': REFUSED,
+        MANY: 1e41,
+        f"-{'9' * 400}": -math.inf,
+        "5F": 5.0,
+        '"5B"': 5.0,
+        '"E12"': 0.0,
+        '["5L"]': REFUSED,
+        '["1e"]': REFUSED,
+        '"1e"': 1.0,
+        "[18446744073709551617]": 2.0**64,
+        "[1.5]": 1.5,
+        '["5F"]': 5.0,
+        '[""]': REFUSED,
+        '["null"]': REFUSED,
+        '["true"]': REFUSED,
+        "[true]": REFUSED,
+        '"5L"': 5.0,
+        '"1.5F"': 1.5,
+        '"F"': REFUSED,
+    },
+    (AckMsg, "broker_name"): {
+        "1.10": "1.10",
+        "3000000000.0": "3000000000.0",
+        "9007199254740993.0": "9007199254740993.0",
+        "1e0": "1",
+        "1e3": "1000.0",
+        "5F": "5.0",
+        "1.1F": "1.1",
+        "16777217D": "1.6777217E7",
+        "1e39F": "Infinity",
+        "1e400": "Infinity",
+        "NaN": REFUSED,
+        '{"a":1.10}': '{"a":1.10}',
+        "[1,1.10]": "[1,1.10]",
+        "[NaN,2]": "[null,2]",
+    },
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("1.10", "1.10"),
-        ("3000000000.0", "3000000000.0"),
-        ("9007199254740993.0", "9007199254740993.0"),
-        ("1e0", "1"),
-        ("1e3", "1000.0"),
-        ("5F", "5.0"),
-        ("1.1F", "1.1"),
-        ("16777217D", "1.6777217E7"),
-        ("1e39F", "Infinity"),
-        ("1e400", "Infinity"),
-        ("NaN", REFUSED),
-        ('{"a":1.10}', '{"a":1.10}'),
-        ("[1,1.10]", "[1,1.10]"),
-        ("[NaN,2]", "[null,2]"),
-    ],
-)
-def test_a_number_in_the_place_of_a_text_keeps_its_digits(text: str, expected: object) -> None:
-    assert read(AckMsg, "bn", "broker_name", text) == expected
+@pytest.mark.parametrize(("cls", "member", "text", "expected"), list_cases(VALUES))
+def test_other_values_than_doubles_and_texts_are_read_as_by_java(
+    cls: type[Any], member: str, text: str, expected: object
+) -> None:
+    assert read(cls, member, text) == expected
 
 
 @pytest.mark.parametrize(
@@ -202,7 +176,7 @@ def test_a_number_in_the_place_of_a_text_keeps_its_digits(text: str, expected: o
         ("null", None, None, None, None, None),
     ],
 )
-def test_what_is_no_array_in_place_of_numbers_reads_as_in_java(
+def test_other_values_than_arrays_of_numbers_are_read_as_by_java(
     text: str,
     longs: object,
     integers: object,
@@ -210,8 +184,8 @@ def test_what_is_no_array_in_place_of_numbers_reads_as_in_java(
     set_of_integers: object,
     array: object,
 ) -> None:
-    assert read(BatchAckMsg, "aol", "ack_offset_list", text) == longs
-    assert read(PopCheckPoint, "d", "queue_offset_diff", text) == integers
-    assert read(SyncStateSet, "syncStateSet", "sync_state_set", text) == set_of_longs
-    assert read(SubscriptionData, "codeSet", "code_set", text) == set_of_integers
-    assert read(CustomizedRetryPolicy, "next", "next", text) == array
+    assert read(BatchAckMsg, "ack_offset_list", text) == longs
+    assert read(PopCheckPoint, "queue_offset_diff", text) == integers
+    assert read(SyncStateSet, "sync_state_set", text) == set_of_longs
+    assert read(SubscriptionData, "code_set", text) == set_of_integers
+    assert read(CustomizedRetryPolicy, "next", text) == array

@@ -1,4 +1,4 @@
-"""Numbers as ``NumberFormat`` reads them; what is expected here is what Java's answered."""
+"""Numbers as ``NumberFormat`` reads them; Java gave the expected values."""
 
 from __future__ import annotations
 

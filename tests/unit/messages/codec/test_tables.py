@@ -73,9 +73,9 @@ def plain_value(value: Any) -> Any:
         return list(value)
     if dataclasses.is_dataclass(value):
         return {
-            one.wire: CLOCK if one.clock else plain_value(getattr(value, name))
-            for name, one in members_of(type(value)).items()
-            if one.clock or getattr(value, name) is not None
+            field.wire: CLOCK if field.clock else plain_value(getattr(value, name))
+            for name, field in members_of(type(value)).items()
+            if field.clock or getattr(value, name) is not None
         }
     return value
 
@@ -93,9 +93,9 @@ def zero_of(java: str) -> Any:
     return zeros.get(java)
 
 
-def header_default(field: dataclasses.Field[Any], one: Ext) -> Any:
-    default = default_of(field, clock=one.clock)
-    return zero_of(one.form.java) if default is None else default
+def header_default(field: dataclasses.Field[Any], member: Ext) -> Any:
+    default = default_of(field, clock=member.clock)
+    return zero_of(member.form.java) if default is None else default
 
 
 def test_no_class_is_missing_and_none_is_invented() -> None:
@@ -108,13 +108,13 @@ def test_a_header_has_the_fields_of_java(name: str) -> None:
     defaults = {field.name: field for field in dataclasses.fields(cls)}
     ours = [
         {
-            "name": one.wire,
-            "java_type": one.form.java,
-            "required": one.required,
-            "default": header_default(defaults[attribute], one),
-            "since": one.since,
+            "name": field.wire,
+            "java_type": field.form.java,
+            "required": field.required,
+            "default": header_default(defaults[attribute], field),
+            "since": field.since,
         }
-        for attribute, one in ext_fields_of(cls).items()
+        for attribute, field in ext_fields_of(cls).items()
     ]
     theirs = [
         {
@@ -172,14 +172,14 @@ def test_a_body_has_the_members_of_java(name: str) -> None:
     defaults = {field.name: field for field in dataclasses.fields(cls)}
     ours = [
         {
-            "name": one.wire,
-            "java_type": one.form.java,
-            "default": default_of(defaults[attribute], clock=one.clock),
-            "also": list(one.also),
-            "write_only": one.write_only,
-            "since": one.since,
+            "name": field.wire,
+            "java_type": field.form.java,
+            "default": default_of(defaults[attribute], clock=field.clock),
+            "also": list(field.also),
+            "write_only": field.write_only,
+            "since": field.since,
         }
-        for attribute, one in members_of(cls).items()
+        for attribute, field in members_of(cls).items()
     ]
     theirs = [
         {
@@ -194,12 +194,12 @@ def test_a_body_has_the_members_of_java(name: str) -> None:
         }
         for member in BODIES[name]["fields"]
     ]
-    for one in theirs:
-        if one["default"] == "default-constructed object":
-            one["default"] = plain_value(CLASSES[str(one["java_type"])]())
+    for field in theirs:
+        if field["default"] == "default-constructed object":
+            field["default"] = plain_value(CLASSES[str(field["java_type"])]())
 
-    assert sorted(ours, key=lambda one: str(one["name"])) == sorted(
-        theirs, key=lambda one: str(one["name"])
+    assert sorted(ours, key=lambda field: str(field["name"])) == sorted(
+        theirs, key=lambda field: str(field["name"])
     )
 
 

@@ -1,4 +1,4 @@
-"""``DirectRequests`` over real sockets: an answer read where it was asked for, and everything that is left to the channel."""
+"""``DirectRequests`` over real sockets: responses that the caller reads, and cases for the channel."""
 
 from __future__ import annotations
 
@@ -8,62 +8,69 @@ from typing import TYPE_CHECKING
 
 import pytest
 import trio
-import trio.testing
+from trio.testing import wait_all_tasks_blocked
 
+from rocketwire.codes import RequestCode
 from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutError
-from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.transport.fastpath.direct_requests import StartedRequest
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from rocketwire.wire.request_template import build_template
-from tests.support.tcp_pair import pair
+from tests.unit.transport.loopback import encode_answer, open_sequential_channel
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from rocketwire.transport.channel import Channel
+
+CODE = RequestCode.SEND_MESSAGE_V2
 LONG = 60.0
 
 
 def ask(
     channel: Channel, body: bytes = b"body", within: float = LONG
 ) -> int | StartedRequest | None:
-    """The code of the answer to a request, or what else came of it."""
-    form = build_template(RemotingCommand(code=310), (), "i")
+    """The code of the response to a request; the started request if it has no response yet."""
+    form = build_template(RemotingCommand(code=CODE), (), "i")
     assert form is not None
     values = form.values((), "text")
     assert values is not None
     if channel.direct is None:
         return None
-    begun = channel.direct.request(form, values, body, within)
-    if begun is None or begun.data is None or begun.data != answer_to(begun.opaque):
-        return begun
-    return decode(begun.data).code
+    started = channel.direct.request(form, values, body, within)
+    if started is None or started.data is None or started.data != encode_answer(started.opaque):
+        return started
+    return decode(started.data).code
 
 
-def answer_to(opaque: int) -> bytes:
-    return encode(RemotingCommand(code=opaque + 100, opaque=opaque, flag=1))
+def start(channel: Channel, body: bytes = b"body", within: float = LONG) -> StartedRequest:
+    started = ask(channel, body, within)
+    assert isinstance(started, StartedRequest)
+    return started
+
+
+async def finish(
+    channel: Channel, started: StartedRequest, within: float = LONG
+) -> RemotingCommand:
+    return await channel.finish_request(started, CODE, trio.current_time() + within)
 
 
 @asynccontextmanager
-async def one_by_one() -> AsyncGenerator[tuple[Channel, socket.socket]]:
-    """A channel over which eight requests were made one after the other, and its other end."""
-    with pair() as (stream, there):
-        async with open_channel_over(stream, peer="peer", idle_timeout=None) as channel:
-            for code in range(8):
-                there.sendall(answer_to(code))
-                assert (await channel.request(RemotingCommand(code=code))).code == code + 100
-            await trio.testing.wait_all_tasks_blocked()
-            yield channel, there
+async def open_channel() -> AsyncGenerator[tuple[Channel, socket.socket]]:
+    """A channel that allows direct requests, and its other end."""
+    async with open_sequential_channel() as (channel, there):
+        await wait_all_tasks_blocked()
+        yield channel, there
 
 
-async def test_an_answer_is_read_where_it_was_asked_for() -> None:
-    async with one_by_one() as (channel, there):
+async def test_the_caller_reads_its_response() -> None:
+    async with open_channel() as (channel, there):
         started = trio.current_time()
-        there.sendall(answer_to(8))
+        there.sendall(encode_answer(8))
         assert ask(channel) == 108
         assert started <= channel.received_at <= trio.current_time()
-        there.sendall(answer_to(9))
+        there.sendall(encode_answer(9))
         assert ask(channel) == 109
-        there.sendall(answer_to(10))
+        there.sendall(encode_answer(10))
         assert (await channel.request(RemotingCommand(code=1))).code == 110
         assert channel.in_flight == 0
         decoder = CommandDecoder()
@@ -73,127 +80,115 @@ async def test_an_answer_is_read_where_it_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize("cut", [0, 1, 60])
-async def test_what_else_comes_is_left_to_the_channel(cut: int) -> None:
-    both = encode(RemotingCommand(code=40, opaque=3, flag=2)) + answer_to(8)
+async def test_other_commands_and_parts_are_left_to_the_channel(cut: int) -> None:
+    both = encode(RemotingCommand(code=40, opaque=3, flag=2)) + encode_answer(8)
 
-    async with one_by_one() as (channel, there):
+    async with open_channel() as (channel, there):
         there.sendall(both[: len(both) - cut])
-        begun = ask(channel)
-        assert isinstance(begun, StartedRequest)
-        assert begun.data == both[: len(both) - cut]
+        started = start(channel)
+        assert started.data == both[: len(both) - cut]
         there.sendall(both[len(both) - cut :])
 
-        assert (await channel.finish_request(begun, 310, trio.current_time() + LONG)).code == 108
+        assert (await finish(channel, started)).code == 108
         assert channel.in_flight == 0
 
 
-async def test_a_long_answer_is_left_to_the_channel() -> None:
-    async with one_by_one() as (channel, there):
+async def test_a_long_response_is_left_to_the_channel() -> None:
+    async with open_channel() as (channel, there):
         there.sendall(encode(RemotingCommand(code=1, opaque=8, flag=1, remark="x" * 5000)))
-        begun = ask(channel)
-        assert isinstance(begun, StartedRequest)
+        started = start(channel)
 
-        answer = await channel.finish_request(begun, 310, trio.current_time() + LONG)
+        answer = await finish(channel, started)
         assert answer.remark == "x" * 5000
-        there.sendall(answer_to(9))
+        there.sendall(encode_answer(9))
         assert (await channel.request(RemotingCommand(code=1))).code == 109
 
 
-async def test_an_answer_that_is_late_is_waited_for_by_the_channel() -> None:
-    async with one_by_one() as (channel, there):
-        begun = ask(channel, within=0.001)
-        assert isinstance(begun, StartedRequest)
-        assert begun.data is None
+async def test_the_channel_waits_for_a_late_response() -> None:
+    async with open_channel() as (channel, there):
+        started = start(channel, within=0.001)
+        assert started.data is None
         with pytest.raises(RequestTimeoutError):
-            await channel.finish_request(begun, 310, trio.current_time() + 0.001)
+            await finish(channel, started, within=0.001)
         assert channel.in_flight == 0
-        there.sendall(answer_to(8) + answer_to(9))
+        there.sendall(encode_answer(8) + encode_answer(9))
 
         assert (await channel.request(RemotingCommand(code=1))).code == 109
 
 
-async def test_an_end_is_told_by_the_channel() -> None:
-    async with one_by_one() as (channel, there):
-        there.sendall(answer_to(8))
+async def test_the_channel_reports_the_end() -> None:
+    async with open_channel() as (channel, there):
+        there.sendall(encode_answer(8))
         sooner = trio.current_time() + LONG / 2
         assert (await channel.request(RemotingCommand(code=1), deadline=sooner)).code == 108
-        await trio.testing.wait_all_tasks_blocked()
+        await wait_all_tasks_blocked()
         there.shutdown(socket.SHUT_WR)
-        begun = ask(channel)
-        assert isinstance(begun, StartedRequest)
+        started = start(channel)
         with pytest.raises(ChannelBrokenError, match="the peer closed the connection"):
-            await channel.finish_request(begun, 310, trio.current_time() + LONG)
+            await finish(channel, started)
         assert ask(channel) is None
 
 
-async def test_a_socket_that_cannot_be_read_is_left_to_the_channel(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_failing_read_is_left_to_the_channel(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(descriptor: int, size: int) -> bytes:
         raise ConnectionResetError(descriptor, size)
 
-    async with one_by_one() as (channel, there):
-        there.sendall(answer_to(8))
+    async with open_channel() as (channel, there):
+        there.sendall(encode_answer(8))
         with monkeypatch.context() as context:
             context.setattr("rocketwire.transport.fastpath.direct_requests.os.read", refuse)
-            begun = ask(channel)
-        assert isinstance(begun, StartedRequest)
-        assert begun.data is None
+            started = start(channel)
+        assert started.data is None
 
-        assert (await channel.finish_request(begun, 310, trio.current_time() + LONG)).code == 108
+        assert (await finish(channel, started)).code == 108
 
 
-async def test_what_cannot_be_written_at_once_is_left_to_the_channel() -> None:
-    async with one_by_one() as (channel, _):
-        begun = ask(channel, bytes(8_000_000))
-        assert isinstance(begun, StartedRequest)
-        assert begun.data is None
+async def test_a_large_request_is_written_by_the_channel() -> None:
+    async with open_channel() as (channel, _):
+        started = start(channel, bytes(8_000_000))
+        assert started.data is None
         assert ask(channel) is None
 
 
-async def test_what_the_system_does_not_take_is_left_to_the_channel(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_refused_write_is_repeated_by_the_channel(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(descriptor: int, data: bytes) -> int:
         raise BlockingIOError(descriptor, len(data))
 
-    async with one_by_one() as (channel, there):
+    async with open_channel() as (channel, there):
         with monkeypatch.context() as context:
             context.setattr("rocketwire.transport.fastpath.direct_requests.os.write", refuse)
-            begun = ask(channel)
-        assert isinstance(begun, StartedRequest)
-        assert begun.data is None
-        there.sendall(answer_to(8))
+            started = start(channel)
+        assert started.data is None
+        there.sendall(encode_answer(8))
 
-        assert (await channel.finish_request(begun, 310, trio.current_time() + LONG)).code == 108
+        assert (await finish(channel, started)).code == 108
         decoder = CommandDecoder()
         decoder.feed(there.recv(65536))
         assert [command.code for command in iter(decoder.next_command, None)][-1] == 310
 
 
-async def test_nothing_is_sent_while_others_wait_or_no_time_is_left() -> None:
-    async with one_by_one() as (channel, there), trio.open_nursery() as nursery:
+async def test_nothing_is_sent_with_other_requests_or_without_time() -> None:
+    async with open_channel() as (channel, there), trio.open_nursery() as nursery:
         assert channel.reader.allows_bypass
         assert ask(channel, within=0.0) is None
         nursery.start_soon(channel.request, RemotingCommand(code=1))
-        await trio.testing.wait_all_tasks_blocked()
+        await wait_all_tasks_blocked()
         assert ask(channel) is None
-        there.sendall(answer_to(8))
+        there.sendall(encode_answer(8))
 
 
 async def test_nothing_is_sent_directly_after_half_a_frame() -> None:
-    async with one_by_one() as (channel, there):
-        begun = ask(channel, within=0.001)
-        assert isinstance(begun, StartedRequest)
-        there.sendall(answer_to(8) + answer_to(9)[:30])
-        assert (await channel.finish_request(begun, 310, trio.current_time() + LONG)).code == 108
-        await trio.testing.wait_all_tasks_blocked()
+    async with open_channel() as (channel, there):
+        started = start(channel, within=0.001)
+        there.sendall(encode_answer(8) + encode_answer(9)[:30])
+        assert (await finish(channel, started)).code == 108
+        await wait_all_tasks_blocked()
 
         assert ask(channel) is None
 
 
-async def test_nothing_is_sent_by_who_is_cancelled() -> None:
-    async with one_by_one() as (channel, _):
+async def test_a_cancelled_task_sends_nothing_directly() -> None:
+    async with open_channel() as (channel, _):
         with trio.CancelScope() as scope:
             scope.cancel()
             assert ask(channel) is None
@@ -201,21 +196,21 @@ async def test_nothing_is_sent_by_who_is_cancelled() -> None:
         assert scope.cancelled_caught
 
 
-async def test_a_request_without_a_form_on_the_wire_leaves_nothing_behind() -> None:
-    async with one_by_one() as (channel, there):
+async def test_a_request_that_cannot_be_encoded_is_forgotten() -> None:
+    async with open_channel() as (channel, there):
         with pytest.raises(EncodeError):
             ask(channel, bytes(17_000_000))
-        there.sendall(answer_to(8))
+        there.sendall(encode_answer(8))
 
         assert ask(channel) == 108
 
 
-async def test_without_a_shortcut_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_is_sent_without_a_bypass(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(_: int) -> None:
         return None
 
     monkeypatch.setattr("rocketwire.transport.fastpath.hook.bypass_for", never)
-    async with one_by_one() as (channel, there):
+    async with open_channel() as (channel, there):
         assert ask(channel) is None
-        there.sendall(answer_to(8))
+        there.sendall(encode_answer(8))
         assert (await channel.request(RemotingCommand(code=1))).code == 108

@@ -1,4 +1,4 @@
-"""``EpollBypass`` over real sockets: when it is taken, and everything that keeps others from waiting for it."""
+"""``EpollBypass`` over real sockets: when a task may wait for bytes without the loop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
-import trio.testing
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.transport.fastpath.epoll_bypass import MAX_POLLS, MAX_WAIT, EpollBypass, bypass_for
 from tests.support.tcp_pair import pair
@@ -20,153 +20,154 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def bypass(*, bytes_there: bool = True) -> AsyncGenerator[tuple[EpollBypass, socket.socket]]:
-    """A bypass to a socket, and the other end of that; nothing else is to be done."""
+async def open_bypass(
+    *, bytes_there: bool = True
+) -> AsyncGenerator[tuple[EpollBypass, socket.socket]]:
+    """A bypass to a socket, and the other end of that, while no other task can run."""
     with pair() as (stream, there):
         async with stream:
             if bytes_there:
                 there.sendall(b"bytes")
-            found = bypass_for(stream.socket.fileno())
-            assert found is not None
-            await trio.testing.wait_all_tasks_blocked()
-            yield found, there
+            bypass = bypass_for(stream.socket.fileno())
+            assert bypass is not None
+            await wait_all_tasks_blocked()
+            yield bypass, there
 
 
-async def test_who_is_alone_waits_until_bytes_come() -> None:
-    async with bypass(bytes_there=False) as (found, there):
+async def test_a_sole_task_waits_until_bytes_come() -> None:
+    async with open_bypass(bytes_there=False) as (bypass, there):
         later = threading.Timer(0.01, there.sendall, (b"bytes",))
         later.start()
-        ready = found.is_ready()
+        ready = bypass.is_ready()
         later.join()
 
         assert ready
 
 
-async def test_it_is_left_when_a_deadline_comes_and_not_taken_behind_one() -> None:
-    async with bypass(bytes_there=False) as (found, there):
+async def test_it_is_left_at_a_deadline_and_not_taken_after_it() -> None:
+    async with open_bypass(bytes_there=False) as (bypass, there):
         with trio.move_on_after(0.01) as scope:
-            assert not found.is_ready()
+            assert not bypass.is_ready()
             there.sendall(b"too late")
-            assert not found.is_ready()
+            assert not bypass.is_ready()
             await trio.lowlevel.checkpoint()
         assert scope.cancelled_caught
 
-        assert found.is_ready()
+        assert bypass.is_ready()
 
 
 async def test_it_is_not_taken_while_a_task_wants_to_run() -> None:
-    async with bypass() as (found, _), trio.open_nursery() as nursery:
+    async with open_bypass() as (bypass, _), trio.open_nursery() as nursery:
         nursery.start_soon(trio.sleep, 0)
-        assert not found.is_ready()
-        await trio.testing.wait_all_tasks_blocked()
+        assert not bypass.is_ready()
+        await wait_all_tasks_blocked()
 
-        assert found.is_ready()
+        assert bypass.is_ready()
 
 
 async def test_it_is_not_taken_while_another_task_runs_in_the_same_turn() -> None:
-    seen = list[bool]()
+    results = list[bool]()
     both = trio.Event()
 
-    async with bypass() as (found, _):
+    async with open_bypass() as (bypass, _):
 
         async def look() -> None:
             await both.wait()
-            seen.append(found.is_ready())
+            results.append(bypass.is_ready())
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(look)
             nursery.start_soon(look)
-            await trio.testing.wait_all_tasks_blocked()
+            await wait_all_tasks_blocked()
             both.set()
 
-    assert not seen[0]
+    assert not results[0]
+
+
+@asynccontextmanager
+async def open_reader() -> AsyncGenerator[socket.socket]:
+    """The other end of a socket from which a task reads."""
+    with pair() as (stream, there):
+        async with stream, trio.open_nursery() as nursery:
+            nursery.start_soon(stream.receive_some)
+            await wait_all_tasks_blocked()
+            yield there
 
 
 async def test_it_is_left_for_another_socket() -> None:
-    async with bypass() as (found, _), trio.open_nursery() as nursery:
-        with pair() as (stream, there):
-            async with stream:
-                nursery.start_soon(stream.receive_some)
-                await trio.testing.wait_all_tasks_blocked()
-                assert found.is_ready()
-                there.sendall(b"for the other task")
-                assert is_left(found)
-                await trio.testing.wait_all_tasks_blocked()
+    async with open_bypass() as (bypass, _), open_reader() as there:
+        assert bypass.is_ready()
+        there.sendall(b"for the other task")
+        assert is_left(bypass)
+        await wait_all_tasks_blocked()
 
-                assert not is_left(found)
+        assert not is_left(bypass)
 
 
-async def test_it_is_left_for_another_socket_at_once_while_its_own_has_no_bytes() -> None:
-    async with bypass(bytes_there=False) as (found, _), trio.open_nursery() as nursery:
-        with pair() as (stream, there):
-            async with stream:
-                nursery.start_soon(stream.receive_some)
-                await trio.testing.wait_all_tasks_blocked()
-                there.sendall(b"for the other task")
-                started = trio.current_time()
+async def test_it_is_left_at_once_for_another_socket_if_its_own_has_no_bytes() -> None:
+    async with open_bypass(bytes_there=False) as (bypass, _), open_reader() as there:
+        there.sendall(b"for the other task")
+        started = trio.current_time()
 
-                assert not found.is_ready()
-                assert trio.current_time() - started < MAX_WAIT
-                await trio.testing.wait_all_tasks_blocked()
+        assert not bypass.is_ready()
+        assert trio.current_time() - started < MAX_WAIT
 
 
 async def test_it_is_left_for_a_thread_that_calls_back() -> None:
     called = list[str]()
     token = trio.lowlevel.current_trio_token()
 
-    async with bypass() as (found, _):
+    async with open_bypass() as (bypass, _):
         thread = threading.Thread(target=token.run_sync_soon, args=(called.append, "from a thread"))
         thread.start()
         thread.join()
-        assert is_left(found)
-        await trio.testing.wait_all_tasks_blocked()
+        assert is_left(bypass)
+        await wait_all_tasks_blocked()
         assert called == ["from a thread"]
 
-        assert not is_left(found)
+        assert not is_left(bypass)
 
 
-def is_left(found: EpollBypass) -> bool:
-    """Whether the loop has its turn soon, although there are bytes all the time."""
-    return not all(found.is_ready() for _ in range(MAX_POLLS))
+def is_left(bypass: EpollBypass) -> bool:
+    """Whether the loop runs soon, although bytes are available all the time."""
+    return not all(bypass.is_ready() for _ in range(MAX_POLLS))
 
 
-async def test_it_is_not_taken_while_somebody_waits_for_all_others_to_be_blocked() -> None:
-    async with bypass() as (found, _), trio.open_nursery() as nursery:
-        nursery.start_soon(trio.testing.wait_all_tasks_blocked, 0.001)
+async def test_it_is_not_taken_while_a_task_waits_for_all_others() -> None:
+    async with open_bypass() as (bypass, _), trio.open_nursery() as nursery:
+        nursery.start_soon(wait_all_tasks_blocked, 0.001)
         await trio.lowlevel.checkpoint()
         await trio.lowlevel.checkpoint()
 
-        assert not found.is_ready()
+        assert not bypass.is_ready()
 
 
-async def test_it_is_not_taken_while_somebody_watches_every_turn_of_the_loop() -> None:
+async def test_it_is_not_taken_with_an_instrument() -> None:
     class Watch(trio.abc.Instrument):
         pass
 
-    async with bypass() as (found, _):
+    async with open_bypass() as (bypass, _):
         watch = Watch()
         trio.lowlevel.add_instrument(watch)
-        assert not found.is_ready()
+        assert not bypass.is_ready()
         trio.lowlevel.remove_instrument(watch)
 
-        assert found.is_ready()
+        assert bypass.is_ready()
 
 
-async def test_it_is_not_taken_with_a_clock_that_jumps(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    async with bypass() as (found, _):
-        assert not found.is_ready()
+async def test_it_is_not_taken_with_a_clock_that_jumps(autojump_clock: MockClock) -> None:
+    async with open_bypass() as (bypass, _):
+        assert not bypass.is_ready()
         autojump_clock.autojump_threshold = float("inf")
 
-        assert found.is_ready()
+        assert bypass.is_ready()
 
 
 async def test_it_is_not_taken_among_very_many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with bypass() as (found, _):
+    async with open_bypass() as (bypass, _):
         monkeypatch.setattr("rocketwire.transport.fastpath.epoll_bypass.MAX_TASKS", 1)
 
-        assert not found.is_ready()
+        assert not bypass.is_ready()
 
 
 @pytest.mark.parametrize("missing", ["clock", "deadlines", "io_manager", "ki_pending", "runq"])
@@ -191,20 +192,21 @@ async def test_there_is_none_without_an_internal_of_trio(
     assert f"the fast path is off: trio {trio.__version__}: no {missing}" in caplog.text
 
 
-async def test_there_is_none_where_trio_is_not_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_there_is_none_for_another_structure_of_trio(monkeypatch: pytest.MonkeyPatch) -> None:
     class Other:
-        """Nothing that trio has, or what it has elsewhere."""
+        """A task with other attributes than those of trio."""
 
-        def __init__(self, **held: object) -> None:
-            vars(self).update(held)
+        def __init__(self, **attributes: object) -> None:
+            vars(self).update(attributes)
 
     runner = vars(trio.lowlevel.current_task)  # something without a loop
-    for strange in (Other(), Other(_runner=runner), Other(_runner=_runner(), _next_send_fn=None)):
+    tasks = (Other(), Other(_runner=runner), Other(_runner=_runner(), _next_send_fn=None))
+    for current in tasks:
         with pair() as (stream, _):
             async with stream:
                 assert bypass_for(stream.socket.fileno()) is not None
                 with monkeypatch.context() as context:
-                    context.setattr("trio.lowlevel.current_task", lambda one=strange: one)
+                    context.setattr("trio.lowlevel.current_task", lambda task=current: task)
                     assert bypass_for(stream.socket.fileno()) is None
 
 
@@ -214,20 +216,18 @@ def _runner() -> Any:
 
 
 def test_there_is_none_where_trio_is_a_guest() -> None:
-    found = list[EpollBypass | None]()
+    bypasses: list[EpollBypass | None] = []
     calls = queue.SimpleQueue[Any]()
 
     async def look() -> None:
         with pair() as (stream, _):
             async with stream:
-                found.append(bypass_for(stream.socket.fileno()))
+                bypasses.append(bypass_for(stream.socket.fileno()))
 
     trio.lowlevel.start_guest_run(
-        look,
-        run_sync_soon_threadsafe=calls.put,
-        done_callback=lambda _: calls.put(None),
+        look, run_sync_soon_threadsafe=calls.put, done_callback=lambda _: calls.put(None)
     )
     while (call := calls.get(timeout=10)) is not None:
         call()
 
-    assert found == [None]
+    assert bypasses == [None]

@@ -1,4 +1,4 @@
-"""Doubles are printed as JDK 8 to 18 print them; what is expected here is what JDK 17 printed."""
+"""Doubles are printed as by JDK 8 to 18; JDK 17 printed the expected texts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ WRITTEN = {
     "1.8839427211585413E14": 188394272115854.125,
     "-1.6903297510728583E15": -1690329751072858.25,
 }
-"""What fastjson2 2.0.59 wrote."""
+"""The output of fastjson2 2.0.59."""
 
 
 @pytest.mark.parametrize(("text", "value"), (PRINTED | NOT_THE_FEWEST).items())
@@ -88,7 +88,7 @@ def test_some_have_more_digits_than_they_need(value: float) -> None:
     assert figures(double_text(value)) != figures(repr(value))
 
 
-def test_what_is_no_number_has_a_name() -> None:
+def test_other_values_than_numbers_have_a_name() -> None:
     assert [double_text(x) for x in (math.nan, math.inf, -math.inf)] == [
         "NaN",
         "Infinity",

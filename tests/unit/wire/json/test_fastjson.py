@@ -123,7 +123,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_asks_for_too_much_is_refused_before_it_costs(name: str) -> None:
+def test_expensive_texts_are_refused_early(name: str) -> None:
     data = HOSTILE[name]()
     tracemalloc.start()
     try:
@@ -159,7 +159,7 @@ def test_the_largest_registration_is_within_the_default_limits() -> None:
 
 
 @pytest.mark.parametrize("text", ['{"a":0L}' + " " * 4_194_304, '{"a":[%s0L]}' % ("0," * 262_144)])
-def test_of_what_is_not_strict_json_less_is_read(text: str) -> None:
+def test_limits_of_lenient_json_are_lower(text: str) -> None:
     with pytest.raises(LimitExceededError) as caught:
         loads(text.encode())
     assert caught.value.limit in (DEFAULT_LIMITS.max_odd_size, DEFAULT_LIMITS.max_odd_count)
@@ -190,7 +190,7 @@ DOCUMENTS = st.recursive(
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 65_536])
 @given(document=DOCUMENTS)
-def test_what_is_within_strings_is_no_value(document: JsonValue, at_once: int) -> None:
+def test_texts_within_strings_are_no_values(document: JsonValue, at_once: int) -> None:
     text = json.dumps(document).encode()
     count = values_in(document)
 
@@ -260,10 +260,7 @@ def test_depth_is_limited_on_every_way(text: str) -> None:
     assert (caught.value.declared, caught.value.limit) == (3, 2)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["[1,2,3]", "[1,2,3L]", '{"a":1,"b":2,"c":3}', "{0:1,1:{null:3}}"],
-)
+@pytest.mark.parametrize("text", ["[1,2,3]", "[1,2,3L]", '{"a":1,"b":2,"c":3}', "{0:1,1:{null:3}}"])
 def test_values_are_counted_on_every_way(text: str) -> None:
     loads(text.encode(), limits=JsonLimits(max_count=4))
     with pytest.raises(LimitExceededError) as caught:
@@ -314,7 +311,7 @@ json_values: st.SearchStrategy[JsonValue] = st.recursive(
 
 
 @given(json_values)
-def test_what_is_written_is_read_back(value: JsonValue) -> None:
+def test_written_values_are_read_back(value: JsonValue) -> None:
     text = dumps(value)
     assert value == loads(text) == loads_as_written(text, limits=DEFAULT_LIMITS)
 

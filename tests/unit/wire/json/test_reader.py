@@ -1,4 +1,4 @@
-"""What fastjson takes beyond JSON; every text was given to releases 5.5.0 and 5.3.3."""
+"""Texts beyond JSON that fastjson reads; releases 5.5.0 and 5.3.3 read every text."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from decimal import Decimal
 import pytest
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire.json.fastjson import (
-    BareKey,
-    JsonValue,
-    dumps,
-    loads,
-    loads_as_written,
-)
+from rocketwire.wire.json.fastjson import BareKey, JsonValue, dumps, loads, loads_as_written
 from rocketwire.wire.json.limits import DEFAULT_LIMITS
 from rocketwire.wire.json.writer import Real
 
@@ -129,7 +123,7 @@ def test_numbers_that_are_none() -> None:
         (b'{{"a":{{"b":[1]}:2}}:3}', 7),
     ],
 )
-def test_what_neither_reads_is_refused_with_its_place(text: bytes, offset: int) -> None:
+def test_invalid_texts_are_refused_with_their_place(text: bytes, offset: int) -> None:
     with pytest.raises(DecodeError) as caught:
         loads(text)
     assert offset == caught.value.offset
@@ -189,9 +183,7 @@ def test_a_real_is_written_as_it_was_read() -> None:
 
 @pytest.mark.parametrize(("sign", "queue"), [("", sys.float_info.max), ("-", -sys.float_info.max)])
 @pytest.mark.parametrize("exact", [False, True])
-def test_a_number_beyond_all_doubles_in_a_key_is_the_largest_double(
-    sign: str, queue: float, exact: bool
-) -> None:
+def test_a_huge_number_in_a_key_is_the_largest_double(sign: str, queue: float, exact: bool) -> None:
     value = loads(b'{{"queueId":%b3E400,"of":[1.5]}:1}' % sign.encode(), exact=exact)
     assert isinstance(value, dict)
     key = loads(next(iter(value)).encode())

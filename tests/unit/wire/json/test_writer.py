@@ -112,7 +112,7 @@ def test_standard_text_has_sorted_and_quoted_keys() -> None:
     assert '{"b":3,"null":4,"\U0001f680":2,"\uff5e":1}'.encode() == dumps(texts, standard=True)
 
 
-def test_standard_text_quotes_what_a_double_cannot_hold() -> None:
+def test_standard_text_quotes_numbers_beyond_doubles() -> None:
     value = {"a": 2**53 - 1, "b": 2**53, "c": -(2**53), "d": [2**53 + 1], 2**53: True}
     expected = (
         b'{"9007199254740992":true,"a":9007199254740991,"b":"9007199254740992",'
@@ -160,7 +160,7 @@ def test_flat_pieces_are_the_same_as_written_one_by_one() -> None:
 
 
 @pytest.mark.parametrize("value", [b"x", {1.5: 1}, {("a",): 1}, object(), {1, 2}])
-def test_what_has_no_form_is_refused(value: object) -> None:
+def test_values_without_a_form_are_refused(value: object) -> None:
     with pytest.raises(EncodeError):
         dumps(value)
 

@@ -1,4 +1,4 @@
-"""Entries of a binary header: the hand-written functions and their declaration do the same."""
+"""Entries of a binary header: the hand-written functions agree with their declaration."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def entry(key: str, value: str) -> bytes:
     )
 
 
-def header(entries: bytes, behind: bytes = b"") -> bytes:
-    return pack(">hBhiiii", 105, 0, 513, 7, 0, 0, len(entries)) + entries + behind
+def header(entries: bytes, tail: bytes = b"") -> bytes:
+    return pack(">hBhiiii", 105, 0, 513, 7, 0, 0, len(entries)) + entries + tail
 
 
 def read(entries: bytes, limit: int = 9) -> object:
@@ -56,10 +56,10 @@ def test_the_limit_counts_null_entries_and_names_the_first_too_many() -> None:
 
 @pytest.mark.parametrize("key", ["", "k"])
 def test_as_many_entries_as_there_may_be_are_read_and_no_more(key: str) -> None:
-    most = entry(key, "") * MAX_EXT_FIELDS
-    assert parse_binary_header(header(most))[0][6] == {}
+    full = entry(key, "") * MAX_EXT_FIELDS
+    assert parse_binary_header(header(full))[0][6] == {}
     with pytest.raises(DecodeError, match=f"more than {MAX_EXT_FIELDS} entries"):
-        parse_binary_header(header(most + entry(key, "")))
+        parse_binary_header(header(full + entry(key, "")))
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,9 @@ def test_as_many_entries_as_there_may_be_are_read_and_no_more(key: str) -> None:
     ids=["negative key", "long key", "negative value", "cut short"],
 )
 def test_of_many_entries_the_first_damaged_one_raises(damaged: bytes) -> None:
-    many = header(entry("key", "value") * (MAX_EXT_FIELDS - 1) + damaged)
-    assert outcome(parse_binary_header, many) == outcome(interpreted, many)
-    assert outcome(parse_binary_header, many)[0] in (DecodeError, TruncatedError)  # type: ignore[index]  # a tuple
+    damaged_header = header(entry("key", "value") * (MAX_EXT_FIELDS - 1) + damaged)
+    assert outcome(parse_binary_header, damaged_header) == outcome(interpreted, damaged_header)
+    assert outcome(parse_binary_header, damaged_header)[0] in (DecodeError, TruncatedError)  # type: ignore[index]  # a tuple
 
 
 def test_entries_are_written_without_those_that_are_none() -> None:

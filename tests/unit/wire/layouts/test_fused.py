@@ -1,4 +1,4 @@
-"""``fused.py`` is what the declarations give, and does the same as construct, on good bytes and bad."""
+"""``fused.py`` is generated from the declarations, and agrees with construct for all bytes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ entries = st.none() | st.dictionaries(st.text("abc", max_size=3), st.text("xyz\u
 
 
 def draw_message(draw: st.DrawFn) -> tuple[tuple[Any, ...]]:
-    """A stored message whose addresses have the sizes that its flags say."""
+    """A stored message whose addresses have the sizes of its flags."""
     sys_flag = draw(int32)
     return (
         (
@@ -80,7 +80,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "STORED_MESSAGE_RAW": st.composite(raw_stored)(),
     "BATCH": st.tuples(st.lists(st.tuples(int32, small, texts), max_size=3)),
 }
-"""Of the builder of each layout."""
+"""Arguments for the builder of each layout."""
 
 every_layout = pytest.mark.parametrize("name", ARGUMENTS)
 
@@ -113,14 +113,14 @@ def damage(data: st.DataObject, good: bytes) -> bytes:
     return bytes(bad[:end]) + data.draw(st.just(b"") | small)
 
 
-def test_file_is_what_the_declarations_give() -> None:
+def test_file_equals_the_output_of_the_declarations() -> None:
     assert derive.FILE.read_text() == derive.source_text()
     assert set(derive.DOCSTRINGS) == set(ARGUMENTS)
 
 
 @every_layout
 @given(data=st.data())
-def test_good_bytes_give_what_construct_gives(name: str, data: st.DataObject) -> None:
+def test_good_bytes_are_read_as_by_construct(name: str, data: st.DataObject) -> None:
     arguments = data.draw(ARGUMENTS[name])
     good = build(name, arguments)
     parse, interpreted = parsers(name)
@@ -132,15 +132,15 @@ def test_good_bytes_give_what_construct_gives(name: str, data: st.DataObject) ->
 
 @every_layout
 @given(data=st.data())
-def test_damaged_bytes_give_what_construct_gives(name: str, data: st.DataObject) -> None:
+def test_damaged_bytes_are_read_as_by_construct(name: str, data: st.DataObject) -> None:
     bad = damage(data, build(name, data.draw(ARGUMENTS[name])))
-    before, after = data.draw(small), data.draw(small)
-    whole, start, end = before + bad + after, len(before), len(before) + len(bad)
+    prefix, suffix = data.draw(small), data.draw(small)
+    message, start, end = prefix + bad + suffix, len(prefix), len(prefix) + len(bad)
     parse, interpreted = parsers(name)
     expected = outcome(interpreted, bad)
     assert outcome(parse, bad) == expected
     assert outcome(parse, memoryview(bad)) == expected
-    assert outcome(parse, whole, start, end) == expected
+    assert outcome(parse, message, start, end) == expected
 
 
 @pytest.mark.parametrize(
@@ -176,9 +176,7 @@ def test_errors_have_the_place(
         ("BATCH", ([(0, b"", "x" * 32768)],), "[].properties"),
     ],
 )
-def test_values_that_do_not_fit_are_rejected_as_by_construct(
-    name: str, arguments: tuple[Any, ...], path: str
-) -> None:
+def test_large_values_are_rejected(name: str, arguments: tuple[Any, ...], path: str) -> None:
     with pytest.raises(EncodeError) as refusal:
         vars(fused)[f"build_{name.lower()}"](*arguments)
     assert refusal.value.path == path

@@ -1,4 +1,4 @@
-"""The layouts are Java's; what is announced is held against what is there."""
+"""The layouts of Java; announced sizes are compared with the real ones."""
 
 from __future__ import annotations
 
@@ -24,10 +24,7 @@ COMPRESSED_REGISTRATION = bytes.fromhex(
 
 
 DATA_VERSION = b'{"counter":3,"stateVersion":0,"timestamp":1700000000000}'
-TOPICS = [
-    b'TopicB 4 4 6 SINGLE_TAG {"message.type":"FIFO"}',
-    b"TopicA 8 8 6 SINGLE_TAG {}",
-]
+TOPICS = [b'TopicB 4 4 6 SINGLE_TAG {"message.type":"FIFO"}', b"TopicA 8 8 6 SINGLE_TAG {}"]
 MAPPINGS = [
     b'{"bname":"broker-a","currIdMap":{0:0,1:5},"dirty":false,"epoch":100,'
     b'"scope":"__global__","topic":"TopicS","totalQueues":2}'
@@ -50,5 +47,5 @@ def test_announced_topics_are_held_against_the_bytes_that_are_there() -> None:
 
 
 def test_a_negative_count_is_none_as_in_java() -> None:
-    plain = b"\x00\x00\x00\x00" + b"\xff\xff\xff\xff" + b"\x00\x00\x00\x02[]"
-    assert parse_register_body(plain)[0][1] == []
+    data = b"\x00\x00\x00\x00" + b"\xff\xff\xff\xff" + b"\x00\x00\x00\x02[]"
+    assert parse_register_body(data)[0][1] == []

@@ -43,7 +43,7 @@ def test_a_batch_cut_short_is_refused(length: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "wrong"),
+    ("offset", "wrong"),
     [
         (0, "00000000"),  # of nothing
         (0, "00000003"),  # not even of itself
@@ -57,9 +57,9 @@ def test_a_batch_cut_short_is_refused(length: int) -> None:
         (25, "7fff"),
     ],
 )
-def test_a_size_that_contradicts_the_message_is_refused(at: int, wrong: str) -> None:
+def test_a_size_that_contradicts_the_message_is_refused(offset: int, wrong: str) -> None:
     data = bytearray(TWO)
-    data[at : at + len(wrong) // 2] = bytes.fromhex(wrong)
+    data[offset : offset + len(wrong) // 2] = bytes.fromhex(wrong)
 
     with pytest.raises(DecodeError, match=r"^messages\[0\]"):
         decode_batch(bytes(data))
@@ -92,7 +92,7 @@ def test_more_properties_than_allowed_are_refused() -> None:
         (BatchMessage(body=b"", properties={"a": "b" * 32_765}), "messages[1].properties"),
     ],
 )
-def test_what_has_no_form_is_not_written(message: BatchMessage, path: str) -> None:
+def test_values_without_a_form_are_not_written(message: BatchMessage, path: str) -> None:
     with pytest.raises(EncodeError) as caught:
         encode_batch([BatchMessage(body=b""), message])
 

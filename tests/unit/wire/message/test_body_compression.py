@@ -1,4 +1,4 @@
-"""Compressed bodies: what Java's three compressors wrote is read; nothing outgrows its limit."""
+"""Compressed bodies of Java's three compressors are read within limits."""
 
 from __future__ import annotations
 
@@ -14,12 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.errors import (
-    DecodeError,
-    EncodeError,
-    LimitExceededError,
-    MissingPackageError,
-)
+from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, MissingPackageError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.message.body_compression import (
     MAX_FRAMES,
@@ -40,12 +35,15 @@ MADE_BY_JAVA = {
 }
 
 
-@pytest.mark.parametrize("kind", TYPES)
-def test_what_java_compressed_is_inflated(kind: CompressionType) -> None:
-    assert decompress_body(bytes.fromhex(MADE_BY_JAVA[kind]), kind, max_size=64) == b"a" * 64
+@pytest.mark.parametrize("compression", TYPES)
+def test_bodies_compressed_by_java_are_inflated(compression: CompressionType) -> None:
+    assert (
+        decompress_body(bytes.fromhex(MADE_BY_JAVA[compression]), compression, max_size=64)
+        == b"a" * 64
+    )
 
 
-def test_zlib_writes_what_java_writes() -> None:
+def test_zlib_writes_the_bytes_of_java() -> None:
     assert (
         compress_body(b"a" * 64, CompressionType.ZLIB).hex() == MADE_BY_JAVA[CompressionType.ZLIB]
     )
@@ -57,7 +55,7 @@ def test_lz4_writes_independent_blocks_because_java_reads_no_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sys_flag", "kind"),
+    ("sys_flag", "compression"),
     [
         (0x001, CompressionType.ZLIB),
         (0x101, CompressionType.LZ4),
@@ -66,8 +64,8 @@ def test_lz4_writes_independent_blocks_because_java_reads_no_others() -> None:
         (-1 & ~0x700 | 0x100, CompressionType.LZ4),
     ],
 )
-def test_the_type_is_told_by_three_bits(sys_flag: int, kind: CompressionType) -> None:
-    assert compression_type(sys_flag) is kind
+def test_three_bits_hold_the_type(sys_flag: int, compression: CompressionType) -> None:
+    assert compression_type(sys_flag) is compression
 
 
 @pytest.mark.parametrize("number", [4, 5, 6, 7])
@@ -77,49 +75,49 @@ def test_a_type_without_a_meaning_is_refused(number: int) -> None:
 
 
 def test_each_type_has_its_bits() -> None:
-    assert {kind: kind.sys_flag for kind in TYPES} == {
+    assert {compression: compression.sys_flag for compression in TYPES} == {
         CompressionType.LZ4: MessageSysFlag.COMPRESSION_LZ4,
         CompressionType.ZSTD: MessageSysFlag.COMPRESSION_ZSTD,
         CompressionType.ZLIB: MessageSysFlag.COMPRESSION_ZLIB,
     }
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("compression", TYPES)
 @given(body=st.binary(max_size=5000), repeat=st.integers(1, 200))
-def test_what_is_compressed_is_inflated_again(
-    kind: CompressionType, body: bytes, repeat: int
-) -> None:
-    whole = body * repeat
+def test_bodies_are_inflated_again(compression: CompressionType, body: bytes, repeat: int) -> None:
+    content = body * repeat
 
-    assert decompress_body(compress_body(whole, kind), kind, max_size=ROOM) == whole
+    assert (
+        decompress_body(compress_body(content, compression), compression, max_size=ROOM) == content
+    )
 
 
-@pytest.mark.parametrize("kind", TYPES)
-def test_exactly_the_limit_may_come_out_and_not_one_byte_more(kind: CompressionType) -> None:
-    data = compress_body(b"x" * 10_000, kind)
+@pytest.mark.parametrize("compression", TYPES)
+def test_a_body_inflates_to_its_limit_and_no_further(compression: CompressionType) -> None:
+    data = compress_body(b"x" * 10_000, compression)
 
-    assert len(decompress_body(data, kind, max_size=10_000)) == 10_000
+    assert len(decompress_body(data, compression, max_size=10_000)) == 10_000
     with pytest.raises(LimitExceededError) as caught:
-        decompress_body(data, kind, max_size=9_999)
+        decompress_body(data, compression, max_size=9_999)
     assert caught.value.limit == 9_999
 
 
-def bomb(kind: CompressionType) -> bytes:
+def bomb(compression: CompressionType) -> bytes:
     """256 MiB of nothing, compressed."""
-    if kind is CompressionType.ZLIB:
+    if compression is CompressionType.ZLIB:
         stream = zlib.compressobj(9)
         return b"".join(stream.compress(bytes(1 << 22)) for _ in range(64)) + stream.flush()
-    return compress_body(bytes(1 << 22), kind) * 64
+    return compress_body(bytes(1 << 22), compression) * 64
 
 
-@pytest.mark.parametrize("kind", TYPES)
-def test_a_bomb_is_refused_in_little_memory(kind: CompressionType) -> None:
-    data = bomb(kind)
+@pytest.mark.parametrize("compression", TYPES)
+def test_a_bomb_is_refused_in_little_memory(compression: CompressionType) -> None:
+    data = bomb(compression)
 
     tracemalloc.start()
     try:
         with pytest.raises(LimitExceededError):
-            decompress_body(data, kind, max_size=ROOM)
+            decompress_body(data, compression, max_size=ROOM)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -127,51 +125,51 @@ def test_a_bomb_is_refused_in_little_memory(kind: CompressionType) -> None:
     assert peak < 16 * ROOM
 
 
-@pytest.mark.parametrize("kind", TYPES)
-def test_a_body_cut_short_is_refused_at_every_length(kind: CompressionType) -> None:
-    data = compress_body(b"The quick brown fox. " * 20, kind)
+@pytest.mark.parametrize("compression", TYPES)
+def test_a_body_cut_short_is_refused_at_every_length(compression: CompressionType) -> None:
+    data = compress_body(b"The quick brown fox. " * 20, compression)
 
     for length in range(1, len(data)):
         with pytest.raises(DecodeError):
-            decompress_body(data[:length], kind, max_size=ROOM)
+            decompress_body(data[:length], compression, max_size=ROOM)
 
 
-@pytest.mark.parametrize("kind", TYPES)
-def test_what_is_not_compressed_at_all_is_refused(kind: CompressionType) -> None:
+@pytest.mark.parametrize("compression", TYPES)
+def test_uncompressed_bodies_are_refused(compression: CompressionType) -> None:
     with pytest.raises(DecodeError):
-        decompress_body(b"plain text, as somebody sent it", kind, max_size=ROOM)
+        decompress_body(b"plain text, as somebody sent it", compression, max_size=ROOM)
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("compression", TYPES)
 @given(data=st.binary(max_size=200))
-def test_any_bytes_give_a_body_or_a_decode_error(kind: CompressionType, data: bytes) -> None:
+def test_any_bytes_give_a_body_or_a_decode_error(compression: CompressionType, data: bytes) -> None:
     try:
-        body = decompress_body(data, kind, max_size=ROOM)
+        body = decompress_body(data, compression, max_size=ROOM)
     except DecodeError:
         return
     assert len(body) <= ROOM
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("compression", TYPES)
 @given(place=st.integers(0, 10_000), byte=st.integers(0, 255))
-def test_any_damage_gives_a_body_or_a_decode_error(
-    kind: CompressionType, place: int, byte: int
+def test_damage_gives_a_body_or_an_error(
+    compression: CompressionType, place: int, byte: int
 ) -> None:
-    data = bytearray(compress_body(b"The quick brown fox. " * 20, kind))
+    data = bytearray(compress_body(b"The quick brown fox. " * 20, compression))
     data[place % len(data)] = byte
 
     try:
-        body = decompress_body(bytes(data), kind, max_size=ROOM)
+        body = decompress_body(bytes(data), compression, max_size=ROOM)
     except DecodeError:
         return
     assert len(body) <= ROOM
 
 
-@pytest.mark.parametrize("kind", [CompressionType.LZ4, CompressionType.ZSTD])
-def test_frames_one_after_the_other_are_one_body(kind: CompressionType) -> None:
-    data = compress_body(b"one ", kind) + compress_body(b"two", kind)
+@pytest.mark.parametrize("compression", [CompressionType.LZ4, CompressionType.ZSTD])
+def test_frames_one_after_the_other_are_one_body(compression: CompressionType) -> None:
+    data = compress_body(b"one ", compression) + compress_body(b"two", compression)
 
-    assert decompress_body(data, kind, max_size=ROOM) == b"one two"
+    assert decompress_body(data, compression, max_size=ROOM) == b"one two"
 
 
 def test_bytes_after_a_zlib_stream_are_ignored_as_in_java() -> None:
@@ -202,21 +200,18 @@ def test_zstd_bodies_of_every_level_are_read(level: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "module", "package"),
-    [
-        (CompressionType.LZ4, "lz4.frame", "lz4"),
-        (CompressionType.ZSTD, "zstandard", "zstandard"),
-    ],
+    ("compression", "module", "package"),
+    [(CompressionType.LZ4, "lz4.frame", "lz4"), (CompressionType.ZSTD, "zstandard", "zstandard")],
 )
 def test_a_missing_package_is_named(
-    kind: CompressionType, module: str, package: str, monkeypatch: pytest.MonkeyPatch
+    compression: CompressionType, module: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
 
     with pytest.raises(EncodeError, match=f"needs the package {package}"):
-        compress_body(b"body", kind)
+        compress_body(b"body", compression)
     with pytest.raises(MissingPackageError, match=f"needs the package {package}"):
-        decompress_body(bytes.fromhex(MADE_BY_JAVA[kind]), kind, max_size=64)
+        decompress_body(bytes.fromhex(MADE_BY_JAVA[compression]), compression, max_size=64)
 
 
 def test_an_lz4_frame_may_come_out_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,16 +252,16 @@ def test_four_bytes_of_anything_may_follow_a_zstd_frame_but_not_five() -> None:
         decompress_body(first + b"\xff" * 5, CompressionType.ZSTD, max_size=64)
 
 
-@pytest.mark.parametrize("kind", [CompressionType.LZ4, CompressionType.ZSTD])
-def test_a_body_has_no_more_than_a_thousand_frames(kind: CompressionType) -> None:
-    empty = compress_body(b"", kind)
-    assert decompress_body(empty * MAX_FRAMES, kind, max_size=1) == b""
+@pytest.mark.parametrize("compression", [CompressionType.LZ4, CompressionType.ZSTD])
+def test_a_body_has_no_more_than_a_thousand_frames(compression: CompressionType) -> None:
+    empty = compress_body(b"", compression)
+    assert decompress_body(empty * MAX_FRAMES, compression, max_size=1) == b""
     with pytest.raises(LimitExceededError, match="frames"):
-        decompress_body(empty * (MAX_FRAMES + 1), kind, max_size=1)
+        decompress_body(empty * (MAX_FRAMES + 1), compression, max_size=1)
 
 
-@pytest.mark.parametrize("kind", [CompressionType.LZ4, CompressionType.ZSTD])
-def test_frames_larger_than_what_goes_in_at_a_time_are_one_body(kind: CompressionType) -> None:
+@pytest.mark.parametrize("compression", [CompressionType.LZ4, CompressionType.ZSTD])
+def test_large_frames_are_one_body(compression: CompressionType) -> None:
     body = Random(1).randbytes(200_000)
-    frames = compress_body(body, kind) + compress_body(b"more", kind)
-    assert decompress_body(frames, kind, max_size=300_000) == body + b"more"
+    frames = compress_body(body, compression) + compress_body(b"more", compression)
+    assert decompress_body(frames, compression, max_size=300_000) == body + b"more"

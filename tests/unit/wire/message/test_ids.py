@@ -65,7 +65,7 @@ def test_a_port_beyond_65535_is_refused(text: str, offset: int) -> None:
         (Host(bytes(4), 1), -(2**63) - 1),
     ],
 )
-def test_no_offset_id_is_made_of_what_does_not_fit(host: Host, offset: int) -> None:
+def test_an_offset_id_of_invalid_values_is_refused(host: Host, offset: int) -> None:
     with pytest.raises(EncodeError):
         create_offset_message_id(host, offset)
 
@@ -77,11 +77,7 @@ def test_a_unique_key_keeps_the_lower_bits_of_wide_numbers(
     text = encode_unique_key(UniqueKey(address, process_id, constant, milliseconds, counter))
 
     assert decode_unique_key(text) == UniqueKey(
-        address,
-        process_id % 2**16,
-        constant % 2**32,
-        milliseconds % 2**32,
-        counter % 2**16,
+        address, process_id % 2**16, constant % 2**32, milliseconds % 2**32, counter % 2**16
     )
 
 

@@ -1,4 +1,4 @@
-"""``StoredMessageReader``: messages that are read lazily equal those that are decoded strictly."""
+"""``StoredMessageReader``: lazily read messages equal strictly decoded ones."""
 
 from __future__ import annotations
 
@@ -14,11 +14,7 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.layouts.fused import parse_stored_message_raw
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import StoredMessageReader, decode_stored_messages
-from rocketwire.wire.message.stored import (
-    StoredLimits,
-    StoredMessage,
-    encode_stored_message,
-)
+from rocketwire.wire.message.stored import StoredLimits, StoredMessage, encode_stored_message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +73,7 @@ def decode_strictly(data: bytes) -> tuple[StoredMessage, ...]:
 
 
 def outcome(read: object, data: bytes) -> object:
-    """What comes of it; of an error only that it is one, as the position is another."""
+    """The result, or only that there was an error, as positions differ."""
     assert callable(read)
     try:
         return read(data)
@@ -85,20 +81,18 @@ def outcome(read: object, data: bytes) -> object:
         return DecodeError
 
 
-def written(*messages: StoredMessage) -> bytes:
-    return b"".join(encode_stored_message(one, compress=True) for one in messages)
+def encode_all(*messages: StoredMessage) -> bytes:
+    return b"".join(encode_stored_message(message, compress=True) for message in messages)
 
 
 @given(st.lists(st.sampled_from(OTHERS), max_size=6))
-def test_messages_of_every_kind_are_read_as_they_were_written(
-    messages: list[StoredMessage],
-) -> None:
-    data = written(*messages)
+def test_messages_of_every_kind_are_read_as_written(messages: list[StoredMessage]) -> None:
+    data = encode_all(*messages)
     read = decode_stored_messages(data)
     assert read == decode_strictly(data)
-    bare = int(MessageSysFlag.COMPRESSED)
-    assert [replace(one, store_size=0) for one in read] == [
-        replace(one, sys_flag=one.sys_flag & ~bare) for one in messages
+    flag = int(MessageSysFlag.COMPRESSED)
+    assert [replace(message, store_size=0) for message in read] == [
+        replace(message, sys_flag=message.sys_flag & ~flag) for message in messages
     ]
 
 
@@ -106,110 +100,94 @@ def test_messages_of_every_kind_are_read_as_they_were_written(
     st.lists(st.tuples(st.sampled_from(OF_ONE_SIZE), st.integers(1, 5)), max_size=6),
     st.integers(0, 3),
 )
-def test_messages_of_one_size_are_read_as_they_were_written(
-    runs: list[tuple[StoredMessage, int]], missing: int
-) -> None:
+def test_messages_of_one_size_are_read(runs: list[tuple[StoredMessage, int]], missing: int) -> None:
     messages = [message for message, times in runs for _ in range(times)]
-    data = written(*messages)
-    assert {len(written(one)) for one in messages} <= {len(written(FIRST))}
+    data = encode_all(*messages)
+    assert {len(encode_all(message)) for message in messages} <= {len(encode_all(FIRST))}
     read = decode_stored_messages(data)
     assert read == decode_strictly(data)
-    assert [replace(one, store_size=0) for one in read] == messages
-    reader, most = StoredMessageReader(), len(data) // len(written(FIRST)) * missing // 3
-    some = data[: most * len(written(FIRST))]
-    assert reader.decode(some) == read[:most]
+    assert [replace(message, store_size=0) for message in read] == messages
+    reader, count = StoredMessageReader(), len(data) // len(encode_all(FIRST)) * missing // 3
+    part = data[: count * len(encode_all(FIRST))]
+    assert reader.decode(part) == read[:count]
     assert reader.decode(data) == read
 
 
-@given(
-    st.integers(0, 5 * len(written(FIRST)) - 1),
-    st.integers(1, 255),
-)
-def test_damage_among_messages_of_one_size_is_found_as_decode_strictly(
-    at: int, change: int
-) -> None:
-    data = bytearray(5 * written(FIRST))
-    data[at] ^= change
-    whole = bytes(data)
-    assert outcome(decode_stored_messages, whole) == outcome(decode_strictly, whole)
+@given(st.integers(0, 5 * len(encode_all(FIRST)) - 1), st.integers(1, 255))
+def test_damage_among_messages_of_one_size_is_found(place: int, change: int) -> None:
+    data = bytearray(5 * encode_all(FIRST))
+    data[place] ^= change
+    raw = bytes(data)
+    assert outcome(decode_stored_messages, raw) == outcome(decode_strictly, raw)
     reader = StoredMessageReader()
-    reader.decode(5 * written(FIRST))
-    assert outcome(reader.decode, whole) == outcome(decode_strictly, whole)
+    reader.decode(5 * encode_all(FIRST))
+    assert outcome(reader.decode, raw) == outcome(decode_strictly, raw)
 
 
-@given(
-    st.integers(0, len(written(FIRST)) - 1),
-    st.sampled_from((0x00, 0x01, 0x7F, 0x80, 0xFF)),
-)
-def test_damage_anywhere_is_found_as_decode_strictly(at: int, byte: int) -> None:
-    data = bytearray(written(FIRST, FIRST, FIRST))
-    data[len(written(FIRST)) + at] = byte
-    whole = bytes(data)
-    assert outcome(decode_stored_messages, whole) == outcome(decode_strictly, whole)
+@given(st.integers(0, len(encode_all(FIRST)) - 1), st.sampled_from((0x00, 0x01, 0x7F, 0x80, 0xFF)))
+def test_damage_anywhere_is_found_as_decode_strictly(place: int, byte: int) -> None:
+    data = bytearray(encode_all(FIRST, FIRST, FIRST))
+    data[len(encode_all(FIRST)) + place] = byte
+    raw = bytes(data)
+    assert outcome(decode_stored_messages, raw) == outcome(decode_strictly, raw)
 
 
-@pytest.mark.parametrize("length", range(1, len(written(FIRST))))
-def test_what_is_cut_short_is_refused_with_its_number(length: int) -> None:
+@pytest.mark.parametrize("length", range(1, len(encode_all(FIRST))))
+def test_a_cut_message_is_refused_with_its_number(length: int) -> None:
     with pytest.raises(DecodeError) as refused:
-        decode_stored_messages(written(FIRST, FIRST) + written(FIRST)[:length])
+        decode_stored_messages(encode_all(FIRST, FIRST) + encode_all(FIRST)[:length])
     assert refused.value.path is not None
     assert refused.value.path.startswith("messages[2]")
 
 
-def test_only_a_message_with_another_layout_is_decoded_strictly(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_only_another_layout_is_decoded_strictly(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed = list[int]()
 
-    def counting(data: bytes, at: int) -> object:
-        parsed.append(at)
-        return parse_stored_message_raw(data, at)
+    def counting(data: bytes, place: int) -> object:
+        parsed.append(place)
+        return parse_stored_message_raw(data, place)
 
     monkeypatch.setattr("rocketwire.wire.message.lazy_reader.parse_stored_message_raw", counting)
     elsewhere = replace(FIRST, topic="U")
     longer = replace(FIRST, topic=128 * "T")
-    data = written(FIRST, FIRST, elsewhere, elsewhere, longer, FIRST, elsewhere)
+    data = encode_all(FIRST, FIRST, elsewhere, elsewhere, longer, FIRST, elsewhere)
     assert len(decode_stored_messages(data)) == 7
-    assert parsed == [4 * len(written(FIRST))]
+    assert parsed == [4 * len(encode_all(FIRST))]
 
 
 def test_a_limit_of_messages_holds_for_those_alike() -> None:
     limits = StoredLimits(max_messages=3)
-    assert len(decode_stored_messages(3 * written(FIRST), limits=limits)) == 3
+    assert len(decode_stored_messages(3 * encode_all(FIRST), limits=limits)) == 3
     with pytest.raises(DecodeError):
-        decode_stored_messages(4 * written(FIRST), limits=limits)
+        decode_stored_messages(4 * encode_all(FIRST), limits=limits)
 
 
 @given(st.lists(st.lists(st.sampled_from(OTHERS), max_size=4), max_size=4), st.data())
-def test_what_was_seen_of_earlier_answers_changes_nothing(
-    answers: list[list[StoredMessage]], data: st.DataObject
-) -> None:
+def test_responses_are_independent(answers: list[list[StoredMessage]], data: st.DataObject) -> None:
     reader = StoredMessageReader()
     for messages in answers:
-        raw = bytearray(written(*messages))
+        raw = bytearray(encode_all(*messages))
         if raw and data.draw(st.booleans()):
             raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
         assert outcome(reader.decode, bytes(raw)) == outcome(decode_stored_messages, bytes(raw))
 
 
-def test_who_reads_the_next_answers_is_told_whether_anything_in_the_last_was_unusual() -> None:
+def test_a_reader_knows_whether_the_last_response_was_ordinary() -> None:
     reader = StoredMessageReader()
     inner = replace(FIRST, sys_flag=int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP))
-    told = list[bool]()
+    flags = list[bool]()
     for messages in ([FIRST, FIRST], [FIRST, FIRST], [FIRST, inner], [inner], [FIRST]):
-        reader.decode(written(*messages))
-        told.append(reader.is_ordinary)
-    assert told == [True, True, False, False, True]
+        reader.decode(encode_all(*messages))
+        flags.append(reader.is_ordinary)
+    assert flags == [True, True, False, False, True]
 
 
 @pytest.mark.parametrize("sizes", [(5,) * 40, (5, 6, 5, 0), (7,)], ids=str)
-def test_who_reads_the_next_answers_is_told_how_much_was_in_the_last(
-    sizes: tuple[int, ...],
-) -> None:
+def test_a_reader_knows_the_size_of_the_last_response(sizes: tuple[int, ...]) -> None:
     reader = StoredMessageReader()
     messages = [replace(FIRST, body=b"x" * size or None) for size in sizes]
-    reader.decode(written(FIRST, FIRST))
-    reader.decode(written(*messages))
+    reader.decode(encode_all(FIRST, FIRST))
+    reader.decode(encode_all(*messages))
     assert (reader.is_ordinary, reader.count, reader.body_size) == (True, len(sizes), sum(sizes))
 
 
@@ -228,7 +206,7 @@ def test_who_reads_the_next_answers_is_told_how_much_was_in_the_last(
     ids=str,
 )
 @pytest.mark.parametrize("bodies", [(b"x",), (b"x", b"yy")], ids=["alike", "by turns"])
-def test_who_reads_the_next_answers_is_told_that_the_offsets_of_the_last_ascend(
+def test_a_reader_knows_whether_offsets_of_the_last_response_ascend(
     offsets: Sequence[int], bodies: tuple[bytes, ...]
 ) -> None:
     reader = StoredMessageReader()
@@ -236,19 +214,19 @@ def test_who_reads_the_next_answers_is_told_that_the_offsets_of_the_last_ascend(
         replace(FIRST, queue_offset=offset, body=bodies[number % len(bodies)])
         for number, offset in enumerate(offsets)
     ]
-    reader.decode(written(FIRST, FIRST))
-    reader.decode(written(*messages))
+    reader.decode(encode_all(FIRST, FIRST))
+    reader.decode(encode_all(*messages))
     assert reader.ascends == (list(offsets) == sorted({*offsets}) and offsets[0] >= 0)
 
 
 @pytest.mark.parametrize("size", [0, 1, 88, 120])
 def test_a_message_that_is_no_longer_than_its_body_is_damage(size: int) -> None:
-    reader, raw = StoredMessageReader(), bytearray(written(FIRST, FIRST, FIRST, FIRST))
-    reader.decode(written(FIRST, FIRST))
-    at = len(raw) // 4
-    raw[at : at + 4] = raw[at + 84 : at + 88] = size.to_bytes(4)
+    reader, raw = StoredMessageReader(), bytearray(encode_all(FIRST, FIRST, FIRST, FIRST))
+    reader.decode(encode_all(FIRST, FIRST))
+    place = len(raw) // 4
+    raw[place : place + 4] = raw[place + 84 : place + 88] = size.to_bytes(4)
 
-    for begin in (0, at):
+    for begin in (0, place):
         with pytest.raises(DecodeError):
             reader.decode(bytes(raw[begin:]))
         read = reader.decode(bytes(raw[begin:]), strict=False)

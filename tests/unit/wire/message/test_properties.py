@@ -1,4 +1,4 @@
-"""Message properties: what Java 5.5.0 and 5.3.3 write and read, case by case."""
+"""Message properties are written and read as by Java 5.5.0 and 5.3.3."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from rocketwire.wire.message.properties import decode_properties, encode_properties, split_keys
 
-# text as given to MessageDecoder.string2messageProperties, and what came back (both releases)
+# text, and the result of MessageDecoder.string2messageProperties (both releases)
 READ_BY_JAVA: list[tuple[str, dict[str, str]]] = [
     ("ab\x02c\x01d\x02", {"c": "d"}),
     ("a\x01\x01\x02", {"a": "\x01"}),

@@ -1,4 +1,4 @@
-"""A consumer's reader: what cannot be read never blocks what follows."""
+"""The reader of a consumer: an unreadable message never blocks the next one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.message.body_compression import CompressionType
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import StoredMessageReader, decode_stored_messages
-from rocketwire.wire.message.stored import (
-    StoredLimits,
-    StoredMessage,
-    encode_stored_message,
-)
+from rocketwire.wire.message.stored import StoredLimits, StoredMessage, encode_stored_message
 
 HOST = Host.of(b"\x7f\0\0\1", 10911)
 ZLIB = int(MessageSysFlag.COMPRESSED | CompressionType.ZLIB.sys_flag)
@@ -48,7 +44,7 @@ def pack_message(offset: int, size: int) -> bytes:
 
 
 def offsets(messages: tuple[StoredMessage, ...]) -> list[int]:
-    return [one.queue_offset for one in messages]
+    return [message.queue_offset for message in messages]
 
 
 POISONED = {
@@ -61,14 +57,12 @@ POISONED = {
 
 
 @pytest.mark.parametrize("poisoned", POISONED.values(), ids=POISONED)
-@pytest.mark.parametrize("before", [0, 1, 5])
-@pytest.mark.parametrize("behind", [0, 1, 5])
-def test_a_message_that_cannot_be_read_is_skipped_and_named(
-    poisoned: bytes, before: int, behind: int
-) -> None:
-    numbers = [*range(before), *range(8, 8 + behind)]
+@pytest.mark.parametrize("head_count", [0, 1, 5])
+@pytest.mark.parametrize("tail_count", [0, 1, 5])
+def test_an_unreadable_message_is_named(poisoned: bytes, head_count: int, tail_count: int) -> None:
+    numbers = [*range(head_count), *range(8, 8 + tail_count)]
     parts = [store_message(number) for number in numbers]
-    data = b"".join((*parts[:before], poisoned, *parts[before:]))
+    data = b"".join((*parts[:head_count], poisoned, *parts[head_count:]))
 
     read = StoredMessageReader(StoredLimits(max_body=5000)).read(data)
 
@@ -81,15 +75,15 @@ def test_a_message_that_cannot_be_read_is_skipped_and_named(
     assert (read.stopped_by, read.rest, read.rest_offset) == (None, b"", None)
 
 
-def test_what_was_seen_in_earlier_answers_changes_nothing() -> None:
+def test_earlier_responses_do_not_change_the_skipping() -> None:
     reader = StoredMessageReader()
     good = b"".join(map(store_message, range(4)))
     assert offsets(reader.read(good).messages) == [0, 1, 2, 3]
 
-    again = reader.read(good)
+    repeated = reader.read(good)
     mixed = reader.read(good + POISONED["no zlib stream"] + good)
 
-    assert again.messages == decode_stored_messages(good)
+    assert repeated.messages == decode_stored_messages(good)
     assert offsets(mixed.messages) == [0, 1, 2, 3, 0, 1, 2, 3]
     assert len(mixed.unreadable) == 1
 
@@ -148,15 +142,13 @@ def test_a_body_between_the_two_limits_is_read_alone() -> None:
     limits = StoredLimits(max_body=4000, max_inflated=3000)
 
     read = StoredMessageReader(limits).read(pack_message(1, 3500) + pack_message(2, 100))
-    rest = StoredMessageReader(limits).read(read.rest)
+    remaining = StoredMessageReader(limits).read(read.rest)
 
-    assert (offsets(read.messages), offsets(rest.messages)) == ([1], [2])
+    assert (offsets(read.messages), offsets(remaining.messages)) == ([1], [2])
 
 
 @pytest.mark.parametrize("limits", [StoredLimits(max_messages=2), StoredLimits(max_properties=2)])
-def test_a_limit_of_all_messages_ends_the_reading_before_it_is_exceeded(
-    limits: StoredLimits,
-) -> None:
+def test_a_limit_of_all_messages_is_not_exceeded(limits: StoredLimits) -> None:
     data = b"".join(map(store_message, range(3)))
 
     read = StoredMessageReader(limits).read(data)
@@ -166,7 +158,7 @@ def test_a_limit_of_all_messages_ends_the_reading_before_it_is_exceeded(
     assert (read.rest, read.rest_offset) == (store_message(2), 2)
 
 
-def test_one_message_beyond_a_limit_of_all_is_skipped_and_not_met_for_ever() -> None:
+def test_a_message_beyond_the_total_limit_is_skipped_once() -> None:
     limits = StoredLimits(max_properties=1)
     two = encode_stored_message(replace(message(1), properties={"a": "1", "b": "2"}))
 
@@ -184,9 +176,7 @@ def test_messages_that_are_skipped_count_as_well() -> None:
     assert len(read.rest) == 2 * len(POISONED["no zlib stream"])
 
 
-def test_a_package_that_is_missing_is_no_fault_of_the_message(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_missing_package_is_no_fault_of_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
     data = store_message(1) + store_message(2, b"text", LZ4, compress=True)
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
 

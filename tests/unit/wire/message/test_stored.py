@@ -1,4 +1,4 @@
-"""Stored messages, against those that Java made and with what happens when they are damaged."""
+"""Stored messages, compared with those of Java, and their damage."""
 
 from __future__ import annotations
 
@@ -133,15 +133,17 @@ def test_a_property_with_an_empty_value_is_written_but_not_read() -> None:
     assert decode_one(bytes.fromhex(NASTY_HEX)) == NASTY
 
 
-@pytest.mark.parametrize("kind", CompressionType)
-def test_a_body_is_compressed_as_its_flags_say(kind: CompressionType) -> None:
-    plain = replace(HELLO, body=b"a" * 64, sys_flag=int(MessageSysFlag.COMPRESSED | kind.sys_flag))
-
-    (packed,) = decode_stored_messages(
-        encode_stored_message(plain, compress=True), decompress=False
+@pytest.mark.parametrize("compression", CompressionType)
+def test_a_body_is_compressed_by_its_flags(compression: CompressionType) -> None:
+    message = replace(
+        HELLO, body=b"a" * 64, sys_flag=int(MessageSysFlag.COMPRESSED | compression.sys_flag)
     )
 
-    assert packed.body == compress_body(b"a" * 64, kind)
+    (packed,) = decode_stored_messages(
+        encode_stored_message(message, compress=True), decompress=False
+    )
+
+    assert packed.body == compress_body(b"a" * 64, compression)
 
 
 def test_zlib_is_compressed_to_the_bytes_of_java() -> None:
@@ -152,7 +154,7 @@ def test_zlib_is_compressed_to_the_bytes_of_java() -> None:
     assert encode_stored_message(message, compress=True) == data
 
 
-def test_nothing_is_compressed_unless_the_flags_say_so() -> None:
+def test_a_body_without_the_flag_is_not_compressed() -> None:
     assert encode_stored_message(HELLO, compress=True) == RAW
 
 
@@ -177,7 +179,7 @@ def test_topics_of_more_than_127_bytes_need_the_second_layout(length: int, magic
     assert decode_one(data) == replace(message, store_size=len(data))
 
 
-def test_a_body_of_no_length_is_not_there() -> None:
+def test_a_body_without_bytes_is_none() -> None:
     message = decode_one(bytes.fromhex(EXTREMES_HEX))
 
     assert message == EXTREMES
@@ -209,12 +211,12 @@ def test_damaged_text_is_replaced() -> None:
 # ---------------------------------------------------------------------------- ids and hosts
 
 
-def test_the_broker_s_id_says_where_the_message_lies() -> None:
+def test_the_offset_id_has_the_place_of_the_message() -> None:
     assert HELLO.offset_msg_id == "0A00000100002A9F0000000000001234"
     assert IPV6.offset_msg_id == "20010DB800000000000000000000000100002A9F0000000000001234"
 
 
-def test_the_sender_s_id_comes_first() -> None:
+def test_the_id_of_the_sender_comes_first() -> None:
     assert HELLO.msg_id == HELLO.offset_msg_id
     assert replace(HELLO, properties=None).msg_id == HELLO.offset_msg_id
     assert replace(HELLO, properties={"UNIQ_KEY": "MINE"}).msg_id == "MINE"
@@ -231,10 +233,10 @@ def test_an_ipv4_address_in_the_form_of_ipv6_is_ipv4_with_a_padded_id() -> None:
     assert encode_stored_message(message) == data
 
 
-@pytest.mark.parametrize(("at", "path"), [(52, "born_host"), (68, "store_host")])
+@pytest.mark.parametrize(("offset", "path"), [(52, "born_host"), (68, "store_host")])
 @pytest.mark.parametrize("port", ["00010000", "ffffffff"])
-def test_a_port_that_cannot_be_is_refused(at: int, path: str, port: str) -> None:
-    data = RAW[:at] + bytes.fromhex(port) + RAW[at + 4 :]
+def test_an_invalid_port_is_refused(offset: int, path: str, port: str) -> None:
+    data = RAW[:offset] + bytes.fromhex(port) + RAW[offset + 4 :]
 
     with pytest.raises(DecodeError, match="is not between 0 and 65535") as caught:
         decode_stored_messages(data)
@@ -255,14 +257,14 @@ def test_a_port_that_cannot_be_is_refused(at: int, path: str, port: str) -> None
         (replace(HELLO, properties={"a": "b" * 32765}), "properties"),
     ],
 )
-def test_what_has_no_form_is_not_written(message: StoredMessage, path: str) -> None:
+def test_values_without_a_form_are_not_written(message: StoredMessage, path: str) -> None:
     with pytest.raises(EncodeError) as caught:
         encode_stored_message(message)
 
     assert caught.value.path == path
 
 
-def test_a_compression_without_a_meaning_is_neither_read_nor_written() -> None:
+def test_an_unknown_compression_is_neither_read_nor_written() -> None:
     message = replace(HELLO, sys_flag=0x701)
 
     with pytest.raises(EncodeError, match="unknown compression type 7"):
@@ -295,7 +297,7 @@ def test_a_damaged_message_is_refused_with_its_number_and_place() -> None:
     assert len(RAW) <= caught.value.offset < 2 * len(RAW)
 
 
-def test_without_strictness_what_came_before_the_damage_is_kept_as_in_java() -> None:
+def test_messages_before_damage_are_kept_without_strictness() -> None:
     data = RAW + RAW[:4] + bytes(4) + RAW[8:] + RAW
 
     assert decode_stored_messages(data, strict=False) == (HELLO,)
@@ -308,7 +310,7 @@ def test_the_filler_at_the_end_of_a_commit_log_file_is_no_message() -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "wrong"),
+    ("offset", "wrong"),
     [
         (0, "0000007a"),  # size of the message
         (0, "0000007c"),
@@ -323,14 +325,14 @@ def test_the_filler_at_the_end_of_a_commit_log_file_is_no_message() -> None:
         (103, "0011"),
     ],
 )
-def test_lengths_that_contradict_each_other_are_refused(at: int, wrong: str) -> None:
-    data = RAW[:at] + bytes.fromhex(wrong) + RAW[at + len(wrong) // 2 :]
+def test_lengths_that_contradict_each_other_are_refused(offset: int, wrong: str) -> None:
+    data = RAW[:offset] + bytes.fromhex(wrong) + RAW[offset + len(wrong) // 2 :]
 
     with pytest.raises(DecodeError, match=r"^messages\[0\]"):
         decode_stored_messages(data)
 
 
-def test_the_checksum_is_looked_at_when_asked_for() -> None:
+def test_the_checksum_is_verified_on_request() -> None:
     damaged = RAW.replace(b"Hello", b"Hallo")
 
     assert decode_stored_messages(RAW, check_crc=True) == (HELLO,)
@@ -365,38 +367,39 @@ def test_a_damaged_compressed_body_is_refused_with_its_message_place() -> None:
 # ---------------------------------------------------------------------------- limits
 
 
-def test_more_messages_than_allowed_are_refused_even_without_strictness() -> None:
-    limits = StoredLimits(max_messages=2)
-
-    assert len(decode_stored_messages(RAW * 2, limits=limits)) == 2
-    for strict in (True, False):
-        with pytest.raises(LimitExceededError, match="more than 2 messages"):
-            decode_stored_messages(RAW * 3, limits=limits, strict=strict)
-
-
-def test_more_properties_than_allowed_are_refused_even_without_strictness() -> None:
-    limits = StoredLimits(max_properties=4)
-
-    assert len(decode_stored_messages(RAW * 2, limits=limits)) == 2
-    for strict in (True, False):
-        with pytest.raises(LimitExceededError, match="more than 4 properties") as caught:
-            decode_stored_messages(RAW * 3, limits=limits, strict=strict)
-        assert (caught.value.path, caught.value.offset) == ("messages[2]", 2 * len(RAW))
-
-
 def pack_zeros(size: int) -> bytes:
     message = replace(HELLO, body=bytes(size), sys_flag=0x301)
     return encode_stored_message(message, compress=True)
 
 
-def test_a_body_inflates_to_its_limit_at_most() -> None:
-    limits = StoredLimits(max_body=1000)
-
-    assert len(decode_stored_messages(pack_zeros(1000), limits=limits)) == 1
-    for strict in (True, False):
-        with pytest.raises(LimitExceededError) as caught:
-            decode_stored_messages(RAW + pack_zeros(1001), limits=limits, strict=strict)
-        assert (caught.value.path, caught.value.offset) == ("messages[1].body", len(RAW))
+@pytest.mark.parametrize(
+    ("limits", "allowed", "excess", "path", "text"),
+    [
+        (StoredLimits(max_messages=2), RAW * 2, RAW, None, "more than 2 messages"),
+        (StoredLimits(max_properties=4), RAW * 2, RAW, "messages[2]", "more than 4 properties"),
+        (
+            StoredLimits(max_body=1000),
+            RAW + pack_zeros(1000),
+            pack_zeros(1001),
+            "messages[2].body",
+            "more than 1000 bytes",
+        ),
+    ],
+)
+@pytest.mark.parametrize("strict", [True, False])
+def test_each_limit_is_allowed_and_no_more(
+    limits: StoredLimits,
+    allowed: bytes,
+    excess: bytes,
+    path: str | None,
+    text: str,
+    *,
+    strict: bool,
+) -> None:
+    assert len(decode_stored_messages(allowed, limits=limits, strict=strict)) == 2
+    with pytest.raises(LimitExceededError, match=text) as caught:
+        decode_stored_messages(allowed + excess, limits=limits, strict=strict)
+    assert (caught.value.path, caught.value.offset) == (path, len(allowed))
 
 
 def test_all_bodies_together_inflate_to_their_limit_at_most() -> None:
@@ -427,20 +430,21 @@ def test_a_bomb_costs_little_memory() -> None:
 # ---------------------------------------------------------------------------- inner batches
 
 
-def test_the_places_of_an_inner_batch_go_on_below_zero_as_javas_long_does() -> None:
+def test_offsets_of_an_inner_batch_wrap_like_a_long_of_java() -> None:
     batch = encode_batch([BatchMessage(body=b"x"), BatchMessage(body=b"y")])
     message = replace(HELLO, body=batch, sys_flag=0xC0, queue_offset=2**63 - 1)
 
-    assert [one.queue_offset for one in unwrap_inner_batch(message)] == [2**63 - 1, -(2**63)]
+    assert [message.queue_offset for message in unwrap_inner_batch(message)] == [
+        2**63 - 1,
+        -(2**63),
+    ]
 
 
 @pytest.mark.parametrize(
     ("outer", "inner"),
     [(None, "true"), ("true", "true"), ("TRUE", "true"), ("false", "false"), ("yes", "false")],
 )
-def test_each_unwrapped_message_says_whether_it_was_waited_for(
-    outer: str | None, inner: str
-) -> None:
+def test_unwrapped_messages_have_the_wait_property(outer: str | None, inner: str) -> None:
     batch = encode_batch([BatchMessage(body=b"x")])
     message = replace(HELLO, body=batch, sys_flag=0xC0, properties={"WAIT": outer})
 
@@ -457,7 +461,7 @@ def test_a_message_that_is_no_inner_batch_is_its_own_content(sys_flag: int) -> N
 
 
 @pytest.mark.parametrize("body", [None, b"no batch"])
-def test_an_inner_batch_that_is_none_is_refused(body: bytes | None) -> None:
+def test_an_invalid_inner_batch_is_refused(body: bytes | None) -> None:
     with pytest.raises(DecodeError):
         unwrap_inner_batch(replace(HELLO, sys_flag=0xC0, body=body))
 

@@ -1,4 +1,4 @@
-"""Frozen values by the hundred, beside those of the standard library."""
+"""Frozen values, compared with those of the standard library."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 def declare_classes(decorator: Callable[..., Any]) -> tuple[Any, Any, Any]:
     @decorator(frozen=True, slots=True, kw_only=True)
     class Base:
-        """What others begin with."""
+        """The base class of others."""
 
         number: int
         text: str | None = None
 
     @decorator(frozen=True, slots=True, kw_only=True)
     class Derived(Base):
-        """It goes on."""
+        """A further member."""
 
-        many: list[int] = dataclasses.field(default_factory=list[int])
+        numbers: list[int] = dataclasses.field(default_factory=list[int])
         hidden: int = dataclasses.field(default=7, repr=False, compare=False)
 
     @decorator(frozen=True, slots=True, kw_only=True)
@@ -60,49 +60,49 @@ THEIRS = declare_classes(dataclasses.dataclass)
 
 def test_a_class_may_have_a_constructor_of_its_own() -> None:
     for cls in map(declare_constructor, (dataclass, dataclasses.dataclass)):
-        one = cls("a", hidden="b")
-        assert repr(one).endswith("Named(name='a')")
-        assert one == cls("a", "b") != cls("a")
-        assert hash(one) == hash(cls("a", "b"))
-        assert dataclasses.replace(one, name="c") == cls("c", "b")
+        value = cls("a", hidden="b")
+        assert repr(value).endswith("Named(name='a')")
+        assert value == cls("a", "b") != cls("a")
+        assert hash(value) == hash(cls("a", "b"))
+        assert dataclasses.replace(value, name="c") == cls("c", "b")
         assert [*inspect.signature(cls).parameters] == ["name", "hidden"]
         assert cls.__match_args__ == ("name", "hidden")
-        assert copy(one) == one
+        assert copy(value) == value
         with pytest.raises(dataclasses.FrozenInstanceError):
-            one.name = "c"
+            value.name = "c"
 
 
 def test_values_are_made_printed_and_compared_as_of_the_standard_library() -> None:
     for classes in (OURS, THEIRS):
         base, derived, empty = classes
-        one = derived(number=1, many=[2])
-        assert repr(one).endswith("Derived(number=1, text=None, many=[2])")
-        assert one == derived(number=1, many=[2], hidden=8)
-        assert one != derived(number=1, text="a", many=[2])
-        assert one != base(number=1)
-        assert derived(number=1).many is not derived(number=1).many
+        value = derived(number=1, numbers=[2])
+        assert repr(value).endswith("Derived(number=1, text=None, numbers=[2])")
+        assert value == derived(number=1, numbers=[2], hidden=8)
+        assert value != derived(number=1, text="a", numbers=[2])
+        assert value != base(number=1)
+        assert derived(number=1).numbers is not derived(number=1).numbers
         assert hash(base(number=1)) == hash(base(number=1, text=None))
         assert empty() == empty()
         assert len({empty(), empty()}) == 1
         assert repr(empty()).endswith("Empty()")
-        assert dataclasses.replace(one, number=5).number == 5
-        assert dataclasses.asdict(one) == {"number": 1, "text": None, "many": [2], "hidden": 7}
-        assert copy(one) == deepcopy(one) == one
+        assert dataclasses.replace(value, number=5).number == 5
+        assert dataclasses.asdict(value) == {"number": 1, "text": None, "numbers": [2], "hidden": 7}
+        assert copy(value) == deepcopy(value) == value
 
 
 def test_a_new_class_is_compared_first_or_hashed_first() -> None:
     hashed, _, _ = declare_classes(dataclass)
-    one = hashed(number=1)
-    assert hash(one) == hash(copy(one))
-    assert one == copy(one)
+    first = hashed(number=1)
+    assert hash(first) == hash(copy(first))
+    assert first == copy(first)
 
     compared, _, _ = declare_classes(dataclass)
-    other = compared(number=1)
-    assert other == copy(other)
-    assert hash(other) == hash(copy(other)) == hash(one)
+    second = compared(number=1)
+    assert second == copy(second)
+    assert hash(second) == hash(copy(second)) == hash(first)
 
 
-def test_what_they_refuse_is_refused_as_by_those_of_the_standard_library() -> None:
+def test_invalid_calls_are_refused_as_by_the_standard_library() -> None:
     for base, _, empty in (OURS, THEIRS):
         with pytest.raises(
             TypeError, match=r"Base.__init__\(\) missing 1 required keyword-only argument: 'number'"
@@ -114,46 +114,50 @@ def test_what_they_refuse_is_refused_as_by_those_of_the_standard_library() -> No
             base(1)
         with pytest.raises(TypeError):
             empty(1)
-        one = base(number=1)
+        value = base(number=1)
         with pytest.raises(
             dataclasses.FrozenInstanceError, match="cannot assign to field 'number'"
         ):
-            one.number = 2
+            value.number = 2
         with pytest.raises(dataclasses.FrozenInstanceError, match="cannot delete field 'number'"):
-            del one.number
+            del value.number
         with pytest.raises((dataclasses.FrozenInstanceError, TypeError)):
-            one.other = 2
-        assert not hasattr(one, "__dict__")
+            value.other = 2
+        assert not hasattr(value, "__dict__")
 
 
-def test_their_signatures_name_what_they_are_made_of() -> None:
+def test_signatures_name_the_fields() -> None:
     for ours, theirs in zip(OURS, THEIRS, strict=True):
-        mine, other = (inspect.signature(field).parameters.values() for field in (ours, theirs))
-        assert [each.name for each in mine] == [each.name for each in other]
-        assert [each.kind for each in mine] == [each.kind for each in other]
+        our_fields, their_fields = (
+            inspect.signature(cls).parameters.values() for cls in (ours, theirs)
+        )
+        assert [field.name for field in our_fields] == [field.name for field in their_fields]
+        assert [field.kind for field in our_fields] == [field.kind for field in their_fields]
     assert inspect.signature(OURS[0]).parameters["text"].default is None
 
 
 def test_constructors_are_compiled_at_first_use_or_all_at_once() -> None:
-    one, other, _ = declare_classes(dataclass)
-    late = one.__init__.__code__
-    assert other.__init__.__code__ is late
+    first, second, _ = declare_classes(dataclass)
+    code = first.__init__.__code__
+    assert second.__init__.__code__ is code
 
-    one(number=1)
-    made = one.__init__
+    first(number=1)
+    constructor = first.__init__
     compile_constructors()
 
-    assert one.__init__ is made
-    assert other.__init__.__code__ is not late
-    assert other(number=1).many == []
+    assert first.__init__ is constructor
+    assert second.__init__.__code__ is not code
+    assert second(number=1).numbers == []
 
 
 def test_their_fields_are_those_of_the_standard_library() -> None:
     for ours, theirs in zip(OURS, THEIRS, strict=True):
-        mine, other = dataclasses.fields(ours), dataclasses.fields(theirs)
-        assert [repr(each) for each in mine] == [repr(each) for each in other]
+        our_fields, their_fields = dataclasses.fields(ours), dataclasses.fields(theirs)
+        assert [repr(field) for field in our_fields] == [repr(field) for field in their_fields]
         assert (
-            [*declared_fields(ours)] == [*declared_fields(theirs)] == [each.name for each in mine]
+            [*declared_fields(ours)]
+            == [*declared_fields(theirs)]
+            == [field.name for field in our_fields]
         )
         assert ours.__slots__ == theirs.__slots__
         assert ours.__match_args__ == theirs.__match_args__
@@ -161,10 +165,10 @@ def test_their_fields_are_those_of_the_standard_library() -> None:
     assert declared_fields(OURS[1])["hidden"] is not declared_fields(THEIRS[1])["hidden"]
 
 
-def test_what_belongs_to_the_class_is_no_field() -> None:
+def test_class_variables_are_no_fields() -> None:
     @dataclass(frozen=True, slots=True, kw_only=True)
     class One:
-        """It says what it is called."""
+        """A class with a name."""
 
         java_name: ClassVar[str] = "Outer.One"
         number: int = 1
@@ -180,21 +184,21 @@ def test_the_standard_library_derives_from_them() -> None:
         base, _, _ = declare_classes(decorator)
 
         @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-        class More(base):  # type: ignore[misc,valid-type]  # of either
-            """It goes on."""
+        class Derived(base):  # type: ignore[misc,valid-type]  # a variable
+            """A further member."""
 
-            more: int = 0
+            size: int = 0
 
-        one = More(number=1, more=2)
-        assert [*declared_fields(More)] == ["number", "text", "more"]
-        assert one == dataclasses.replace(More(number=1), more=2)
-        assert repr(one).endswith("More(number=1, text=None, more=2)")
+        value = Derived(number=1, size=2)
+        assert [*declared_fields(Derived)] == ["number", "text", "size"]
+        assert value == dataclasses.replace(Derived(number=1), size=2)
+        assert repr(value).endswith("Derived(number=1, text=None, size=2)")
 
 
 def test_they_are_replaced_as_the_copies_of_python_3_13_are() -> None:
-    one = OURS[0](number=1)
+    value = OURS[0](number=1)
 
-    assert one.__replace__(number=2) == OURS[0](number=2)
+    assert value.__replace__(number=2) == OURS[0](number=2)
 
 
 def test_they_can_be_pickled() -> None:
@@ -210,7 +214,7 @@ def test_only_frozen_classes_with_slots_and_keyword_arguments_are_made() -> None
 
 
 @pytest.mark.parametrize("decorator", [dataclass, dataclasses.dataclass])
-def test_what_a_class_does_after_its_fields_are_set_is_called(decorator: Any) -> None:
+def test_the_post_init_method_is_called(decorator: Any) -> None:
     calls: list[object] = []
 
     @decorator(frozen=True, slots=True, kw_only=True)
@@ -230,8 +234,8 @@ def test_what_a_class_does_after_its_fields_are_set_is_called(decorator: Any) ->
             calls.append("empty")
 
     checked: Any = Checked
-    one = checked(number=2)
-    dataclasses.replace(one, number=3)
+    value = checked(number=2)
+    dataclasses.replace(value, number=3)
     Empty()
 
     assert calls == [2, 3, "empty"]

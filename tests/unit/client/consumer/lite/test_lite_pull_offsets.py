@@ -60,7 +60,7 @@ class Log:
         return reply(header, body or None, code=code)
 
 
-async def stored(letters: str, polls: int, *, seek: int | None = None) -> list[int]:
+async def read_committed_offsets(letters: str, polls: int, *, seek: int | None = None) -> list[int]:
     """The offsets that a consumer stores of such a queue, which is polled so often."""
     async with world() as (network, client):
         broker = network.peer(BROKER)
@@ -74,42 +74,28 @@ async def stored(letters: str, polls: int, *, seek: int | None = None) -> list[i
                 consumer.go_back(QUEUE, seek)
             await consumer.commit()
         return [
-            int((one.ext_fields or {})["commitOffset"])
-            for one in broker.requests
-            if one.code == Code.UPDATE_CONSUMER_OFFSET
+            int((request.ext_fields or {})["commitOffset"])
+            for request in broker.requests
+            if request.code == Code.UPDATE_CONSUMER_OFFSET
         ]
 
 
 @pytest.mark.parametrize(
-    ("letters", "polls", "offset"),
-    [
-        ("x", 1, 1),
-        ("xx", 1, 2),
-        ("oo", 1, 2),
-        ("1xx", 1, 3),
-        ("1oo", 1, 3),
-        ("x1", 1, 2),
-        ("1x2", 1, 3),
-        ("12", 1, 2),
-    ],
+    ("letters", "offset"),
+    [("x", 1), ("xx", 2), ("oo", 2), ("1xx", 3), ("1oo", 3), ("x1", 2), ("1x2", 3), ("12", 2)],
 )
-async def test_the_stored_offset_is_behind_messages_that_are_skipped(
-    autojump_clock: object, letters: str, polls: int, offset: int
+async def test_the_committed_offset_includes_skipped_messages(
+    autojump_clock: object, letters: str, offset: int
 ) -> None:
-    assert (await stored(letters, polls))[-1] == offset
+    assert (await read_committed_offsets(letters, polls=1))[-1] == offset
 
 
-async def test_no_offset_is_stored_behind_a_message_that_was_not_polled(
-    autojump_clock: object,
+@pytest.mark.parametrize(("letters", "polls"), [("1xx", 0), ("", 1)])
+async def test_no_offset_is_committed_without_a_polled_message(
+    autojump_clock: object, letters: str, polls: int
 ) -> None:
-    assert await stored("1xx", polls=0) == []
+    assert await read_committed_offsets(letters, polls) == []
 
 
-async def test_no_offset_is_stored_of_a_queue_without_messages(autojump_clock: object) -> None:
-    assert await stored("", polls=1) == []
-
-
-async def test_seeking_back_stores_that_offset_despite_skipped_messages(
-    autojump_clock: object,
-) -> None:
-    assert (await stored("1xx", polls=1, seek=0))[-1] == 0
+async def test_seeking_back_commits_that_offset(autojump_clock: object) -> None:
+    assert (await read_committed_offsets("1xx", polls=1, seek=0))[-1] == 0

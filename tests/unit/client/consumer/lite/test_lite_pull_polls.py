@@ -1,4 +1,4 @@
-"""Polls of a lite pull consumer: two at the same time, paused queues, and its end."""
+"""Polls of a lite pull consumer: two at the same time, paused queues, and the end."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def go_back(consumer: LitePullConsumer) -> None:
 
 @pytest.mark.parametrize("move", [stay, go_back])
 async def test_a_queue_is_paused_until_it_is_resumed(
-    move: Callable[[LitePullConsumer], None], autojump_clock: object
+    autojump_clock: object, move: Callable[[LitePullConsumer], None]
 ) -> None:
     async def pull(request: RemotingCommand) -> RemotingCommand:
         await trio.sleep(1 if (request.ext_fields or {})["queueOffset"] == "0" else 1000)

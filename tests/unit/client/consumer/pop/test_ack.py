@@ -21,61 +21,65 @@ if TYPE_CHECKING:
 UNKNOWN = int(ResponseCode.REQUEST_CODE_NOT_SUPPORTED)
 
 
-def popped(offset: int, *, broker: str = "a", topic: str = "T") -> StoredMessage:
+def pop_message(offset: int, *, broker: str = "a", topic: str = "T") -> StoredMessage:
     handle = f"0 1700000000000 60000 3 0 {broker} 0 {offset}"
     return StoredMessage(topic=topic, queue_offset=offset, properties={POP_CK: handle})
 
 
 class Broker:
-    """Takes a second over each request, and remembers the offsets of each.
+    """Takes a second for each request.
 
     Attributes:
-        asked: by request the offsets; a number alone came by itself.
-        refuses: what it answers requests of several messages with; 0 for success.
-        refuses_one: likewise of a single message.
-        is_gone: whether it answers nothing.
+        requests: the offset of each single acknowledgement, the offsets of each batch.
+        batch_code: code of the responses to batches.
+        single_code: code of the responses to single acknowledgements.
+        is_down: whether it is silent.
     """
 
     def __init__(self) -> None:
-        self.asked: list[int | list[int]] = []
-        self.refuses = 0
-        self.refuses_one = 0
-        self.is_gone = False
+        self.requests: list[int | list[int]] = []
+        self.batch_code = 0
+        self.single_code = 0
+        self.is_down = False
 
     async def ack(self, message: StoredMessage) -> None:
         await trio.sleep(1)
-        self.asked.append(message.queue_offset)
-        self._refuse(self.refuses_one, RequestCode.ACK_MESSAGE)
+        self.requests.append(message.queue_offset)
+        self._refuse(self.single_code, RequestCode.ACK_MESSAGE)
 
     async def batch_ack(self, messages: Iterable[StoredMessage]) -> None:
         await trio.sleep(1)
-        self.asked.append([message.queue_offset for message in messages])
-        self._refuse(self.refuses, RequestCode.BATCH_ACK_MESSAGE)
+        self.requests.append([message.queue_offset for message in messages])
+        self._refuse(self.batch_code, RequestCode.BATCH_ACK_MESSAGE)
 
     def _refuse(self, code: int, request: int) -> None:
-        if self.is_gone:
+        if self.is_down:
             raise ChannelBrokenError("the peer closed the connection")
         if code:
             raise BrokerError(code, "no", request, "a:1")
 
 
-class Handled:
-    """Messages that are handled in this order, and what came of it."""
+class Consumer:
+    """Acknowledges messages in their order, and records those that fail."""
 
     def __init__(self, broker: Broker) -> None:
-        self.all = Acknowledgements(cast("PopCalls", broker))
+        self.acknowledgements = Acknowledgements(cast("PopCalls", broker))
         self.failed: list[int] = []
 
-    async def one(self, message: StoredMessage) -> None:
+    async def handle(self, message: StoredMessage) -> None:
         try:
-            await self.all.ack(message)
+            await self.acknowledgements.ack(message)
         except RocketWireError:
             self.failed.append(message.queue_offset)
 
     async def start(self, nursery: trio.Nursery, *messages: StoredMessage) -> None:
         for message in messages:
-            nursery.start_soon(self.one, message)
+            nursery.start_soon(self.handle, message)
             await trio.testing.wait_all_tasks_blocked()
+
+    async def handle_all(self, *messages: StoredMessage) -> None:
+        async with trio.open_nursery() as nursery:
+            await self.start(nursery, *messages)
 
 
 @pytest.fixture
@@ -84,90 +88,83 @@ def broker() -> Broker:
 
 
 @pytest.fixture
-def handled(broker: Broker) -> Handled:
-    return Handled(broker)
+def consumer(broker: Broker) -> Consumer:
+    return Consumer(broker)
 
 
-async def test_what_is_handled_while_a_request_travels_goes_with_the_next_one(
-    broker: Broker, handled: Handled, autojump_clock: object
+async def test_waiting_acks_are_a_batch(
+    autojump_clock: object, broker: Broker, consumer: Consumer
 ) -> None:
     async with trio.open_nursery() as nursery:
-        await handled.start(nursery, *map(popped, range(4)))
+        await consumer.start(nursery, *map(pop_message, range(4)))
         await trio.sleep(1.5)
-        await handled.start(nursery, *map(popped, (4, 5)))
-    await handled.one(popped(6))
+        await consumer.start(nursery, *map(pop_message, (4, 5)))
+    await consumer.handle(pop_message(6))
 
-    assert broker.asked == [0, [1, 2, 3], [4, 5], 6]
+    assert broker.requests == [0, [1, 2, 3], [4, 5], 6]
     assert trio.current_time() >= 4
-    assert handled.failed == []
+    assert consumer.failed == []
 
 
 async def test_topics_and_brokers_do_not_wait_for_each_other(
-    broker: Broker, handled: Handled, autojump_clock: object
+    autojump_clock: object, broker: Broker, consumer: Consumer
 ) -> None:
-    began = trio.current_time()
-    async with trio.open_nursery() as nursery:
-        messages = (popped(1), popped(2, broker="b"), popped(3, topic="U"))
-        await handled.start(nursery, *messages)
+    start = trio.current_time()
+    messages = (pop_message(1), pop_message(2, broker="b"), pop_message(3, topic="U"))
+    await consumer.handle_all(*messages)
 
-    assert trio.current_time() - began < 1.5
-    assert sorted(map(str, broker.asked)) == ["1", "2", "3"]
+    assert trio.current_time() - start < 1.5
+    assert sorted(map(str, broker.requests)) == ["1", "2", "3"]
 
 
 async def test_a_broker_without_batch_acks_gets_single_ones_from_then_on(
-    broker: Broker, handled: Handled, autojump_clock: object
+    autojump_clock: object, broker: Broker, consumer: Consumer
 ) -> None:
-    broker.refuses = UNKNOWN
-    async with trio.open_nursery() as nursery:
-        await handled.start(nursery, *map(popped, range(3)))
-    async with trio.open_nursery() as nursery:
-        await handled.start(nursery, *map(popped, range(3, 6)))
+    broker.batch_code = UNKNOWN
+    await consumer.handle_all(*map(pop_message, range(3)))
+    await consumer.handle_all(*map(pop_message, range(3, 6)))
 
-    assert broker.asked[:2] == [0, [1, 2]]
-    assert sorted(map(str, broker.asked[2:])) == [*"12345"]
-    assert handled.failed == []
+    assert broker.requests[:2] == [0, [1, 2]]
+    assert sorted(map(str, broker.requests[2:])) == [*"12345"]
+    assert consumer.failed == []
 
 
 async def test_a_rejected_batch_is_sent_one_by_one_and_the_next_together(
-    broker: Broker, handled: Handled, autojump_clock: object
+    autojump_clock: object, broker: Broker, consumer: Consumer
 ) -> None:
-    broker.refuses = int(ResponseCode.NO_PERMISSION)
-    async with trio.open_nursery() as nursery:
-        await handled.start(nursery, *map(popped, range(3)))
-    broker.refuses = 0
-    async with trio.open_nursery() as nursery:
-        await handled.start(nursery, *map(popped, range(3, 6)))
+    broker.batch_code = int(ResponseCode.NO_PERMISSION)
+    await consumer.handle_all(*map(pop_message, range(3)))
+    broker.batch_code = 0
+    await consumer.handle_all(*map(pop_message, range(3, 6)))
 
-    assert broker.asked[:2] == [0, [1, 2]]
-    assert sorted(map(str, broker.asked[2:4])) == ["1", "2"]
-    assert broker.asked[4:] == [3, [4, 5]]
-    assert handled.failed == []
+    assert broker.requests[:2] == [0, [1, 2]]
+    assert sorted(map(str, broker.requests[2:4])) == ["1", "2"]
+    assert broker.requests[4:] == [3, [4, 5]]
+    assert consumer.failed == []
 
 
-async def test_a_request_that_fails_fails_for_all_its_messages_and_for_no_others(
-    broker: Broker, handled: Handled, autojump_clock: object
+async def test_a_failed_request_fails_for_its_messages_only(
+    autojump_clock: object, broker: Broker, consumer: Consumer
 ) -> None:
-    broker.is_gone = True
-    async with trio.open_nursery() as nursery:
-        await handled.start(nursery, *map(popped, range(3)))
-    broker.is_gone = False
-    broker.refuses_one = UNKNOWN  # a broker that cannot be popped at all
-    async with trio.open_nursery() as nursery:
-        await handled.start(nursery, *map(popped, range(3, 6)))
+    broker.is_down = True
+    await consumer.handle_all(*map(pop_message, range(3)))
+    broker.is_down = False
+    broker.single_code = UNKNOWN  # a broker that cannot be popped at all
+    await consumer.handle_all(*map(pop_message, range(3, 6)))
 
-    assert broker.asked == [0, [1, 2], 3, [4, 5]]
-    assert sorted(handled.failed) == [0, 1, 2, 3]
+    assert broker.requests == [0, [1, 2], 3, [4, 5]]
+    assert sorted(consumer.failed) == [0, 1, 2, 3]
 
 
-async def test_if_the_one_that_asks_is_cancelled_another_one_asks(
-    broker: Broker, handled: Handled, autojump_clock: object
+async def test_a_cancelled_ack_is_sent(
+    autojump_clock: object, broker: Broker, consumer: Consumer
 ) -> None:
     async with trio.open_nursery() as nursery:
-        await handled.start(nursery, popped(0))
+        await consumer.start(nursery, pop_message(0))
         with trio.move_on_after(1.5):
             async with trio.open_nursery() as cancelled:
-                await handled.start(cancelled, popped(1))
-                await handled.start(nursery, popped(2), popped(3))
+                await consumer.start(cancelled, pop_message(1))
+                await consumer.start(nursery, pop_message(2), pop_message(3))
 
-    assert broker.asked == [0, [1, 2, 3]]
-    assert handled.failed == []
+    assert broker.requests == [0, [1, 2, 3]]
+    assert consumer.failed == []

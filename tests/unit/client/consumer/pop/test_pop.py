@@ -25,9 +25,7 @@ def message(offset: int, body: bytes = b"one", tag: str = "a") -> StoredMessage:
 
 
 def batch(offset: int, *tags: str, number: int | None = None) -> StoredMessage:
-    inner = [
-        BatchMessage(body=b"%d" % index, properties={"TAGS": tag}) for index, tag in enumerate(tags)
-    ]
+    inner = [BatchMessage(body=b"%d" % n, properties={"TAGS": tag}) for n, tag in enumerate(tags)]
     return replace(
         message(offset, encode_batch(inner)),
         sys_flag=INNER_BATCH,
@@ -37,8 +35,8 @@ def batch(offset: int, *tags: str, number: int | None = None) -> StoredMessage:
 
 
 async def pop(*messages: StoredMessage, tags: str = "*") -> PopResult:
-    """What a client makes of an answer with these messages, which all are of queue 0."""
-    offsets = ",".join(str(one.queue_offset) for one in messages)
+    """The result of a pop whose response has these messages of queue 0."""
+    offsets = ",".join(str(message.queue_offset) for message in messages)
     header = PopMessageResponseHeader(
         pop_time=1_700_000_000_000,
         invisible_time=60_000,
@@ -60,34 +58,35 @@ def handle(offset: int, start: int = 5) -> str:
 async def test_messages_of_an_inner_batch_have_the_handle_of_the_batch() -> None:
     result = await pop(message(5), batch(6, "a", "a"), message(8))
 
-    assert [(one.queue_offset, one.body) for one in result.messages] == [
+    assert [(message.queue_offset, message.body) for message in result.messages] == [
         (5, b"one"),
         (6, b"0"),
         (7, b"1"),
         (8, b"one"),
     ]
-    held = [one.properties or {} for one in result.messages]
-    assert [one[POP_CK] for one in held] == [handle(5), handle(6), handle(6), handle(8)]
-    assert {one[FIRST_POP_TIME] for one in held} == {"1700000000000"}
-    assert [one.reconsume_times for one in result.messages] == [0, 2, 2, 0]
+    properties = [message.properties or {} for message in result.messages]
+    handles = [values[POP_CK] for values in properties]
+    assert handles == [handle(5), handle(6), handle(6), handle(8)]
+    assert {values[FIRST_POP_TIME] for values in properties} == {"1700000000000"}
+    assert [message.reconsume_times for message in result.messages] == [0, 2, 2, 0]
 
 
 async def test_an_invalid_inner_batch_is_unreadable_and_keeps_its_handle() -> None:
     result = await pop(message(5), batch(6, "a", "a", number=1), message(7))
 
-    assert [one.queue_offset for one in result.messages] == [5, 7]
+    assert [message.queue_offset for message in result.messages] == [5, 7]
     (unreadable,) = result.unreadable
     assert unreadable.stored is not None
     assert (unreadable.stored.properties or {})[POP_CK] == handle(6)
 
 
 @pytest.mark.parametrize(
-    ("tags", "wanted", "filtered"), [("ab", [6], []), ("bb", [], [6, 7]), ("aa", [6, 7], [])]
+    ("tags", "selected", "filtered"), [("ab", [6], []), ("bb", [], [6, 7]), ("aa", [6, 7], [])]
 )
-async def test_an_inner_batch_is_filtered_only_if_none_of_its_messages_is_wanted(
-    tags: str, wanted: list[int], filtered: list[int]
+async def test_an_inner_batch_is_filtered_only_if_none_of_its_tags_match(
+    tags: str, selected: list[int], filtered: list[int]
 ) -> None:
     result = await pop(message(5), message(4, tag="b"), batch(6, *tags), tags="a")
 
-    assert [one.queue_offset for one in result.messages] == [5, *wanted]
-    assert [one.queue_offset for one in result.filtered] == [4, *filtered]
+    assert [message.queue_offset for message in result.messages] == [5, *selected]
+    assert [message.queue_offset for message in result.filtered] == [4, *filtered]

@@ -1,9 +1,8 @@
-"""A consumer that pops, when it is closed: what the broker has hidden for it is given back."""
+"""A pop consumer that is closed returns the messages that the broker has hidden for it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -19,53 +18,19 @@ from rocketwire.client.consumer.pop.pop_consumer import (
     PopConsumerConfig,
 )
 from rocketwire.messages.message_const import POP_CK
-from rocketwire.messages.route import BrokerData, TopicRouteData
 from rocketwire.transport.nursery import background
-from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.stored import StoredMessage
+from tests.support.fakes.consumer_fakes import world
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.pop.pop import PopCalls
     from rocketwire.client.consumer.pop.pop_consumer import PopListener
-    from rocketwire.client.instance.instance import ClientInstance
 
 OFTEN = StoredMessage(topic="T", body=b"x", reconsume_times=99)
-"""One that is acknowledged if it cannot be handled once more."""
+"""A message that is acknowledged if its handler fails again."""
 
 
-class Instance:
-    """A client that knows one broker."""
-
-    config = SimpleNamespace(namespace=None)
-    hooks = None
-
-    async def route(self, topic: str) -> TopicRouteData:
-        await trio.lowlevel.checkpoint()
-        return TopicRouteData(
-            broker_datas=(BrokerData(broker_name="b", broker_addrs={0: topic}),), queue_datas=()
-        )
-
-    client_id = "c"
-
-    def __init__(self) -> None:
-        self.brokers = self
-
-    async def call(self, *_: object) -> RemotingCommand:
-        await trio.lowlevel.checkpoint()
-        return RemotingCommand(code=0)
-
-    async def send_heartbeats(self) -> None:
-        await trio.lowlevel.checkpoint()
-
-    async def any_broker(self, _: str) -> str:
-        await trio.lowlevel.checkpoint()
-        return "b"
-
-    async def remove_consumer(self, _: object) -> None:
-        await trio.lowlevel.checkpoint()
-
-
-def popped(*messages: StoredMessage) -> PopResult:
+def pop_result(*messages: StoredMessage) -> PopResult:
     """The answer to a pop."""
     return PopResult(
         status=PopStatus.FOUND, messages=messages, pop_time=0, invisible_time=60_000, rest=0
@@ -73,7 +38,7 @@ def popped(*messages: StoredMessage) -> PopResult:
 
 
 class Calls:
-    """Pops that are answered after a time, and notes of what was given back."""
+    """Pops that are answered after a time, and the messages that were returned."""
 
     def __init__(self, *answers: tuple[float, StoredMessage | PopResult]) -> None:
         self.answers = list(answers)
@@ -86,7 +51,7 @@ class Calls:
         await trio.sleep(seconds)
         if isinstance(answer, PopResult):
             return answer
-        return popped(answer)
+        return pop_result(answer)
 
     async def change_invisible_time(self, message: StoredMessage, seconds: float) -> None:
         await trio.lowlevel.checkpoint()
@@ -98,36 +63,33 @@ class Calls:
         self.acknowledged.append(message)
 
 
-async def closing(calls: Calls, listener: PopListener, after: float) -> float:
-    """Close a consumer after so many seconds; returns how long that took."""
-    async with background() as nursery:
+async def close_after(calls: Calls, listener: PopListener, seconds: float) -> float:
+    """Close a consumer after some seconds; returns the duration of the close."""
+    async with world() as (_, client), background() as nursery:
         config = PopConsumerConfig(consume_thread_max=1)
-        instance = cast("ClientInstance", Instance())
-        consumer = PopConsumer(Membership(instance, "g", nursery, None), config, listener)
+        consumer = PopConsumer(Membership(client, "g", nursery, None), config, listener)
         consumer.calls = cast("PopCalls", calls)
         consumer._acknowledgements = Acknowledgements(consumer.calls)  # pyright: ignore[reportPrivateUsage] - of these calls
         consumer.subscribe("T")
         nursery.start_soon(consumer.run)
-        await trio.sleep(after)
+        await trio.sleep(seconds)
         since = trio.current_time()
         await consumer.close()
         return trio.current_time() - since
 
 
-async def nobody(_: StoredMessage) -> None:
-    raise AssertionError("nothing is begun any more")
+async def refuse_messages(_: StoredMessage) -> None:
+    raise AssertionError("a handler was started")
 
 
-async def test_what_a_pop_brings_that_was_just_made_is_given_back(autojump_clock: object) -> None:
+async def test_messages_of_a_pop_during_close_are_returned(autojump_clock: object) -> None:
     calls = Calls((0.5, OFTEN))
-    took = await closing(calls, nobody, after=0.25)
+    took = await close_after(calls, refuse_messages, seconds=0.25)
     assert calls.given_back == [(OFTEN, POP_DELAY_LEVEL[0])]
     assert took == pytest.approx(0.25)
 
 
-async def test_what_waits_for_a_handler_is_given_back_and_who_has_begun_may_end(
-    autojump_clock: object,
-) -> None:
+async def test_close_returns_waiting_messages_and_awaits_handlers(autojump_clock: object) -> None:
     first = StoredMessage(topic="T", body=b"1", reconsume_times=1)
     ended: list[StoredMessage] = []
 
@@ -137,32 +99,30 @@ async def test_what_waits_for_a_handler_is_given_back_and_who_has_begun_may_end(
         return False
 
     calls = Calls((0, first), (0, OFTEN))
-    took = await closing(calls, fails, after=2)
+    took = await close_after(calls, fails, seconds=2)
     assert ended == [first]
     assert calls.given_back == [(OFTEN, POP_DELAY_LEVEL[0]), (first, POP_DELAY_LEVEL[1])]
     assert took == pytest.approx(3)
 
 
-async def test_messages_behind_a_hanging_handler_are_released_on_close(
-    autojump_clock: object,
-) -> None:
-    begun, waiting = StoredMessage(topic="T", body=b"1"), StoredMessage(topic="T", body=b"2")
+async def test_close_returns_messages_behind_a_hanging_handler(autojump_clock: object) -> None:
+    first, second = StoredMessage(topic="T", body=b"1"), StoredMessage(topic="T", body=b"2")
 
     async def never(message: StoredMessage) -> None:
-        assert message is begun
+        assert message is first
         await trio.sleep_forever()
 
-    began = trio.current_time()
-    calls = Calls((0, begun), (0, waiting), (0, OFTEN))
-    took = await closing(calls, never, after=2)
+    start = trio.current_time()
+    calls = Calls((0, first), (0, second), (0, OFTEN))
+    took = await close_after(calls, never, seconds=2)
 
     assert sorted(body.body or b"" for body, _ in calls.given_back) == [b"2", b"x"]
-    assert [at - began for at in calls.given_back_at] == [2, 2]
+    assert [time - start for time in calls.given_back_at] == [2, 2]
     assert took == PopConsumerConfig().await_termination
 
 
 @pytest.mark.parametrize(("tries", "level"), [(-(2**31), 0), (-1, 0), (0, 0), (7, 7), (15, 15)])
-async def test_a_failed_message_returns_whatever_attempts_the_sender_set(
+async def test_the_delay_depends_on_attempts(
     autojump_clock: object, tries: int, level: int
 ) -> None:
     message = StoredMessage(topic="T", body=b"1", reconsume_times=tries)
@@ -172,7 +132,7 @@ async def test_a_failed_message_returns_whatever_attempts_the_sender_set(
         return False
 
     calls = Calls((0, message))
-    await closing(calls, fails, after=2)
+    await close_after(calls, fails, seconds=2)
     assert calls.given_back == [(message, POP_DELAY_LEVEL[level])]
 
 
@@ -188,9 +148,7 @@ BATCH = tuple(
 """The messages of an inner batch."""
 
 
-async def test_an_inner_batch_is_acknowledged_once_when_all_of_it_was_handled(
-    autojump_clock: object,
-) -> None:
+async def test_a_handled_inner_batch_is_acknowledged_once(autojump_clock: object) -> None:
     bodies: list[bytes | None] = []
 
     async def handle(message: StoredMessage) -> None:
@@ -198,52 +156,48 @@ async def test_an_inner_batch_is_acknowledged_once_when_all_of_it_was_handled(
         assert not calls.acknowledged
         bodies.append(message.body)
 
-    calls = Calls((0, popped(*BATCH)))
-    await closing(calls, handle, after=2)
+    calls = Calls((0, pop_result(*BATCH)))
+    await close_after(calls, handle, seconds=2)
 
     assert bodies == [b"0", b"1", b"2"]
     assert len(calls.acknowledged) == 1
     assert calls.given_back == []
 
 
-async def test_an_inner_batch_comes_back_if_one_of_its_messages_was_not_handled(
-    autojump_clock: object,
-) -> None:
+async def test_an_inner_batch_with_a_failed_message_is_returned(autojump_clock: object) -> None:
     async def handle(message: StoredMessage) -> bool:
         await trio.lowlevel.checkpoint()
         return message.body != b"1"
 
-    calls = Calls((0, popped(*BATCH)))
-    await closing(calls, handle, after=2)
+    calls = Calls((0, pop_result(*BATCH)))
+    await close_after(calls, handle, seconds=2)
 
     assert calls.acknowledged == []
     assert len(calls.given_back) == 1
 
 
-async def test_what_is_left_of_an_inner_batch_is_not_handled_when_its_time_is_up(
-    autojump_clock: object,
-) -> None:
+async def test_an_expired_inner_batch_is_not_handled_further(autojump_clock: object) -> None:
     bodies: list[bytes | None] = []
 
     async def handle(message: StoredMessage) -> None:
         bodies.append(message.body)
         await trio.sleep(40)
 
-    calls = Calls((0, popped(*BATCH)), (1000, OFTEN))
-    await closing(calls, handle, after=100)
+    calls = Calls((0, pop_result(*BATCH)), (1000, OFTEN))
+    await close_after(calls, handle, seconds=100)
 
     assert bodies == [b"0", b"1"]
     assert (calls.acknowledged, calls.given_back) == ([], [])
 
 
 async def test_messages_of_other_tags_are_acknowledged(autojump_clock: object) -> None:
-    calls = Calls((0, replace(popped(), filtered=BATCH[:1])))
-    await closing(calls, nobody, after=2)
+    calls = Calls((0, replace(pop_result(), filtered=BATCH[:1])))
+    await close_after(calls, refuse_messages, seconds=2)
     assert (calls.acknowledged, calls.given_back) == ([*BATCH[:1]], [])
 
 
-async def test_a_pop_that_the_broker_holds_is_not_waited_for(autojump_clock: object) -> None:
-    assert await closing(Calls(), nobody, after=2 * RESPONSE_WAIT) == 0
-    assert await closing(Calls(), nobody, after=RESPONSE_WAIT / 4) == pytest.approx(
+async def test_close_does_not_wait_for_a_long_poll(autojump_clock: object) -> None:
+    assert await close_after(Calls(), refuse_messages, seconds=2 * RESPONSE_WAIT) == 0
+    assert await close_after(Calls(), refuse_messages, seconds=RESPONSE_WAIT / 4) == pytest.approx(
         RESPONSE_WAIT * 3 / 4
     )

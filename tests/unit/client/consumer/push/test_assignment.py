@@ -1,4 +1,4 @@
-"""The queues of a push consumer: what a broker handles last when a queue is released."""
+"""The queues of a push consumer: the last request of a released queue is its unlock."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ async def test_a_renewal_that_is_on_its_way_does_not_lock_a_released_queue_again
         ({}, 2, "the broker lists 2 connections of this client"),
     ],
 )
-async def test_a_client_id_that_is_listed_twice_is_told_apart_from_two_clients(
+async def test_a_duplicate_client_id_is_distinguished_from_two_clients(
+    autojump_clock: object,
     names: dict[str, Any],
     count: int,
     text: str,
-    autojump_clock: object,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level("INFO", "rocketwire.client")

@@ -1,4 +1,4 @@
-"""What all ways to handle messages have in common."""
+"""Every way to handle messages restores the topic of retried messages."""
 
 from __future__ import annotations
 
@@ -47,9 +47,11 @@ class Handlers:
         """Offsets are not looked at."""
 
 
-@pytest.mark.parametrize("kind", [ConcurrentConsumption, OrderlyConsumption, LentConsumption])
+@pytest.mark.parametrize(
+    "consumption_class", [ConcurrentConsumption, OrderlyConsumption, LentConsumption]
+)
 async def test_retried_messages_have_the_topic_they_were_sent_to(
-    autojump_clock: object, kind: Any
+    autojump_clock: object, consumption_class: Any
 ) -> None:
     queue = MessageQueue(topic="%RETRY%g", broker_name="b", queue_id=0)
     message = StoredMessage(topic="%RETRY%g", body=b"x", properties={"RETRY_TOPIC": "T"})
@@ -58,8 +60,8 @@ async def test_retried_messages_have_the_topic_they_were_sent_to(
     handlers = Handlers()
     async with background() as nursery:
         parts = push_parts(nursery, handlers, locks=handlers)
-        borrower: Any = (handlers,) if kind is LentConsumption else ()
-        consumption = kind(parts, handlers.listener, *borrower)
+        borrower: Any = (handlers,) if consumption_class is LentConsumption else ()
+        consumption = consumption_class(parts, handlers.listener, *borrower)
         consumption.start()
         consumption.submit(queue, window, [message])
         await trio.testing.wait_all_tasks_blocked()

@@ -1,4 +1,4 @@
-"""Handlers of messages in order: one at a time, and others have a turn now and then."""
+"""Orderly handlers: one at a time for a queue, with turns for other queues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.consumer_fakes import ToldOffsets, push_parts
+from tests.support.fakes.consumer_fakes import RecordedOffsets, push_parts
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.config import ConsumeOrderlyContext, MessageListenerOrderly
@@ -22,57 +22,58 @@ class Locks:
     """Gives every lock."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
 
     async def lock(self, queues: list[MessageQueue]) -> list[MessageQueue]:
         await trio.lowlevel.checkpoint()
-        self.asked += 1
+        self.calls += 1
         return queues
 
 
 class Consumption:
-    """A consumption with as many windows as are asked for."""
+    """A consumption with several windows."""
 
     def __init__(self, nursery: trio.Nursery, listener: MessageListenerOrderly) -> None:
-        self.offsets = ToldOffsets(increase_only=False)
+        self.offsets = RecordedOffsets(increase_only=False)
         self.locks = Locks()
         self.windows: dict[MessageQueue, ProcessQueue[StoredMessage]] = {}
-        self.all = OrderlyConsumption(push_parts(nursery, self.offsets, locks=self.locks), listener)
+        self.orderly = OrderlyConsumption(
+            push_parts(nursery, self.offsets, locks=self.locks), listener
+        )
 
     def bring(self, number: int, count: int) -> MessageQueue:
         queue = MessageQueue(topic="T", broker_name="b", queue_id=number)
         window = self.windows[queue] = ProcessQueue[StoredMessage](now=trio.current_time())
         messages = [
-            StoredMessage(topic="T", queue_id=number, queue_offset=at) for at in range(count)
+            StoredMessage(topic="T", queue_id=number, queue_offset=offset)
+            for offset in range(count)
         ]
         assert window.put(messages)
-        self.all.submit(queue, window, messages)
+        self.orderly.submit(queue, window, messages)
         return queue
 
 
-async def test_queues_whose_handlers_never_wait_take_turns_and_keep_their_order(
-    autojump_clock: object,
-) -> None:
-    seen: list[tuple[int, int]] = []
+async def test_queues_with_fast_handlers_take_turns_in_order(autojump_clock: object) -> None:
+    handled: list[tuple[int, int]] = []
 
     async def listener(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
-        seen.extend((message.queue_id, message.queue_offset) for message in messages)
+        handled.extend((message.queue_id, message.queue_offset) for message in messages)
 
     async with background() as nursery:
         consumption = Consumption(nursery, listener)
         queues = [consumption.bring(number, 200) for number in range(2)]
         await trio.testing.wait_all_tasks_blocked()
         for number, queue in enumerate(queues):
-            assert [at for of, at in seen if of == number] == list(range(200))
+            assert [offset for at_queue, offset in handled if at_queue == number] == list(
+                range(200)
+            )
             assert consumption.offsets.by_queue[queue] == 200
             assert consumption.windows[queue].count == 0
-        assert {of for of, _ in seen[:200]} == {0, 1}
-        assert consumption.locks.asked == 2
+        assert {queue_id for queue_id, _ in handled[:200]} == {0, 1}
+        assert consumption.locks.calls == 2
 
 
-async def test_a_failed_orderly_message_is_retried_first_after_a_pause(
-    autojump_clock: object,
-) -> None:
+async def test_a_failed_orderly_message_is_retried_first(autojump_clock: object) -> None:
     tries: list[tuple[int, int]] = []
 
     async def listener(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
@@ -91,9 +92,7 @@ async def test_a_failed_orderly_message_is_retried_first_after_a_pause(
         assert consumption.offsets.by_queue[queue] == 3
 
 
-async def test_the_message_of_a_handler_that_is_cancelled_waits_again(
-    autojump_clock: object,
-) -> None:
+async def test_the_message_of_a_cancelled_handler_waits_again(autojump_clock: object) -> None:
     async def listener(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
         if messages[0].queue_offset == 1:
             await trio.sleep_forever()

@@ -1,4 +1,4 @@
-"""A push consumer at a broker in memory: which messages it handles, and what its broker is told."""
+"""A push consumer at a broker in memory: the messages it handles, and its requests."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def request_fields(network: MemoryNetwork, code: Code) -> list[dict[str, str]]:
     return [dict(request.ext_fields or {}) for request in requests if request.code == code]
 
 
-async def test_a_message_whose_handler_hangs_is_sent_back(autojump_clock: object) -> None:
+async def test_a_message_with_a_hanging_handler_is_sent_back(autojump_clock: object) -> None:
     async def hang(*_: object) -> None:
         await trio.sleep_forever()
 
@@ -74,9 +74,7 @@ async def test_a_message_that_no_broker_takes_back_is_sent_anew(autojump_clock: 
     assert request_fields(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "1"
 
 
-async def test_queues_that_come_are_consumed_and_those_that_go_are_dropped(
-    autojump_clock: object,
-) -> None:
+async def test_added_queues_are_consumed_and_removed_ones_dropped(autojump_clock: object) -> None:
     async with (
         world(poll_name_server_interval=1.0) as (network, client),
         open_push_consumer(client, "g", {"orders": "*"}, ignore) as consumer,
@@ -84,8 +82,8 @@ async def test_queues_that_come_are_consumed_and_those_that_go_are_dropped(
         for count in (2, 4, 1):
             network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, route(queues=count))
             await trio.sleep(3)
-            held = [queue.queue_id for queue in consumer.assigned if queue.topic == "orders"]
-            assert sorted(held) == list(range(count))
+            queue_ids = [queue.queue_id for queue in consumer.assigned if queue.topic == "orders"]
+            assert sorted(queue_ids) == list(range(count))
 
 
 async def test_a_loop_that_ends_early_leaves_its_message_to_the_next_one(
@@ -100,22 +98,20 @@ async def test_a_loop_that_ends_early_leaves_its_message_to_the_next_one(
     assert request_fields(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "1"
 
 
-async def test_tags_with_equal_hash_codes_are_told_apart_and_the_offset_goes_on(
-    autojump_clock: object,
-) -> None:
-    seen: list[str] = []
+async def test_a_tag_with_an_equal_hash_code_is_filtered(autojump_clock: object) -> None:
+    handled_ids: list[str] = []
 
     async def handle(messages: Sequence[StoredMessage], _: object) -> None:
         await trio.lowlevel.checkpoint()
-        seen.extend(message.msg_id for message in messages)
+        handled_ids.extend(message.msg_id for message in messages)
 
-    other, wanted, last = make_messages(3, TAGS="BBBB")
-    wanted = replace(wanted, properties={"UNIQ_KEY": "ID1", "TAGS": "AaAa"})
+    other_tag, message, last = make_messages(3, TAGS="BBBB")
+    message = replace(message, properties={"UNIQ_KEY": "ID1", "TAGS": "AaAa"})
     async with world() as (network, client):
-        bring_messages(network, [other, wanted, last])
+        bring_messages(network, [other_tag, message, last])
         async with open_push_consumer(client, "g", {"orders": "AaAa"}, handle):
             await trio.sleep(30)
-    assert seen == ["ID1"]
+    assert handled_ids == ["ID1"]
     assert request_fields(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] in ("2", "3")
 
 
@@ -128,9 +124,7 @@ async def test_an_expression_is_checked_by_the_broker_before_the_start() -> None
                 pass
 
 
-async def test_a_pull_goes_on_where_the_broker_says_that_the_queue_begins(
-    autojump_clock: object,
-) -> None:
+async def test_pulling_continues_at_the_begin_offset_of_the_broker(autojump_clock: object) -> None:
     async def answer(request: RemotingCommand) -> RemotingCommand:
         if (request.ext_fields or {})["queueOffset"] == "0":
             return replace(pull_response(begin=7), code=ResponseCode.PULL_OFFSET_MOVED)
@@ -146,6 +140,6 @@ async def test_a_pull_goes_on_where_the_broker_says_that_the_queue_begins(
         network.peer(BROKER).on(Code.QUERY_CONSUMER_OFFSET, tell_offset)
         async with open_push_consumer(client, "g", {"orders": "*"}, ignore):
             await trio.sleep(60)
-    pulls = [one["queueOffset"] for one in request_fields(network, Code.PULL_MESSAGE)]
+    pulls = [fields["queueOffset"] for fields in request_fields(network, Code.PULL_MESSAGE)]
     assert {"0", "7"} == set(pulls)
     assert request_fields(network, Code.UPDATE_CONSUMER_OFFSET)[-1]["commitOffset"] == "7"

@@ -10,7 +10,7 @@ from tests.support.captures.fixtures import Made
 
 
 def test_forgetting_addresses_changes_no_row(sample: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packets, "MOST_ADDRESSES", 1)
+    monkeypatch.setattr(packets, "MAX_ADDRESSES", 1)
     small = Options(chunk_size=1)
     assert NONE == differences(sample.truth, rows(sample.path, small))
     decoder = Decoder(str(sample.path), small)

@@ -142,7 +142,7 @@ def test_pairs_do_not_depend_on_where_chunks_end(
     path = save(tmp_path / "wire.pcap", host.packets)
     pairs_at_once = rows(path)
     for count in (1, 2, 3, 5, 8, 13):
-        monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", count)
+        monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MAX_RECORDS", count)
         assert pairs_at_once == rows(path)
 
 

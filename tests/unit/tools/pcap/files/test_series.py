@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rocketwire_tools.pcap.decode.decoder import Decoder
-from rocketwire_tools.pcap.files.series import MOST_APART_NS, Span, first_time, last_time, series
+from rocketwire_tools.pcap.files.series import MAX_APART_NS, Span, first_time, last_time, series
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, Packet
 from tests.support.captures.wire import CLIENT, RESPONSE, SERVER, START, frame

@@ -179,7 +179,7 @@ def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_
     cut = tmp_path / "cut.pcap"
     cut.write_bytes(sample.path.read_bytes()[:60])
     assert hints.tls_hint(str(cut)) is None
-    monkeypatch.setattr(hints, "MOST_PACKETS", 1)
+    monkeypatch.setattr(hints, "MAX_PACKETS", 1)
     hint = hints.tls_hint(str(RECORDED / "java-5.5.0-tls.pcap.gz"))
     assert hint is not None
     assert hint.startswith("at least 2 connections use TLS")

@@ -54,7 +54,7 @@ def test_rows_wait_for_no_body_where_no_time_passes(
 def test_rows_after_a_hole_wait_only_up_to_a_number(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, count: int
 ) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MOST_WAITING", FEW)
+    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MAX_WAITING", FEW)
     first = Packet(START, client(0), SERVER, 1, 0, ACK, FRAME)
     second = first._replace(sequence=1 + len(FRAME))
     of_clients = [first._replace(source=client(number)) for number in range(1, count + 1)]

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.jsonlines import escape_line_breaks
 from rocketwire_tools.pcap.arrow import Batch, pa
 from rocketwire_tools.pcap.rows import json_rows
 from rocketwire_tools.pcap.rows.json_rows import JsonRows

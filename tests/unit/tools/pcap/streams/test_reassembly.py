@@ -85,7 +85,7 @@ def test_late_segment_ends_only_its_own_frame(
     wire: Capture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", chunk_records)
+    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MAX_RECORDS", chunk_records)
     wire.connect()
     first = wire.say(CLIENT, frame(310, 1, body=b"x" * 3500))
     second = wire.say(CLIENT, frame(310, 2, body=b"y" * 3500))

@@ -43,7 +43,7 @@ def test_checkpoint_of_another_source_is_refused(tree: dict[str, object]) -> Non
 
 
 def test_most_exact_place_counts() -> None:
-    places = read_places("o", '{"t": {"a": {"0": 23}, "b": -1}, "u": -2}')
+    places = read_queue_values("o", '{"t": {"a": {"0": 23}, "b": -1}, "u": -2}')
 
     assert places.of(A0) == 23
     assert places.of(A1) is None

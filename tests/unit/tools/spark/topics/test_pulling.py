@@ -176,7 +176,7 @@ def test_filtered_pull_skips_other_messages() -> None:
     chunks = read(broker, 0, 2000, PullSettings(group="g", tags="A"))
 
     assert [(chunk.begin, chunk.end, chunk.lost) for chunk in chunks] == [(0, 2000, 0)]
-    assert all(maximum == pulling.MOST for _, maximum in broker.pulls)
+    assert all(maximum == pulling.MAX_PULL for _, maximum in broker.pulls)
 
 
 def test_skipped_messages_without_a_filter_are_lost(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from tests.support.stores.fixtures import unpack
 def test_texts_are_the_same_with_dictionaries_of_any_size(
     maximum: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrow_rows, "_MOST_ENCODED", maximum)
+    monkeypatch.setattr(arrow_rows, "_MAX_ENCODED", maximum)
     (scan,) = OpenedStore([unpack(CURRENT, "features", tmp_path).root]).scans()
     scan.block_size = 1 << 20
     topics, names = TopicNames(), list(FEW_TEXTS)

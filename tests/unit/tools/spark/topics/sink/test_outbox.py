@@ -24,8 +24,8 @@ def shape(request: list[SendRequest]) -> list[tuple[str, int | None, list[bytes]
     ]
 
 
-def fill(outbox: Outbox, *rows: tuple[Row, MessageQueue | None]) -> list[Parcel]:
-    return [parcel for row in rows for parcel in outbox.add(*row)]
+def fill(outbox: Outbox, *rows: tuple[Row, MessageQueue | None]) -> list[SendRequest]:
+    return [request for row in rows for request in outbox.add(*row)]
 
 
 def test_topics_and_queues_have_batches_of_their_own() -> None:

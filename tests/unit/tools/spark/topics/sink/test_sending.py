@@ -20,13 +20,15 @@ QUEUE = MessageQueue(topic="a", broker_name="b", queue_id=1)
 
 
 async def test_requests_of_a_queue_are_sent_one_after_the_other(autojump_clock: Any) -> None:
-    under_way: dict[Lane, int] = defaultdict(int)
-    maximum: dict[Lane, int] = defaultdict(int)
+    under_way: dict[Destination, int] = defaultdict(int)
+    maximum: dict[Destination, int] = defaultdict(int)
     sent: list[bytes] = []
 
-    async def send(parcel: Parcel) -> None:
-        under_way[parcel.lane] += 1
-        maximum[parcel.lane] = max(maximum[parcel.lane], under_way[parcel.lane])
+    async def send(request: SendRequest) -> None:
+        under_way[request.destination] += 1
+        maximum[request.destination] = max(
+            maximum[request.destination], under_way[request.destination]
+        )
         await trio.sleep(1)
         under_way[request.destination] -= 1
         if request.destination.queue:

@@ -1,0 +1,30 @@
+"""Bodies of a single member, for tests that read each kind of JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rocketwire.errors import DecodeError
+from rocketwire.messages import decode_body
+from rocketwire.messages._codec.fields import members_of
+
+REFUSED = object()
+
+
+def read(cls: type[Any], member: str, text: str) -> Any:
+    """The member after reading an object that holds only it, or REFUSED."""
+    name = members_of(cls)[member].wire
+    try:
+        body = decode_body(cls, f'{{"{name}":{text}}}'.encode())
+    except DecodeError:
+        return REFUSED
+    return getattr(body, member)
+
+
+def list_cases(values: dict[tuple[type[Any], str], dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """Class, member, text and expected value of each text."""
+    return [
+        (cls, member, text, expected)
+        for (cls, member), texts in values.items()
+        for text, expected in texts.items()
+    ]
