@@ -21,11 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # pytester runs pytest for the tests of the plugin; plugins must stand in this file
-pytest_plugins = [
-    "pytester",
-    "tests.peers.shared_peers",
-    "tests.support.captures.fixtures",
-]
+pytest_plugins = ["pytester", "tests.peers.shared_peers", "tests.support.captures.fixtures"]
 pytest.register_assert_rewrite("tests.support.golden")
 
 # Rewriting the assertions of all tests takes 10 s of CPU time: keep them, even if the environment

@@ -80,11 +80,7 @@ CHECK: Final = (
 TYPES: Final = Step("public types", "python -m tests.architecture.public_types")
 BESIDE: Final = (*LINT, TYPES)
 """Steps that run during the tests, which leave a core idle while they start and end."""
-TEST: Final = (
-    *LINT,
-    TYPES,
-    Step("tests", f"{PEERS} -m 'not full'"),
-)
+TEST: Final = (*LINT, TYPES, Step("tests", f"{PEERS} -m 'not full'"))
 LONG: Final = {
     "HYPOTHESIS_PROFILE": "deep",
     "ROCKETWIRE_CHAOS": "long",

@@ -15,8 +15,6 @@ wide      a longer list of them; a distance, not a goal
 --show lists the worst files of a room, with the sentences.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import io
@@ -25,12 +23,10 @@ import sys
 import tokenize
 import tomllib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[2]
 CONFIG: Final[dict[str, Any]] = tomllib.loads(

@@ -6,8 +6,6 @@ Prints each public name whose type is unknown, or which type checkers could infe
 exits with status 1 if there is one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

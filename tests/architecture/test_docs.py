@@ -1,7 +1,5 @@
 """Blocks of README and the guides are run, or have a reason why not; their links exist."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

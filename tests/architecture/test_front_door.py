@@ -1,7 +1,5 @@
 """The front door stays small, documented and free of a runtime."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The shape of the house: source roots, sizes of rooms, and what may not be in any file."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """No cycle of imports between modules, imports inside functions and for type checkers included."""
 
-from __future__ import annotations
-
 import ast
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path

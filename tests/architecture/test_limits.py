@@ -1,7 +1,5 @@
 """Each limit of ``docs/limits.md`` has two tests: the largest value of a real peer, and one beyond."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -6,8 +6,6 @@ Edit the module of ``rocketwire.aio``, and run this. ``--check`` compares, and i
 ``make lint``. The other modules of both packages wait in different ways: they are not twins.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -3,11 +3,10 @@
 Without Chromium or Playwright (the extra ``browser``) these tests are skipped.
 """
 
-from __future__ import annotations
-
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Sequence
+from typing import Any
 
 import pytest
 import trio
@@ -22,14 +21,10 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.wire.message.stored import StoredMessage
 from tests.peers.dev_cluster import PROGRAM
 from tests.peers.processes import LOOPBACK, Child, free_ports
 from tests.support.browser import DESK, PHONE, Visit, open_browser
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    from rocketwire.wire.message.stored import StoredMessage
 
 pytestmark = pytest.mark.process
 

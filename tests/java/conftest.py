@@ -1,7 +1,5 @@
 """Every test of this folder needs Java peers: the folder gives the marker ``java``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -5,8 +5,6 @@ the whole cache, so that a folder that exists is complete and two test runs can 
 sources are keyed by their content.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os
@@ -14,12 +12,9 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
 
 ROOT = Path(__file__).parents[2]
 INTEROP = ROOT / "tests" / "peers"

@@ -4,17 +4,12 @@ One archive for each release is made by a broker that is started for it, and kep
 all that name servers, clients and mqadmin do.
 """
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.peers import cache as java_cache
 from tests.peers.peers import CURRENT, JavaBroker, JavaNameServer, class_archive
 from tests.peers.server_certificate import server_certificate
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def record_broker(version: str) -> Path:

@@ -1,7 +1,5 @@
 """Settings for clients of real servers on a machine that is busy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rocketwire.client import ClientConfig, ProducerConfig

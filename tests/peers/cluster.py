@@ -1,17 +1,13 @@
 """A cluster of Java's for the tests of our clients: a name server, a broker with everything switched on, and more on request."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final, Self
+from pathlib import Path
+from typing import Final, Self
 
 from tests.peers import raw_call
 from tests.peers.peers import CURRENT, JavaBroker, JavaNameServer
 from tests.peers.processes import PeerFailedError, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 BROKER: Final[Mapping[str, object]] = {
     "maxMessageSize": 4 * 1024 * 1024,  # Java's default, which the shared file makes smaller

@@ -1,16 +1,11 @@
 """RocketMQ's broker container: one process that starts and stops brokers on request."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from tests.peers import cache as java_cache
 from tests.peers.peers import CURRENT, SHORT_LIVED, java, prepare, properties
 from tests.peers.processes import LOOPBACK, Server, free_ports
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 CONTAINER_POM = "container.xml"
 

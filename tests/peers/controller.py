@@ -1,14 +1,9 @@
 """RocketMQ's controller, which elects the masters of groups in controller mode; it stands alone, outside the name server."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.peers.peers import CURRENT, java, prepare, properties, quick_start
 from tests.peers.processes import LOOPBACK, Server, free_ports
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class JavaController(Server):

@@ -1,10 +1,10 @@
 """Our name server and broker for development in the place of a Java cluster: the same tests run against both."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NoReturn, Self
+from pathlib import Path
+from typing import NoReturn, Self
 
 import pytest
 
@@ -12,10 +12,6 @@ from tests.peers import raw_call
 from tests.peers.cluster import BROKER
 from tests.peers.peers import properties
 from tests.peers.processes import LOOPBACK, Server, free_ports, wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 PROGRAM = (sys.executable, "-m", "rocketwire_broker")
 

@@ -5,19 +5,15 @@ name, first on the class path, gives them the addresses of running servers inste
 carries a name and an address and nothing else, so tests that look into a broker's process are left out.
 """
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from tests.peers import cache as java_cache
 from tests.peers.peers import MEMORY, OLD, OPENED_FOR_4X, prepare, quick_start
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 POM: Final = "integration.xml"
 PACKAGE: Final = "org.apache.rocketmq.test."

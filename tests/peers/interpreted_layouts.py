@@ -1,19 +1,15 @@
 """Parsers and builders of the layouts that construct runs: what the functions of ``fused`` must do."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from construct import ConstructError, StreamError
 
 from rocketwire.errors import DecodeError, EncodeError, TruncatedError
+from rocketwire.wire.buffer import Buffer
 from rocketwire.wire.layouts.constructs import field_path
 from rocketwire.wire.layouts.derive import fields_of, kind
-
-if TYPE_CHECKING:
-    from rocketwire.wire.buffer import Buffer
 
 Parser = Callable[..., tuple[Any, int]]
 Builder = Callable[..., bytes]

@@ -4,18 +4,14 @@
 hand.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import cast
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 MANIFEST = FIXTURES / "MANIFEST.toml"

@@ -1,25 +1,19 @@
 """Helpers of consumer tests: topics, messages to a chosen queue, and unique names."""
 
-from __future__ import annotations
-
 import itertools
 import time
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire.client import ClientInstance
 from rocketwire.codes import RequestCode
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageRequestHeaderV2, SendMessageResponseHeader
 from rocketwire.messages.topics import CreateTopicRequestHeader
 from rocketwire.wire.message.properties import encode_properties
 from tests.peers.client_settings import PATIENCE
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-
-    from rocketwire.client import ClientInstance
 
 _NUMBERS = itertools.count()
 _RUN = time.time_ns() // 1_000_000

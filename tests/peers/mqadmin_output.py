@@ -1,12 +1,8 @@
 """The output of mqadmin, made comparable between two runs."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tests.peers.peers import AdminOutput
+from tests.peers.peers import AdminOutput
 
 
 def comparable(output: AdminOutput, **addresses: str) -> str:

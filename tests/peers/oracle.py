@@ -4,23 +4,19 @@ Rules of this file: one line of JSON a question and one an answer, in order; the
 the questions.  Questions that do not depend on each other go in batches, which is what makes 100,000 of them cheap.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 from tests.peers import cache as java_cache
 from tests.peers.cache import JavaUnavailableError
 from tests.peers.processes import Child, PeerFailedError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 SOURCES = Path(__file__).parents[1] / "java" / "oracle" / "java"
 PATIENCE = 10

@@ -3,8 +3,6 @@
 The name server is ours.  Everything has the default ports, so this runs in a network namespace.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -5,24 +5,20 @@ nothing of the machine gets into configuration answers or recordings.  All addre
 success" has not registered yet: ask ``JavaBroker.wait_registered``.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os
 import select
 import shutil
 import time
-from typing import TYPE_CHECKING, NamedTuple, Self
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Self
 
 from tests.peers import cache as java_cache
 from tests.peers import raw_call
 from tests.peers.processes import LOOPBACK, Child, PeerFailedError, Server, free_ports, wait_until
 from tests.peers.server_certificate import with_certificate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
 CURRENT = "5.5.0"
 NEWER = "5.5.1"

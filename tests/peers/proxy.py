@@ -1,16 +1,11 @@
 """RocketMQ's proxy in cluster mode, and a client of the gRPC protocol that only a proxy speaks."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from tests.peers.peers import CURRENT, SHORT_LIVED, JavaPeer, java, prepare
 from tests.peers.processes import LOOPBACK, Server, free_ports
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 GRPC_CLIENT = "5.1.0"
 """Clients of the gRPC protocol have release numbers of their own."""

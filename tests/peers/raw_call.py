@@ -1,7 +1,5 @@
 """The smallest possible client of the protocol, written without the library so that it can judge the library's servers."""
 
-from __future__ import annotations
-
 import json
 import re
 import socket

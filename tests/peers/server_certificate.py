@@ -1,15 +1,10 @@
 """The certificate of all Java servers, pair once: each would make one of its own at its start."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rocketwire.serving.tls.self_signed import make_self_signed
 from tests.peers import cache as java_cache
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def server_certificate() -> Path:

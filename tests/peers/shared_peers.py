@@ -1,10 +1,10 @@
 """Java peers that all tests of clients and of their command line share; starting a JVM costs seconds of a core."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -13,10 +13,6 @@ from tests.peers import class_archive
 from tests.peers.cluster import JavaCluster
 from tests.peers.dev_cluster import NOT_IN_DEV, DevCluster
 from tests.peers.peers import CURRENT, JavaPeer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 
 def have_here(*builds: Callable[[], Path]) -> None:

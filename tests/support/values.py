@@ -1,7 +1,5 @@
 """Values that a test cannot do without."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 T = TypeVar("T")

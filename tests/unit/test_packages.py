@@ -1,7 +1,5 @@
 """Every package can be listed and explained in an environment that has the base alone."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,9 +1,7 @@
 """The programs of the name server's benchmark measure our server, and notice wrong answers."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,9 +10,6 @@ from bench.namesrv import routes
 from bench.namesrv.brokers import Brokers, Link, feed
 from bench.namesrv.load import LoadGenerator, SampleError
 from bench.namesrv.servers import OURS, Server, build_programs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = [
     pytest.mark.process,

@@ -1,22 +1,17 @@
 """The commands ``rocketwire`` and ``rocketwire-broker`` as processes."""
 
-from __future__ import annotations
-
 import re
 import signal
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.peers import raw_call
 from tests.peers.dev_cluster import PROGRAM, DevBroker
 from tests.peers.processes import LOOPBACK, Child
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.process
 

@@ -1,17 +1,14 @@
 """Things that a broker could do wrong: changes of single lines of ours, each with the case that has to notice."""
 
-from __future__ import annotations
 import __future__
 
 import importlib
 import inspect
 import textwrap
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,26 +1,20 @@
 """Runs of the cases for brokers: at our broker in this process, or at any address."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.server import BrokerServer
 from rocketwire_tools.conformance.broker_cases import ALL
-from rocketwire_tools.conformance.model.case import Profile
+from rocketwire_tools.conformance.model.case import Case, Profile
 from rocketwire_tools.conformance.model.placeholders import wall_clock
 from rocketwire_tools.conformance.run.broker_run import BrokerRun
 from rocketwire_tools.conformance.run.runner import Settings
 from rocketwire_tools.conformance.run.target import Address, Target
 from tests.integration.conformance.runs import Played
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
-
-    from rocketwire_tools.conformance.model.case import Case
 
 QUICK = {"transaction_timeout_ms": 2_000, "transaction_check_ms": 1_000}
 """As the Java brokers of tests have it, so that checks of transactions come soon."""

@@ -1,7 +1,5 @@
 """The runs that several tests look at: a run takes seconds, so there is one for each server."""
 
-from __future__ import annotations
-
 import pytest
 from trio.testing import MockClock
 

@@ -1,20 +1,14 @@
 """Faults of a name server, each with the case that must notice it."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import RemotingCommand
-from tests.integration.conformance.proxy import Defect, Memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.integration.conformance.proxy import Ask, Response
+from tests.integration.conformance.proxy import Ask, Defect, Memory, Response
 
 
 def change_responses(code: int, change: Callable[[RemotingCommand], RemotingCommand]) -> Response:

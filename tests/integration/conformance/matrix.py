@@ -4,8 +4,6 @@
 all evidence too.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

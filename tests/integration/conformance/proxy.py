@@ -3,13 +3,11 @@
 It parses frames on both sides, and forwards bytes that it cannot parse.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import trio
 
@@ -18,9 +16,6 @@ from rocketwire.wire.command import RemotingCommand, decode_frame, encode
 from rocketwire.wire.frame import FrameDecoder
 from rocketwire_tools.conformance.run.raw_connection import frame_bytes
 from rocketwire_tools.conformance.run.target import Address
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
 
 
 @dataclass

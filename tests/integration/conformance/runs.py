@@ -3,31 +3,24 @@
 Each run is both the suite's verdict on that server and one side of the comparison with another.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys
 import tempfile
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import trio
 
 from rocketwire_tools.conformance.cases import ALL
-from rocketwire_tools.conformance.model.case import Profile, VerdictKind
+from rocketwire_tools.conformance.model.case import Case, Profile, VerdictKind
 from rocketwire_tools.conformance.run.runner import Settings, SuiteRun
+from rocketwire_tools.conformance.run.verdict import Verdict
 from tests.peers import class_archive
 from tests.peers.cache import INTEROP, ROOT
 from tests.peers.peers import CURRENT, java, prepare, quick_start
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
-
-    from rocketwire_tools.conformance.model.case import Case
-    from rocketwire_tools.conformance.run.verdict import Verdict
 
 NAMES = "tests0"
 """The word in all names: the same for every server, so that they get the same bytes."""

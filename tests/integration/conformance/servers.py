@@ -1,18 +1,13 @@
 """Servers that are no name servers, for the suite to be pointed at."""
 
-from __future__ import annotations
-
 import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import trio
 
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_tools.conformance.__main__ import main
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 
 def find_closed_address() -> str:

@@ -1,21 +1,15 @@
 """Faults of a name server in side effects of a request, each with a case that must notice it."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rocketwire.flags import CommandFlag
+from rocketwire.wire.command import RemotingCommand
 from tests.integration.conformance.defects import asks, body, ignore, quote, text, value
-from tests.integration.conformance.proxy import Defect, Memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rocketwire.wire.command import RemotingCommand
-    from tests.integration.conformance.proxy import Ask, Raw
+from tests.integration.conformance.proxy import Ask, Defect, Memory, Raw
 
 
 def header(old: bytes, new: bytes) -> Raw:

@@ -1,17 +1,11 @@
 """Our broker meets the cases for brokers, none of which needs a start."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
+from trio.testing import MockClock
 
 from rocketwire_tools.conformance.broker_cases import ALL
 from rocketwire_tools.conformance.model.case import Profile, VerdictKind
 from tests.integration.conformance.broker_runs import our_broker, play_at_ours
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
 
 
 def test_a_case_needs_no_started_server() -> None:

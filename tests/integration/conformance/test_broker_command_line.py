@@ -1,22 +1,16 @@
 """``rocketwire-conformance broker``: what it lists and explains, its reports, and how it ends."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
+from rocketwire_broker.server.server import BrokerServer
 from rocketwire_tools.conformance.__main__ import main
 from rocketwire_tools.conformance.broker_cases import ALL
 from tests.integration.conformance.broker_runs import our_broker
 from tests.integration.conformance.servers import status_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from rocketwire_broker.server.server import BrokerServer
 
 
 def address_of(server: BrokerServer) -> str:

@@ -1,18 +1,12 @@
 """The cases for brokers can fail: each seeded defect of our broker is noticed by the case that names it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
+from trio.testing import MockClock
 
 from rocketwire_tools.conformance.broker_cases import ALL
 from rocketwire_tools.conformance.model.case import VerdictKind
 from tests.integration.conformance.broker_defects import DEFECTS, Defect, present
 from tests.integration.conformance.broker_runs import our_broker, play_at_ours
-
-if TYPE_CHECKING:
-    from trio.testing import MockClock
 
 CASES = {case.id: case for case in ALL}
 

@@ -1,28 +1,21 @@
 """The cases themselves: addresses, words and evidence, that all of the checklist is there, and what is sent is what was meant."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import struct
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 
 from rocketwire.messages.registration import decode_register_broker_body
 from rocketwire_tools.conformance import broker_cases
 from rocketwire_tools.conformance.cases import ALL
-from rocketwire_tools.conformance.model.case import Profile, Severity
+from rocketwire_tools.conformance.model.case import Case, Profile, Severity
 from rocketwire_tools.conformance.model.packed_body import Packed
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.model.steps import Frame, Send
 from rocketwire_tools.conformance.run.match import PREDICATES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rocketwire_tools.conformance.model.case import Case
 
 NAMES = Names("tests0", 7)
 CHECKLIST = range(1, 124)

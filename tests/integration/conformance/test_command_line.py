@@ -1,10 +1,10 @@
 """``rocketwire-conformance`` on the command line: what it lists, and how it ends against servers that are none."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from rocketwire_tools.conformance import broker_cases
 from rocketwire_tools.conformance.__main__ import main
 from rocketwire_tools.conformance.cases import ALL
+from rocketwire_tools.conformance.model.case import Case
 from rocketwire_tools.conformance.run import target
 from tests.integration.conformance.runs import OURS
 from tests.integration.conformance.servers import (
@@ -24,12 +25,6 @@ from tests.integration.conformance.servers import (
     says_nothing,
     status_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from rocketwire_tools.conformance.model.case import Case
 
 
 @pytest.mark.parametrize("words", [(), ("broker",)], ids=["name server", "broker"])

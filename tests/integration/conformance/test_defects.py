@@ -1,29 +1,22 @@
 """The suite can fail: every seeded defect is noticed by the case that names it, and the same case passes without it."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
 
 from rocketwire.codes import RequestCode
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.run.runner import Settings, random_word, run_case
 from rocketwire_tools.conformance.run.target import Address, Target
+from rocketwire_tools.conformance.run.verdict import Verdict
 from tests.integration.conformance.defects import DEFECTS as PLAIN
-from tests.integration.conformance.proxy import Defect, run_proxy
+from tests.integration.conformance.proxy import Defect, Memory, run_proxy
 from tests.integration.conformance.subtle_defects import FRAMES, STATE
 from tests.support.name_servers import OurNameServer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire_tools.conformance.run.verdict import Verdict
-    from tests.integration.conformance.proxy import Memory
 
 CASES: dict[str, Case] = {case.id: case for case in ALL}
 DEFECTS = (*PLAIN, *FRAMES, *STATE)

@@ -1,7 +1,5 @@
 """Differences between two servers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

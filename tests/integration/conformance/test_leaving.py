@@ -1,7 +1,5 @@
 """A run leaves a live server as it was, except for one empty KV namespace."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -10,8 +8,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -24,10 +24,6 @@ from rocketwire_tools.pytest_plugin.trio_thread import Backstage
 from tests.peers.cache import ROOT
 from tests.peers.peers import RELEASES, JavaNameServer
 from tests.support.name_servers import NameServer, OurNameServer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from pathlib import Path
 
 pytestmark = pytest.mark.process
 

@@ -1,7 +1,5 @@
 """Patterns of values: the values that they accept, and the place of a difference."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message

@@ -1,20 +1,13 @@
 """The suite against Java's name server and ours, and the two compared."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.conformance.compare.diff import judge, read_differences
+from rocketwire_tools.conformance.compare.diff import KnownDifference, judge, read_differences
 from tests.integration.conformance.runs import NAMES, PROFILES, Played, java_played
 from tests.peers.peers import CURRENT
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.compare.diff import KnownDifference
-
 
 SUPPORT = Path(__file__).parents[3] / "docs" / "differences.md"
 

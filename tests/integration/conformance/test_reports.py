@@ -1,7 +1,5 @@
 """Reports: totals, date, versions, reasons of skips, and errors apart from failures, in each form."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections import Counter

@@ -4,13 +4,11 @@ That of a later Java passes if routes are refused once a shutdown has begun, and
 release to run it on; the rule is that of the change that was merged after 5.5.1.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,9 +17,6 @@ from rocketwire_tools.conformance.model.case import Profile, VerdictKind
 from rocketwire_tools.conformance.run.runner import Settings
 from tests.integration.conformance.runs import NAMES, javas, play
 from tests.peers.cache import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.process
 

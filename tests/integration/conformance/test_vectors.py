@@ -1,18 +1,18 @@
 """The exported vectors: our own codec reads them, with nothing at hand but what was exported."""
 
-from __future__ import annotations
-
 import json
 import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from rocketwire import errors
 from rocketwire.errors import DecodeError
 from rocketwire.messages.operations.registry import CLASSES
-from rocketwire.wire.command import CommandDecoder, decode, encode
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
+from rocketwire_tools.codec.expect import Plain
 from rocketwire_tools.codec.values.bodies import body_to_plain, registration_to_plain
 from rocketwire_tools.conformance.__main__ import main
 from rocketwire_tools.conformance.vectors import vectors
@@ -23,13 +23,8 @@ from tests.unit.messages import test_vectors as typed
 from tests.unit.tools.codec.values.test_decode import normalize
 from tests.unit.wire import test_vectors as wire
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+Check = Callable[[JavaVector], None]
 
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire_tools.codec.expect import Plain
-
-    Check = Callable[[JavaVector], None]
 
 NAMES = {"expect": "value", "refuse": "error", "rocketwire": "here"}
 

@@ -1,7 +1,5 @@
 """The files of docs/deploy, as far as they can be checked without Docker and a running systemd."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

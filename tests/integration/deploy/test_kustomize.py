@@ -1,7 +1,5 @@
 """The kustomize base: what it names exists in the image and in the settings, and kustomize renders it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The alert rules and the board: every expression is PromQL, and every metric in it exists."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -4,12 +4,10 @@ Each page is read by itself, in a network namespace, so that the ports it names 
 readers have a cluster already are read in ``tests/java/docs``, with a Java broker.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +16,6 @@ from publishing.pages.blocks import has_cluster, runs
 from publishing.pages.readers import PAGES, ROOT
 from publishing.pages.reading import read
 from publishing.pages.shell import Shell
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.process
 

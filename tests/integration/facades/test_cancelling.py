@@ -4,8 +4,6 @@ The seed chooses calls and delays, so a failure comes back with the same seed, i
 what a delay hits depends on the machine.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os
@@ -14,7 +12,8 @@ import signal
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import pytest
 import trio
@@ -32,13 +31,9 @@ from rocketwire.errors import ChannelClosedError
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.portal.portal import current
 from rocketwire.portal.resources import Resource
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from tests.peers.processes import wait_until
 from tests.support.fakes.facade_clients import no_request_is_pending, own_connections, threads
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 POINTS = 200
 SEED = int(os.environ.get("ROCKETWIRE_SEED", "20261126"))

@@ -1,14 +1,13 @@
 """Ends: consumers that are closed while others use them, or whose handlers cannot be called."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
@@ -20,12 +19,8 @@ from rocketwire.errors import (
     RocketWireError,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from tests.peers.processes import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 pytestmark = pytest.mark.process
 

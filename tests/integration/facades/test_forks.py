@@ -1,22 +1,17 @@
 """Forks while trio is at work: the child finds whole modules, and the parent goes on."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire.portal import forks
 from rocketwire.portal.portal import Portal, PortalUser, leave_portal, use_portal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = [
     pytest.mark.process,

@@ -1,22 +1,15 @@
 """Settled messages reach trio soon, and at the latest when the consumer closes."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 
 from rocketwire import aio, sync
-from rocketwire.client import ClientConfig
+from rocketwire.client import ClientConfig, ConsumeConcurrentlyContext
 from rocketwire.messages.enums import ConsumeFromWhere
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rocketwire.client import ConsumeConcurrentlyContext
-    from rocketwire.wire.message.stored import StoredMessage
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
+from rocketwire.wire.message.stored import StoredMessage
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 pytestmark = pytest.mark.process
 

@@ -1,12 +1,10 @@
 """Spans and metrics of the facades, at the development broker: contexts cross the threads."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from opentelemetry import trace
@@ -15,11 +13,9 @@ from rocketwire import aio, sync
 from rocketwire.client import ClientConfig, ClientHook, Message
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.portal.direct import WARM_SENDS
+from rocketwire.wire.message.stored import StoredMessage
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from tests.support.telemetry import Telemetry
-
-if TYPE_CHECKING:
-    from rocketwire.wire.message.stored import StoredMessage
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
 COUNT = WARM_SENDS + 4

@@ -1,10 +1,7 @@
 """Messages of a topic, read in chunks, and each name server by itself, at the development broker."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import aclosing, closing
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,11 +9,9 @@ from rocketwire import aio, sync
 from rocketwire.errors import LocalProtocolError, RocketWireError
 from rocketwire.portal.admin import MAX_CHUNK
 from rocketwire.sync.name_servers import SingleNameServer
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from tests.peers.processes import wait_until
 from tests.support.fakes.facade_clients import threads
-
-if TYPE_CHECKING:
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 COUNT = MAX_CHUNK + 10
 

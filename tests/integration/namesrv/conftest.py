@@ -1,7 +1,5 @@
 """Fixtures of a running server: each driver in turn."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

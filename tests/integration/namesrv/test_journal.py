@@ -1,17 +1,11 @@
 """The journal: a line in the log for each occurrence, and whoever listens hears the same."""
 
-from __future__ import annotations
+import pytest
 
-from typing import TYPE_CHECKING
-
+from rocketwire.serving.events import Event
 from rocketwire_namesrv.events import ClusterRemoved, ResponseDropped
+from rocketwire_namesrv.server.connection import ServerConnection
 from rocketwire_namesrv.server.event_log import Journal
-
-if TYPE_CHECKING:
-    import pytest
-
-    from rocketwire.serving.events import Event
-    from rocketwire_namesrv.server.connection import ServerConnection
 
 REMOVED = ClusterRemoved(cluster="c")
 DROPPED = ResponseDropped(client="1.2.3.4:5", opaque=7)

@@ -1,7 +1,5 @@
 """The texts, streams and exit statuses of the command are those of Java's ``mqnamesrv``."""
 
-from __future__ import annotations
-
 import gc
 import os
 import re
@@ -11,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,14 +17,11 @@ from rocketwire.serving.sockets import BindError, Listening
 from rocketwire.serving.tls.certificates import TlsError
 from rocketwire_namesrv.__main__ import main
 from rocketwire_namesrv.command_line import HELP
-from rocketwire_namesrv.config.config import PROPERTIES, ConfigError
+from rocketwire_namesrv.config.config import PROPERTIES, Config, ConfigError
 from rocketwire_namesrv.config.settings import Owner
 from rocketwire_namesrv.runtime.logging_setup import LOGGER, tear_down
 from rocketwire_namesrv.runtime.storage import StorageError
 from rocketwire_namesrv.server import server
-
-if TYPE_CHECKING:
-    from rocketwire_namesrv.config.config import Config
 
 ROOT = Path(__file__).parents[3]
 DEADLINE = 20

@@ -1,17 +1,16 @@
 """The port for operators of a running server, on both drivers."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 import trio.lowlevel
 import trio.testing
-from trio.testing import memory_stream_pair
+from trio.testing import MockClock, memory_stream_pair
 
 from rocketwire.codes import RequestCode
 from rocketwire.serving.http import port as http_port
@@ -29,11 +28,6 @@ from tests.support.running_server import (
     request,
     settings,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from trio.testing import MockClock
 
 pytestmark = pytest.mark.usefixtures("driver_name")
 

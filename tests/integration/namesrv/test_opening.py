@@ -1,11 +1,10 @@
 """Bytes before the first frame: PROXY headers, TLS in every mode, and one clear line for a refusal."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -13,18 +12,14 @@ from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
 from rocketwire.serving.tls.settings import TlsSettings
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.server.server import NameServer
 from tests.integration.namesrv.time_limits import time_limit
 from tests.support import running_server
 from tests.support.builders.certificates import Pair, authority, with_pair
 from tests.support.running_server import CLUSTER_INFO, LOOPBACK, Client, request
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire_namesrv.server.server import NameServer
 
 V1 = b"PROXY TCP4 1.2.3.4 5.6.7.8 4660 80\r\n"
 V2 = b"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c" + bytes([1, 2, 3, 4, 5, 6, 7, 8, 0x12, 0x34, 0, 80])

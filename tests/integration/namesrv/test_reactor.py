@@ -1,21 +1,21 @@
 """Behaviour of the Linux driver alone: unsent responses, work for other tasks, connections handed over."""
 
-from __future__ import annotations
-
 import os
 import socket
 import struct
 import threading
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.protocol.session import Session
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.protocol.session import Effects, Session
 from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.server import reactor
 from rocketwire_namesrv.server import server as server_module
@@ -23,16 +23,9 @@ from rocketwire_namesrv.server.server import NameServer, serve
 from tests.integration.namesrv.time_limits import time_limit
 from tests.support.fakes.sansio_server import identity, registration_body
 from tests.support.fakes.sansio_server import request as frame
-from tests.support.running_server import CLUSTER_INFO, LOOPBACK, Client, Driver, request
+from tests.support.running_server import CLUSTER_INFO, LOOPBACK, Client, Driver, Site, request
 from tests.support.running_server import running as running_on
 from tests.support.running_server import settings as settings_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire_namesrv.config.config import Config
-    from rocketwire_namesrv.protocol.session import Effects
-    from tests.support.running_server import Site
 
 pytestmark = pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll")
 

@@ -1,13 +1,12 @@
 """The file of known brokers follows the table, and the log has a line when all of them are back."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.routes.warm_start import KnownBroker, WarmStart
@@ -15,11 +14,6 @@ from rocketwire_namesrv.runtime import logging_setup
 from rocketwire_namesrv.runtime.storage import load_brokers
 from rocketwire_namesrv.server.known_brokers import LOOK_SECONDS, remember_for_ever
 from tests.support.fakes.sansio_server import SLAVE, Server
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from trio.testing import MockClock
 
 MASTER = KnownBroker("C", "b1", 0)
 GONE = KnownBroker("C", "gone", 0)

@@ -1,7 +1,5 @@
 """The driver: every connection by itself, whatever comes over it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

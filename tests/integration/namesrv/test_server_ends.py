@@ -1,12 +1,11 @@
 """The driver: files before answers, places for connections, and a graceful end."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal
+import socket
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -14,6 +13,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
 from rocketwire.serving import acceptor, sockets
+from rocketwire.serving.sockets import Listening
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire_namesrv.protocol.session import NOT_SAVED
 from rocketwire_namesrv.runtime import storage
@@ -29,12 +29,6 @@ from tests.support.running_server import (
     running,
     settings,
 )
-
-if TYPE_CHECKING:
-    import socket
-    from pathlib import Path
-
-    from rocketwire.serving.sockets import Listening
 
 pytestmark = pytest.mark.usefixtures("driver_name")
 

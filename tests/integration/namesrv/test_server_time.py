@@ -1,7 +1,5 @@
 """The driver and time: idle connections, lost brokers, and notifications to brokers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,10 +1,10 @@
 """Certificates are made for the test mode when they are wanted, and taken anew while the server runs."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -16,10 +16,6 @@ from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.serving.tls.self_signed import make_self_signed
 from rocketwire.serving.tls.settings import TlsSettings
 from tests.support.builders.certificates import authority, certificate_of, with_pair
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from pathlib import Path
 
 OURS = authority("ours")
 

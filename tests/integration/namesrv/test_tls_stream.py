@@ -1,9 +1,8 @@
 """TLS over streams in memory: bytes come through, alerts leave, ends are ends."""
 
-from __future__ import annotations
-
 import ssl
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import trio
@@ -14,10 +13,7 @@ from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire.serving.tls.stream import TlsStream
 from tests.support.builders.certificates import authority, with_pair
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    Memory = trio.StapledStream[MemorySendStream, MemoryReceiveStream]
+Memory = trio.StapledStream[MemorySendStream, MemoryReceiveStream]
 
 
 class Streams(NamedTuple):

@@ -1,7 +1,5 @@
 """The time limit of tests with a running server."""
 
-from __future__ import annotations
-
 import math
 
 import trio

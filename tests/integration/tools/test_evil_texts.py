@@ -1,23 +1,17 @@
 """Whatever strangers wrote: no command of any program lets it reach the terminal."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import shlex
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire.controls import escape_lines
 from rocketwire_tools.admin.examples import EXAMPLES
 from rocketwire_tools.admin.registry import all_commands
+from rocketwire_tools.cli.command import Command
 from tests.support.evil import MARK, EvilServer, frames, show, write_capture, write_store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire_tools.cli.command import Command
 
 pytestmark = pytest.mark.process
 

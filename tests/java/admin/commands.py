@@ -1,28 +1,22 @@
 """``rocketwire-admin`` in the process of a test, and the output of mqadmin for comparison."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
 
+import pytest
 import trio
 
 from rocketwire.client import open_client
 from rocketwire_tools.admin.program import main
 from tests.peers.client_settings import patient
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import send, unique
 from tests.peers.processes import wait_until
 from tests.support import admin_in_process
 from tests.support.admin_process import Done, begin, end
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from tests.peers.cluster import JavaCluster
 
 CLUSTER = "DefaultCluster"
 UNIQUE = "AC1100010000000000000000000000CD"

@@ -1,21 +1,15 @@
 """Both command lines, ours and Java's, and the calls of operators, for the tests of this folder."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
 from rocketwire.client.admin import Admin, open_admin
 from tests.java.admin.commands import Mqadmin, Ours
 from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.cluster import JavaCluster
+from tests.peers.peers import JavaPeer
 from tests.support import admin_process
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator
-
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
 
 @pytest.fixture

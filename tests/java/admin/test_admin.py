@@ -1,13 +1,9 @@
 """Operators' calls about topics, groups, offsets and messages (A01 to A08, A17) that no command of ``rocketwire-admin`` makes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.client import LocalTransactionState, Message, open_producer
-from rocketwire.client.admin import NOW
+from rocketwire.client.admin import NOW, Admin
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, TopicRouteNotFoundError
 from rocketwire.messages.groups import SubscriptionGroupConfig
@@ -17,11 +13,8 @@ from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.policy.resource_names import retry_topic
 from tests.java.admin.commands import CLUSTER
 from tests.peers.client_settings import patient_producer
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, numbered, send, unique
-
-if TYPE_CHECKING:
-    from rocketwire.client.admin import Admin
-    from tests.peers.cluster import JavaCluster
 
 HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 

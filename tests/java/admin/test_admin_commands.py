@@ -1,19 +1,14 @@
 """The commands of ``rocketwire-admin`` that mqadmin has too, compared with mqadmin."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rocketwire.messages import decode_body
 from rocketwire.messages.route import TopicRouteData
-from tests.java.admin.commands import CLUSTER, QUEUE_ENDS, columns, rows
+from tests.java.admin.commands import CLUSTER, QUEUE_ENDS, Mqadmin, Ours, columns, rows
 from tests.peers.messages import numbered, unique
 from tests.peers.processes import wait_until
-
-if TYPE_CHECKING:
-    from tests.java.admin.commands import Mqadmin, Ours
 
 
 def test_a_topic_is_created_and_shown_as_by_mqadmin(ours: Ours, mqadmin: Mqadmin) -> None:

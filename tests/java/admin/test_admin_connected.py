@@ -1,10 +1,9 @@
 """``rocketwire-admin`` and mqadmin about a connected producer and a connected consumer."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import trio
 
@@ -16,17 +15,12 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
-from tests.java.admin.commands import LONG, columns, rows
+from rocketwire.wire.message.stored import StoredMessage
+from tests.java.admin.commands import LONG, Mqadmin, Ours, columns, rows
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, unique, until
 from tests.support.admin_process import run
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.java.admin.commands import Mqadmin, Ours
-    from tests.peers.cluster import JavaCluster
 
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 STATS = "topic group brokerName queueId brokerOffset consumerOffset diff"

@@ -1,24 +1,18 @@
 """A broker container starts and stops brokers for ``rocketwire-admin`` as it does for mqadmin."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.java.admin.commands import Mqadmin, Ours
 from tests.peers import cache as java_cache
+from tests.peers.cluster import JavaCluster
 from tests.peers.container import CONTAINER_POM, JavaContainer
 from tests.peers.messages import unique
 from tests.peers.peers import CURRENT
 from tests.peers.processes import wait_until
 from tests.peers.shared_peers import have_here
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.java.admin.commands import Mqadmin, Ours
-    from tests.peers.cluster import JavaCluster
 
 pytestmark = pytest.mark.full
 

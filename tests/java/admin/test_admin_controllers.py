@@ -1,23 +1,18 @@
 """Controllers, by ``rocketwire.client.admin`` and ``rocketwire-admin``, compared with mqadmin."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 
 from rocketwire.codes import RequestCode as Code
 from tests.java.admin.commands import CLUSTER, Mqadmin, Ours
+from tests.peers.cluster import JavaCluster
 from tests.peers.controller import JavaController
+from tests.peers.peers import JavaPeer
 from tests.peers.processes import wait_until
 from tests.peers.raw_call import ask
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
 pytestmark = pytest.mark.full
 

@@ -1,18 +1,13 @@
 """Messages sent, found, traced and listed by ``rocketwire-admin``, compared with mqadmin."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.java.admin.commands import CLUSTER
+from tests.java.admin.commands import CLUSTER, Mqadmin, Ours
 from tests.peers.messages import numbered, unique
 from tests.peers.processes import wait_until
-
-if TYPE_CHECKING:
-    from tests.java.admin.commands import Mqadmin, Ours
 
 
 @pytest.fixture

@@ -1,9 +1,7 @@
 """Lite topics in ``rocketwire-admin`` and mqadmin: without members, and with one that subscribes."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -12,12 +10,9 @@ from rocketwire.client import open_client
 from rocketwire.codes import RequestCode
 from rocketwire.messages.enums import LiteSubscriptionAction
 from rocketwire.messages.lite import LiteSubscriptionCtlRequestBody, LiteSubscriptionDTO
-from tests.java.admin.commands import rows
+from tests.java.admin.commands import Mqadmin, Ours, rows
 from tests.peers.client_settings import PATIENCE, patient
 from tests.peers.messages import unique
-
-if TYPE_CHECKING:
-    from tests.java.admin.commands import Mqadmin, Ours
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Cases A09 and A14, and operators' calls about members, replication and static topics."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 import trio
@@ -15,24 +13,19 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.client.addresses import vip_address
-from rocketwire.client.admin import TrackType, message_tracks
+from rocketwire.client.admin import Admin, TrackType, message_tracks
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.enums import CMResult, ConsumeFromWhere
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pop import PopMessageRequestHeader
 from rocketwire.messages.pull import PullMessageRequestHeader
+from rocketwire.wire.message.stored import StoredMessage
 from tests.java.admin.commands import CLUSTER
 from tests.peers.client_settings import patient, patient_producer
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, unique, until
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rocketwire.client.admin import Admin
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
+from tests.peers.peers import JavaPeer
 
 SLOW = patient_producer()
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)

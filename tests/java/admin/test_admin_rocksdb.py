@@ -1,32 +1,26 @@
 """Operators' calls to a broker of 5.5.0 with its store in RocksDB, compared with mqadmin: their effect, not only their response."""
 
-from __future__ import annotations
-
 import json
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 import trio
 
 from rocketwire.client import Message, open_client, open_producer
+from rocketwire.client.admin import Admin
 from rocketwire.codes import RequestCode
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pop import PopMessageRequestHeader
-from tests.java.admin.commands import QUEUE_ENDS, columns, rows
+from tests.java.admin.commands import QUEUE_ENDS, Mqadmin, Ours, columns, rows
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, numbered, send, unique
+from tests.peers.peers import JavaBroker
 from tests.peers.processes import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rocketwire.client.admin import Admin
-    from tests.java.admin.commands import Mqadmin, Ours
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaBroker
 
 pytestmark = pytest.mark.full
 

@@ -1,22 +1,16 @@
 """Changes and exports by ``rocketwire-admin``, compared with mqadmin: lists, static topics, exports, stores."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.java.admin.commands import CLUSTER, QUEUE_ENDS, columns, rows
+from tests.java.admin.commands import CLUSTER, QUEUE_ENDS, Mqadmin, Ours, columns, rows
 from tests.peers.messages import numbered, unique
+from tests.peers.peers import JavaPeer
 from tests.peers.processes import wait_until
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.java.admin.commands import Mqadmin, Ours
-    from tests.peers.peers import JavaPeer
 
 
 def test_topics_and_groups_are_created_from_files_of_mqadmin(

@@ -3,16 +3,16 @@
 The topic, the group and the other objects have a value other than the default for every setting.
 """
 
-from __future__ import annotations
-
 import json
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
-from rocketwire.client.admin import open_admin
+from rocketwire.client.admin import Admin, open_admin
 from rocketwire.messages import to_json
 from rocketwire.messages.enums import GroupRetryPolicyType, MessageRequestMode, TopicFilterType
 from rocketwire.messages.groups import (
@@ -21,16 +21,9 @@ from rocketwire.messages.groups import (
     SubscriptionGroupConfig,
 )
 from rocketwire.messages.topic_config import TopicConfig
-from tests.java.admin.commands import CLUSTER
+from tests.java.admin.commands import CLUSTER, Ours
 from tests.peers.client_settings import PATIENCE, patient
 from tests.peers.messages import numbered, unique
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from rocketwire.client.admin import Admin
-    from tests.java.admin.commands import Ours
 
 TOPIC = TopicConfig(
     read_queue_nums=5,

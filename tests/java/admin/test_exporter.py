@@ -1,27 +1,19 @@
 """``rocketwire-exporter`` at real brokers of 5.5.0 and 4.9.4, compared with mqadmin."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 import trio
 
 from rocketwire.client import Message, open_client, open_producer
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.resource_names import dlq_topic, retry_topic
-from tests.java.admin.commands import CLUSTER, LONG, rows
+from tests.java.admin.commands import CLUSTER, LONG, Mqadmin, Ours, rows
 from tests.peers.client_settings import patient
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
-from tests.peers.peers import CURRENT, OLD, JavaBroker
+from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaPeer
 from tests.peers.processes import wait_until
 from tests.support.exporter_in_process import Scrape
 from tests.support.exporter_in_process import scrape as scrape_address
-
-if TYPE_CHECKING:
-    from tests.java.admin.commands import Mqadmin, Ours
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
 BROKERS = {CURRENT: "broker-a", OLD: "old"}
 

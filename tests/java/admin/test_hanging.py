@@ -1,11 +1,11 @@
 """A broker of Java's that accepts connections and answers nothing: the system has stopped it."""
 
-from __future__ import annotations
-
 import json
 import socket
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -15,16 +15,11 @@ from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from tests.java.admin.commands import CLUSTER
 from tests.peers import raw_call
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
+from tests.peers.peers import JavaBroker, JavaPeer
 from tests.peers.processes import wait_until
 from tests.support.admin_process import begin, end, run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaBroker, JavaPeer
 
 pytestmark = pytest.mark.full
 

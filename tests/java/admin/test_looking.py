@@ -1,20 +1,13 @@
 """``doctor`` and ``diff`` with Java's name server and brokers, and with our name server."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.java.admin.commands import LONG, Programs, without_disk
-from tests.peers.cluster import BROKER
+from tests.peers.cluster import BROKER, JavaCluster
 from tests.peers.messages import unique
 from tests.peers.peers import OLD, JavaBroker, JavaNameServer
 from tests.peers.processes import free_ports, wait_until
 from tests.support.admin_process import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.peers.cluster import JavaCluster
 
 SLAVE = {**BROKER, "brokerRole": "SLAVE", "brokerId": 1}
 

@@ -1,27 +1,22 @@
 """``produce`` and ``consume`` with a real Java broker, Java's consumer, producer and mqadmin."""
 
-from __future__ import annotations
-
 import fcntl
 import re
 import signal
 import struct
 import termios
-from typing import IO, TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
 
 import pytest
 
 from tests.java.admin.commands import Programs, count_lines, end_all
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
+from tests.peers.peers import JavaPeer
 from tests.peers.processes import wait_until
 from tests.support.admin_process import SECONDS, Done, end
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
 MODES = ("", "--orderly", "--pull", "--broadcast", "--pop")
 

@@ -1,20 +1,15 @@
 """A missing object is an error with a reason, and lag counts all waiting messages."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.java.admin.commands import CLUSTER, LONG
+from tests.java.admin.commands import CLUSTER, LONG, Ours
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import numbered, unique
 from tests.peers.processes import wait_until
 from tests.support.admin_in_process import run as run_here
-
-if TYPE_CHECKING:
-    from tests.java.admin.commands import Ours
-    from tests.peers.cluster import JavaCluster
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,9 @@
 """Every command and every option of mqadmin 5.5.0 is accepted, as mqadmin itself lists them."""
 
-from __future__ import annotations
-
+import argparse
 import subprocess
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,6 @@ from rocketwire_tools.admin.registry import all_commands
 from tests.peers import cache as java_cache
 from tests.peers.peers import CURRENT, java, prepare
 from tests.peers.shared_peers import have_here
-
-if TYPE_CHECKING:
-    import argparse
-    from pathlib import Path
-
 
 SECONDS = 120
 ODDLY_NAMED = {"print msg", "print log", "machine room"}

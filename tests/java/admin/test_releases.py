@@ -1,11 +1,10 @@
 """``produce``, ``consume`` and what operators look at, with brokers of 5.3.3 and 4.9.4."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +18,6 @@ from tests.peers.processes import wait_until
 from tests.peers.shared_peers import have_here
 from tests.support.admin_process import Done, end
 from tests.support.exporter_in_process import scrape
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.full
 

@@ -1,10 +1,10 @@
 """``rocketwire-admin`` with a Java broker that requires credentials and, over TLS, a client certificate."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -20,11 +20,6 @@ from tests.support.admin_in_process import run as run_here
 from tests.support.admin_process import run
 from tests.support.builders.certificates import authority
 from tests.support.exporter_in_process import scrape
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 AUTH = "org.apache.rocketmq.auth"
 SECURED = {

@@ -5,23 +5,18 @@ method that failed and the sum of each class, and ends with 1 if anything failed
 an hour, mostly waiting.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.peers import integration_tests
 from tests.peers.cluster import BROKER
 from tests.peers.dev_cluster import DevBroker
 from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer
 from tests.peers.processes import LOOPBACK
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 NAMES = ("broker1", "broker2", "broker3")
 

@@ -5,26 +5,20 @@ in ``EXPLAINED``, of which ``docs/guide/broker-compared.md`` has the list. Topic
 consumer are the same at both, and mqadmin runs in one JVM.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tests.peers.cluster import JavaCluster
 from tests.peers.dev_cluster import DevCluster
 from tests.peers.mqadmin_output import comparable
-from tests.peers.peers import JavaPeer
+from tests.peers.peers import AdminOutput, JavaPeer
 from tests.peers.processes import wait_until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.peers.peers import AdminOutput
 
 TOPIC, GROUP = "orders", "readers"
 MESSAGES: Final = 6

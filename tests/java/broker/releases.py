@@ -5,8 +5,6 @@
 Prints each requirement that is not met; the exit status is 1 if there are some.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from functools import partial

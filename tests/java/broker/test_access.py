@@ -1,12 +1,11 @@
 """Accounts: Java's clients sign their requests, and refusals are those of a Java broker of 5.5.0."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -23,9 +22,6 @@ from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer, JavaPeer
 from tests.peers.processes import LOOPBACK, PeerFailedError
 from tests.peers.shared_peers import have_here
 from tests.support.broker_wire import WireClient
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROCKET, BOSS = ("rocket", "wire1234"), ("boss", "boss1234")
 PLAIN_ACL = """

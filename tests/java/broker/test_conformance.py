@@ -3,10 +3,8 @@
 ``python -m tests.java.broker.releases`` asks earlier releases.
 """
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -18,12 +16,8 @@ from rocketwire_tools.conformance.run.runner import Settings, random_word
 from rocketwire_tools.conformance.run.target import Address, Target
 from tests.integration.conformance.broker_runs import play_at
 from tests.integration.conformance.runs import Played
+from tests.peers.cluster import JavaCluster
 from tests.peers.dev_cluster import DevCluster
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.peers.cluster import JavaCluster
 
 PATIENCE = 8.0
 QUICK = [case for case in ALL if "slow" not in case.tags]

@@ -1,10 +1,8 @@
 """Java clients of three releases at the broker's port: over TLS, and through a load balancer."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +14,6 @@ from tests.peers.processes import LOOPBACK, free_ports
 from tests.peers.server_certificate import with_certificate
 from tests.peers.shared_peers import have_here
 from tests.support.tap import tapped
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TLS = ("-Dtls.enable=true", "-Dtls.test.mode.enable=true")
 V2 = b"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c" + bytes(

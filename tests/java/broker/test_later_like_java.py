@@ -4,25 +4,20 @@ Each dialogue is carried out with both, in topics and groups of its own. Ids wit
 times, and offsets in topics that all share cannot be equal, and are left out.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire.messages.heartbeat import HeartbeatData, ProducerData
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.stored import StoredMessage
+from tests.peers.cluster import JavaCluster
 from tests.peers.dev_cluster import DevCluster
 from tests.support.broker import messages
 from tests.support.broker_wire import WireClient
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
-    from tests.peers.cluster import JavaCluster
 
 Shown = tuple[object, ...]
 Connect = Callable[[], WireClient]

@@ -1,10 +1,9 @@
 """A Java broker opens a folder of ours with lite topics, and ours goes on with it after that."""
 
-from __future__ import annotations
-
 import time
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.groups import SubscriptionGroupConfig
@@ -16,9 +15,6 @@ from tests.peers.dev_cluster import DevBroker
 from tests.peers.peers import CURRENT, JavaBroker, JavaNameServer
 from tests.peers.processes import wait_until
 from tests.peers.shared_peers import have_here
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PARENT, GROUP = "rooms", "room-readers"
 LIGHT = f"%LMQ%${PARENT}$blue"

@@ -1,10 +1,8 @@
 """Java clients at the broker for development; those of older releases in groups and dialogues with ours."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -18,9 +16,6 @@ from tests.peers.messages import create_topic, eventually, unique
 from tests.peers.peers import CURRENT, MIDDLE, OLD, JavaPeer
 from tests.peers.processes import wait_until
 from tests.peers.shared_peers import have_here
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 QUEUES = 4
 

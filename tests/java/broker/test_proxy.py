@@ -1,9 +1,9 @@
 """RocketMQ's proxy of 5.5.0 in cluster mode before our broker: clients of the gRPC protocol do everything through it."""
 
-from __future__ import annotations
-
+from collections.abc import Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import trio
@@ -18,10 +18,6 @@ from tests.peers.peers import CURRENT, JavaPeer, number_keys
 from tests.peers.processes import LOOPBACK
 from tests.peers.proxy import GRPC_CLIENT, GrpcPeer, JavaProxy
 from tests.peers.shared_peers import have_here
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 pytestmark = pytest.mark.full
 

@@ -1,7 +1,5 @@
 """The class for tests of Java programs in the guide compiles, and a Java producer sends through it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

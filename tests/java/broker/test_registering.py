@@ -1,10 +1,8 @@
 """Our broker at name servers of Java, which come, go and come back."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +12,6 @@ from tests.peers.dev_cluster import DevBroker
 from tests.peers.peers import CURRENT, OLD, JavaNameServer
 from tests.peers.processes import wait_until
 from tests.peers.shared_peers import have_here
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PERIOD = {"registerNameServerPeriod": 10_000}
 """The least that Java allows; the default is 30 s."""

@@ -1,16 +1,16 @@
 """A Java broker opens the folder of ours, and ours goes on with it after that."""
 
-from __future__ import annotations
-
 import time
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import trio
 
 from rocketwire.client import ClientConfig, Message, open_client
 from rocketwire.client.admin import open_admin
+from rocketwire.wire.message.stored import StoredMessage
 from tests.peers.dev_cluster import DevBroker
 from tests.peers.peers import CURRENT, OLD
 from tests.peers.processes import LOOPBACK
@@ -21,14 +21,7 @@ from tests.support.stores.answers import Answers, ask_everything
 from tests.support.stores.cluster import PATIENCE, SMALL, Session, StoreCluster, copy_store
 from tests.support.stores.recording import ask_restarted
 from tests.support.stores.sending import Sender
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.stores.truth import Queue, Sent
+from tests.support.stores.truth import Queue, Sent
 
 DELAYED = "delayed"
 HOUR = 3_600

@@ -1,22 +1,15 @@
 """A pop consumer with many handlers: acknowledged messages are gone, others are redelivered."""
 
-from __future__ import annotations
+from collections.abc import Iterable
 
-from typing import TYPE_CHECKING
-
+import pytest
 import trio
 
+from rocketwire.client import ClientInstance
 from rocketwire.client.consumer.pop.pop import PopCalls
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
+from rocketwire.wire.message.stored import StoredMessage
 from tests.peers.messages import create_topic, numbered, send, unique, until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import pytest
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.wire.message.stored import StoredMessage
 
 COUNT = 12
 HIDDEN = 10.0

@@ -6,14 +6,12 @@ open. ``note NAMESRV TOPIC`` with ``GROUP MODE FILE`` (repeated) consumes; MODE 
 milliseconds, queue id and offset to FILE (as ``note`` of ``Peer.java``).
 """
 
-from __future__ import annotations
-
 import sys
 import time
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import trio
 
@@ -21,20 +19,17 @@ from rocketwire.client import (
     ConsumeOrderlyStatus,
     LocalTransactionState,
     Message,
+    PushConsumer,
     PushConsumerConfig,
+    SendResult,
     open_client,
     open_producer,
     open_push_consumer,
 )
+from rocketwire.client.instance.instance import ClientInstance
 from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.wire.message.stored import StoredMessage
 from tests.peers.client_settings import PATIENCE, patient
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-
-    from rocketwire.client import PushConsumer, SendResult
-    from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.wire.message.stored import StoredMessage
 
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 

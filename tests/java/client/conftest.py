@@ -1,22 +1,15 @@
 """A client at Java's cluster, and Java's command line."""
 
-from __future__ import annotations
-
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import TypeAlias
 
 import pytest
 import trio
 
-from rocketwire.client import open_client
+from rocketwire.client import ClientInstance, open_client
 from tests.peers.client_settings import patient
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from rocketwire.client import ClientInstance
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
+from tests.peers.cluster import JavaCluster
+from tests.peers.peers import JavaPeer
 
 Mqadmin: TypeAlias = Callable[[str], Awaitable[str]]
 """Runs a line of mqadmin and returns what it prints."""

@@ -1,25 +1,21 @@
 """Consumers of tests at a real broker: listeners that remember, and settings that begin at the first message."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from rocketwire.client import (
+    ClientInstance,
     ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
     ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
+    PushConsumer,
     PushConsumerConfig,
     open_push_consumer,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from contextlib import AbstractAsyncContextManager
-
-    from rocketwire.client import ClientInstance, PushConsumer
-    from rocketwire.wire.message.stored import StoredMessage
+from rocketwire.wire.message.stored import StoredMessage
 
 FIRST = ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
 

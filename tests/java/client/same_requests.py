@@ -6,17 +6,16 @@ Of each request code the values of every field are compared, by the paths that `
 # JSON of any form is compared.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
-from __future__ import annotations
-
 import json
 import re
 import ssl
 import tomllib
 from collections import defaultdict
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import trio
 
@@ -26,12 +25,7 @@ from tests.peers.cluster import BROKER, ROOM
 from tests.peers.peers import JavaBroker, JavaNameServer
 from tests.peers.processes import wait_until
 from tests.peers.server_certificate import server_certificate
-from tests.support.tap import TO_CLIENT, Tap, tapped
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
-
-    from tests.support.tap import TappedFrame
+from tests.support.tap import TO_CLIENT, Tap, TappedFrame, tapped
 
 TAPPED = "127.0.0.2"
 REASONS = Path(__file__).with_name("same_requests.toml")

@@ -1,28 +1,21 @@
 """Cases C13 to C15 and C19 to C21: members of a group, some of Java, and orderly queues."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 import trio
 
-from rocketwire.client import open_client
+from rocketwire.client import ClientInstance, PushConsumer, open_client
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.allocation import (
     AllocateMessageQueueAveragely,
     AllocateMessageQueueAveragelyByCircle,
     AllocateMessageQueueConsistentHash,
+    AllocateMessageQueueStrategy,
 )
 from tests.java.client.consuming import Listener, OrderlyListener, consume
 from tests.peers.client_settings import patient
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
-
-if TYPE_CHECKING:
-    from rocketwire.client import ClientInstance, PushConsumer
-    from rocketwire.policy.allocation import AllocateMessageQueueStrategy
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
+from tests.peers.peers import JavaPeer
 
 
 def list_queues(consumer: PushConsumer) -> set[tuple[str, int]]:

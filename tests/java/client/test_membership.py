@@ -1,29 +1,29 @@
 """Group members at a real broker: both kinds of heartbeats, the broker's requests, leaving."""
 
-from __future__ import annotations
-
 import ssl
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from rocketwire.client import Credentials, Message, open_client, open_pool, open_producer
+from rocketwire.client import (
+    ClientInstance,
+    Credentials,
+    Message,
+    open_client,
+    open_pool,
+    open_producer,
+)
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.wire.command import RemotingCommand
 from tests.java.client.consuming import Listener, consume
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, unique, until
 from tests.peers.peers import JavaNameServer
 from tests.support.fakes.member_fakes import Consumer, Producer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire.client import ClientInstance
-    from tests.peers.cluster import JavaCluster
 
 TOPIC = "TBW102"
 RIGHT = Credentials("rocket", "wire1234")

@@ -1,26 +1,19 @@
 """Two Java consumers and two of rocketwire in a group: allocation, and death of members."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import trio
 
-from rocketwire.client import Message, open_client, open_producer
+from rocketwire.client import ClientInstance, Message, Producer, open_client, open_producer
 from rocketwire.codes import RequestCode
 from tests.java.client.client_process import note_deliveries
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, unique
 from tests.peers.peers import JavaPeer
 from tests.support.programs import OurProgram
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire.client import ClientInstance, Producer
-    from tests.peers.cluster import JavaCluster
-
 
 QUEUES = 8
 MODES = ("concurrently", "orderly")

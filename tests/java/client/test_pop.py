@@ -1,15 +1,16 @@
 """Cases C23 to C29: popped messages, and lite pulls."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
 
-from rocketwire.client import ConsumeConcurrentlyContext, ConsumeConcurrentlyStatus
-from rocketwire.client.consumer.lite.lite_pull_consumer import open_lite_pull_consumer
+from rocketwire.client import ClientInstance, ConsumeConcurrentlyContext, ConsumeConcurrentlyStatus
+from rocketwire.client.consumer.lite.lite_pull_consumer import (
+    LitePullConsumer,
+    open_lite_pull_consumer,
+)
 from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
 from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopStatus, with_handle
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
@@ -17,19 +18,13 @@ from rocketwire.client.consumer.rebalance import Rebalance
 from rocketwire.errors import BrokerError, LocalProtocolError
 from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
+from rocketwire.wire.message.stored import StoredMessage
 from tests.java.client.batch_acknowledgements import check_batch_acknowledgements
+from tests.java.client.conftest import Mqadmin
 from tests.java.client.consuming import FIRST, consume
 from tests.peers.client_settings import PATIENCE
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, numbered, send, unique, until
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.client.consumer.lite.lite_pull_consumer import LitePullConsumer
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.java.client.conftest import Mqadmin
-    from tests.peers.cluster import JavaCluster
 
 
 async def pop_messages(

@@ -1,16 +1,16 @@
 """Cases P05, P24, P26 to P30, A12 and A13: brokers that reject, are full, busy or down."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Sequence
+from pathlib import Path
 
 import pytest
 import trio
 
 from rocketwire.client import (
     BrokerIdentity,
+    ClientInstance,
     LocalTransactionState,
     Message,
     create_reply,
@@ -27,23 +27,14 @@ from rocketwire.errors import (
     TopicRouteNotFoundError,
 )
 from rocketwire.messages.registration import TopicConfig
+from rocketwire.wire.message.stored import StoredMessage
+from tests.java.client.conftest import Mqadmin
 from tests.java.client.consuming import Listener, consume
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
-from tests.peers.cluster import BROKER, ROOM
+from tests.peers.cluster import BROKER, ROOM, JavaCluster
 from tests.peers.messages import create_topic, eventually, send, unique, until
-from tests.peers.peers import JavaBroker, JavaNameServer
+from tests.peers.peers import JavaBroker, JavaNameServer, JavaPeer
 from tests.support.programs import OurProgram
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-    from pathlib import Path
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.java.client.conftest import Mqadmin
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
-
 
 STRICT = {
     **BROKER,

@@ -1,35 +1,34 @@
 """Cases P01 to P33 of producers: Java's broker stores and Java's tools read the messages."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import os
+from collections.abc import AsyncGenerator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import trio
 
-from rocketwire.client import LocalTransactionState, Message, open_producer
+from rocketwire.client import (
+    ClientInstance,
+    LocalTransactionState,
+    Message,
+    SendResult,
+    open_producer,
+)
+from rocketwire.client.producer.producer import Producer
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.wire.message.body_compression import CompressionType
+from rocketwire.wire.message.stored import StoredMessage
 from tests.peers.client_settings import PATIENCE, patient_producer
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, numbered, send, unique
+from tests.peers.peers import JavaPeer
 from tests.peers.processes import PeerFailedError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from rocketwire.client import ClientInstance, SendResult
-    from rocketwire.client.producer.producer import Producer
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
-
 
 COMMIT, ROLLBACK, UNKNOW = LocalTransactionState
 

@@ -1,29 +1,22 @@
 """Push consumers at a real broker (C01, C04-C06, C10, C16, C18, C22, C30, C33-C35, C38)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 import trio
 
-from rocketwire.client import open_client
+from rocketwire.client import ClientInstance, open_client
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.wire.message.stored import StoredMessage
+from tests.java.client.conftest import Mqadmin
 from tests.java.client.consuming import Listener, consume
 from tests.peers.client_settings import patient
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.java.client.conftest import Mqadmin
-    from tests.peers.cluster import JavaCluster
 
 
 async def read_offsets(

@@ -1,23 +1,22 @@
 """Being a broker to Java's name server and to ours: the same test for both."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
-from rocketwire.client import BrokerIdentity, RegistrationSettings, open_client, open_registration
+from rocketwire.client import (
+    BrokerIdentity,
+    ClientInstance,
+    RegistrationSettings,
+    open_client,
+    open_registration,
+)
 from rocketwire.errors import TopicRouteNotFoundError
 from rocketwire.messages.registration import TopicConfig
 from tests.peers.client_settings import patient
 from tests.peers.messages import eventually
 from tests.peers.processes import free_ports
 from tests.support.name_servers import NameServer, name_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rocketwire.client import ClientInstance
 
 
 @pytest.fixture(scope="module", params=["java", "ours"])

@@ -1,17 +1,24 @@
 """The same clients at 5.5.1, 5.3.3 and 4.9.4, and over TLS with both header formats."""
 
-from __future__ import annotations
-
 import json
 import ssl
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import trio
 
-from rocketwire.client import LocalTransactionState, Message, open_client, open_producer
+from rocketwire.client import (
+    ClientConfig,
+    LocalTransactionState,
+    Message,
+    SendResult,
+    open_client,
+    open_producer,
+)
 from rocketwire.codes import SerializeType
+from rocketwire.wire.message.stored import StoredMessage
 from tests.java.client.batch_acknowledgements import check_batch_acknowledgements
 from tests.java.client.consuming import Listener, consume
 from tests.peers import cache as java_cache
@@ -19,17 +26,9 @@ from tests.peers import raw_call
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, numbered, unique, until
-from tests.peers.peers import BINARY_HEADERS, CURRENT, MIDDLE, NEWER, OLD
+from tests.peers.peers import BINARY_HEADERS, CURRENT, MIDDLE, NEWER, OLD, JavaPeer
 from tests.peers.shared_peers import have_here
 from tests.support.broker import BrokerAtHand
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rocketwire.client import ClientConfig, SendResult
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.peers.peers import JavaPeer
-
 
 TLS = "TLS"
 PLACES = [*(pytest.param(name, marks=pytest.mark.full) for name in (NEWER, TLS)), MIDDLE, OLD]

@@ -1,36 +1,29 @@
 """Cases C10, C36 and C37: pulls redirected to replicas, and two clients with the same name."""
 
-from __future__ import annotations
-
 import logging
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
 
-from rocketwire.client import open_client
+from rocketwire.client import ClientInstance, PushConsumer, open_client
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus, build_pull_header
 from rocketwire.client.net.pool import SILENCE
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, RequestTimeoutError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
+from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.request_template import PreparedRequest
+from tests.java.client.conftest import Mqadmin
 from tests.java.client.consuming import Listener, consume
 from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
+from tests.peers.peers import JavaBroker
 from tests.support.fakes.member_fakes import Consumer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from rocketwire.client import ClientInstance, PushConsumer
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.request_template import PreparedRequest
-    from tests.java.client.conftest import Mqadmin
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaBroker
-
 
 OLD_TOPIC = "BenchmarkTest"
 """Every broker has it from the start; a slave hears of other topics only after a minute."""

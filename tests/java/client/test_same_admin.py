@@ -3,12 +3,12 @@
 A difference counts unless ``same_requests.toml`` has a reason for it.
 """
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from pathlib import Path
+from typing import NamedTuple, cast
 
 import pytest
 import trio
@@ -17,6 +17,7 @@ from rocketwire_tools.admin.registry import all_commands
 from tests.java.admin.commands import UNIQUE
 from tests.java.client.same_requests import (
     TAPPED,
+    Requests,
     World,
     check,
     differences,
@@ -31,12 +32,6 @@ from tests.peers.processes import wait_until
 from tests.peers.shared_peers import have_here
 from tests.support import admin_in_process
 from tests.support.tap import tapped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.java.client.same_requests import Requests
 
 pytestmark = pytest.mark.full
 

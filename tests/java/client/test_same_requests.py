@@ -4,21 +4,21 @@ A tap stands between the clients and a broker of 5.5.0 and its name server.  A
 difference counts unless ``same_requests.toml`` has a reason for it.
 """
 
-from __future__ import annotations
-
 import base64
 import hmac
 import json
 import ssl
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
 
 from rocketwire.client import (
     AccessChannel,
+    ClientConfig,
     ConsumeConcurrentlyStatus,
     ConsumeOrderlyStatus,
     Credentials,
@@ -35,8 +35,10 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
+from rocketwire.wire.message.stored import StoredMessage
 from tests.java.admin.commands import UNIQUE
 from tests.java.client.same_requests import (
+    Requests,
     World,
     check,
     differences,
@@ -49,15 +51,7 @@ from tests.peers.client_settings import patient, patient_producer
 from tests.peers.messages import unique
 from tests.peers.peers import CURRENT, JavaPeer
 from tests.peers.shared_peers import have_here
-from tests.support.tap import TO_CLIENT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rocketwire.client import ClientConfig
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.java.client.same_requests import Requests
-    from tests.support.tap import TappedFrame
+from tests.support.tap import TO_CLIENT, TappedFrame
 
 pytestmark = pytest.mark.full
 

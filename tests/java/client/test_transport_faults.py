@@ -1,9 +1,7 @@
 """Cases T11, T13 and T14: connections and servers that go away, and what our client makes of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -14,17 +12,13 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelError
 from rocketwire.messages.pull import PullMessageRequestHeader
 from rocketwire.messages.registration import TopicConfig
+from rocketwire.messages.route import TopicRouteData
 from rocketwire.wire.command import RemotingCommand
 from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, until
 from tests.peers.peers import JavaNameServer
 from tests.support.fakes.member_fakes import Producer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire.messages.route import TopicRouteData
-    from tests.peers.cluster import JavaCluster
 
 PULL = PullMessageRequestHeader(
     consumer_group="CID_T14",

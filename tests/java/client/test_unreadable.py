@@ -1,22 +1,17 @@
 """Large bodies and whole batches at a real Java broker; ``unit/client/consumer/test_unreadable.py`` has the rest."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
 
-from rocketwire.client import Message, open_producer
+from rocketwire.client import ClientInstance, Message, open_producer
 from tests.peers.client_settings import PATIENCE, patient_producer
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, send, unique, until
+from tests.peers.peers import JavaPeer
 from tests.support.collecting import collect_bodies
 from tests.support.fakes.consumer_fakes import FLAVOURS, list_logged
-
-if TYPE_CHECKING:
-    from rocketwire.client import ClientInstance
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
 LARGE, MANY = 2_000_000, 40
 

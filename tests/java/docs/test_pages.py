@@ -1,7 +1,5 @@
 """Blocks of guides for readers with a cluster work with a Java broker."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

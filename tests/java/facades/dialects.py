@@ -1,7 +1,5 @@
 """One text for threads, asyncio, uvloop and trio: all clients as one face with coroutine methods."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine

@@ -4,8 +4,6 @@ Parent and child print what they saw, as ``who: result``. The child first prints
 sockets it has of its parent.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

@@ -4,16 +4,12 @@
 servers (``NAMESRV_ADDR``) and the topic (``FACADE_TOPIC``).
 """
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from rocketwire.client import Message
 from rocketwire.sync import open_producer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 TOPIC = os.environ.get("FACADE_TOPIC", "")
 

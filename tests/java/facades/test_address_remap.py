@@ -1,18 +1,13 @@
 """A broker that registers an address where nothing listens, as in Kubernetes and with NAT."""
 
-from __future__ import annotations
+from pathlib import Path
 
-from typing import TYPE_CHECKING
+import pytest
 
 from tests.peers.cluster import BROKER, ROOM
 from tests.peers.messages import unique
 from tests.peers.peers import JavaBroker, JavaNameServer
 from tests.support.admin_process import run as run_admin
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 
 def test_commands_reach_it_through_a_remap_and_doctor_shows_both_addresses(

@@ -1,10 +1,7 @@
 """A message that becomes a dead letter is one line of the log: topic, keys, attempt."""
 
-from __future__ import annotations
-
 import logging
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,10 +9,8 @@ from rocketwire.client import Message
 from tests.java.facades.dialects import ALL, Face, run
 from tests.java.facades.test_facades import FIRST, new_topic
 from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
-
-if TYPE_CHECKING:
-    from tests.peers.cluster import JavaCluster
 
 NOW = "now a dead letter in "
 

@@ -1,13 +1,11 @@
 """Clients for threads, asyncio and uvloop at a Java broker: one text for the three dialects."""
 
-from __future__ import annotations
-
 import ssl
 import threading
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -15,14 +13,12 @@ import trio
 from rocketwire.client import Message, open_client
 from rocketwire.errors import IllegalMessageError
 from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.wire.message.stored import StoredMessage
 from tests.java.facades.dialects import DIALECTS, Face, run, until
 from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, unique
-
-if TYPE_CHECKING:
-    from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.peers.cluster import JavaCluster
 
 pytestmark = [pytest.mark.java, pytest.mark.parametrize("dialect", DIALECTS)]
 

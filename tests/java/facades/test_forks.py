@@ -1,7 +1,5 @@
 """Producers across forks, in real processes: a typed error or a new client, never a shared socket."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -9,19 +7,15 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.java.facades.test_facades import new_topic
 from tests.peers.client_settings import PATIENCE
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from tests.peers.cluster import JavaCluster
+from tests.peers.cluster import JavaCluster
 
 pytestmark = [pytest.mark.java, pytest.mark.process]
 

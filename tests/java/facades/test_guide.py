@@ -1,13 +1,11 @@
 """Each example of the guide to threads and asyncio runs, at a Java broker."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -15,10 +13,8 @@ import uvloop
 
 from rocketwire import sync
 from tests.java.facades.test_facades import FIRST, new_topic
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
-
-if TYPE_CHECKING:
-    from tests.peers.cluster import JavaCluster
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "facades.md"
 

@@ -1,9 +1,7 @@
 """Transactions that a process of the group left open are checked with the next one, at Java's broker and ours."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -11,10 +9,8 @@ from rocketwire.client import LocalTransactionState, Message
 from tests.java.facades.dialects import ALL, Face, run
 from tests.java.facades.test_facades import new_topic
 from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
-
-if TYPE_CHECKING:
-    from tests.peers.cluster import JavaCluster
 
 
 @pytest.mark.parametrize("dialect", ALL)

@@ -1,8 +1,6 @@
 """The largest frames and messages of real Java: our servers accept those of its programs, our clients read those of its servers."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,16 +11,12 @@ from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.wire.json.limits import DEFAULT_LIMITS
 from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, unique
+from tests.peers.peers import JavaPeer
 from tests.peers.raw_call import ask
 from tests.peers.shared_peers import have_here
 from tests.support.name_servers import name_server
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.peers.cluster import JavaCluster
-    from tests.peers.peers import JavaPeer
 
 pytestmark = pytest.mark.full
 
@@ -35,7 +29,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("kind", ["java", "ours"])
+@pytest.mark.parametrize("product", ["java", "ours"])
 def test_values_of_commas_brackets_and_escapes_are_stored_and_told(
     tmp_path: Path, product: str
 ) -> None:
@@ -50,7 +44,7 @@ def test_values_of_commas_brackets_and_escapes_are_stored_and_told(
             assert answer.header["extFields"] == {"value": value}
 
 
-@pytest.mark.parametrize("kind", ["java", "ours"])
+@pytest.mark.parametrize("product", ["java", "ours"])
 def test_mqadmin_stores_the_order_of_queues_of_ten_thousand_brokers(
     tmp_path: Path, java_peer: JavaPeer, product: str
 ) -> None:

@@ -1,12 +1,10 @@
 """Peers that the interop tests share, because the start of a JVM costs seconds of a core."""
 
-from __future__ import annotations
-
 import signal
 import threading
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,9 +13,6 @@ from tests.peers import class_archive
 from tests.peers.peers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
 from tests.peers.shared_peers import have_here
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)

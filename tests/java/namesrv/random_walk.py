@@ -3,18 +3,14 @@
 Everything is drawn from one seed, so that a walk that finds a difference can be walked again.
 """
 
-from __future__ import annotations
-
 import json
+import random
 import socket
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from tests.peers import raw_call
 from tests.peers.processes import LOOPBACK
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Iterator
 
 TOPICS = (*(f"T{number}" for number in range(6)), "rmq_sys_SYNC_BROKER_MEMBER_b1")
 TIMESTAMP = 1700000000000

@@ -5,16 +5,14 @@ Everything happens in a network namespace that has only loopback, so that client
 all paths are relative.  Ports, times and opaque numbers differ from run to run; nothing depends on them.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.java.namesrv.recording import Recorder
 from tests.peers import cache as java_cache
@@ -30,10 +28,6 @@ from tests.peers.peers import (
 )
 from tests.peers.processes import wait_until
 from tests.support.tap import Tap, tapped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from contextlib import AbstractContextManager
 
 INSIDE = "ROCKETWIRE_RECORDING_INSIDE"
 SECOND_ADDRESS = "127.0.0.2"

@@ -1,21 +1,16 @@
 """Golden packets from the frames of a tap: pairing, naming, choosing, and writing files with their manifest entries."""
 
-from __future__ import annotations
-
 import json
 import re
 import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from rocketwire.codes import RequestCode
 from tests.peers import manifest
+from tests.peers.peers import JavaPeer
 from tests.support.hex_text import frame_text
-from tests.support.tap import TO_CLIENT, TO_SERVER
-
-if TYPE_CHECKING:
-    from tests.peers.peers import JavaPeer
-    from tests.support.tap import Tap, TappedFrame
+from tests.support.tap import TO_CLIENT, TO_SERVER, Tap, TappedFrame
 
 LARGEST = 12_000
 """Bytes; a bigger packet shows nothing that a smaller one does not."""

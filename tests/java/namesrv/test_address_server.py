@@ -1,9 +1,7 @@
 """Java's brokers and clients get their name servers from the second port, and see a new one without a restart."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +11,6 @@ from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaPeer
 from tests.peers.processes import LOOPBACK, free_ports, wait_until
 from tests.peers.shared_peers import have_here
 from tests.support.name_servers import OurNameServer, start_all
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FETCH = "-Drocketwire.fetchNameServersMillis=500"
 """Java's own timer fetches every two minutes."""

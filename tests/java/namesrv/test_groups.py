@@ -4,25 +4,19 @@ Where the master comes back, brokers are of 5.3.3: a master of 5.5.0 does not co
 because it cannot read the offsets that the slave then hands over (integer keys inside a member that it wants to skip).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.peers import raw_call
 from tests.peers.controller import JavaController
-from tests.peers.peers import MIDDLE, JavaBroker, number_keys, sort_keys
+from tests.peers.peers import MIDDLE, JavaBroker, JavaPeer, number_keys, sort_keys
 from tests.peers.processes import PeerFailedError, wait_until
 from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.peers.peers import JavaPeer
 
 pytestmark = pytest.mark.full
 

@@ -1,16 +1,11 @@
 """Modes of the whole name server, compared with Java's: the same bytes to both, the same responses."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.peers import raw_call
 from tests.support.name_servers import name_server, start_all
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Question = tuple[int, dict[str, str] | None]
 ITEM = {"namespace": "PROJECT_CONFIG", "key": "127.0.0.1"}

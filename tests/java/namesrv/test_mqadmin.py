@@ -3,24 +3,16 @@
 Each release with a broker of its own: they take turns at the same two name servers.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
 from tests.peers.mqadmin_output import comparable
-from tests.peers.peers import RELEASES, JavaBroker, number_keys
-from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tests.peers.peers import JavaPeer
-    from tests.support.name_servers import NameServer
-
+from tests.peers.peers import RELEASES, JavaBroker, JavaPeer, number_keys
+from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
 
 SCRIPT = (
     "clusterList",

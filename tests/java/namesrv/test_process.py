@@ -1,11 +1,10 @@
 """The name server as a process, compared with Java's: arguments, exit statuses, settings, and files that each reads of the other."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -13,10 +12,6 @@ from tests.peers import raw_call
 from tests.peers.cache import ROOT
 from tests.peers.peers import CURRENT, java, prepare, quick_start
 from tests.support.name_servers import name_server
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 CONSOLE = ("-Drmq.logback.configurationFile=rmq.namesrv.logback.xml",)
 """Log as the launcher of an installation has it, from which -p prints."""

@@ -1,23 +1,16 @@
 """RocketMQ's proxy in cluster mode finds its brokers through us, for clients of both its protocols."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
+from tests.java.namesrv.conftest import Cluster
 from tests.peers import cache as java_cache
 from tests.peers import raw_call
-from tests.peers.peers import CURRENT, number_keys, sort_keys
+from tests.peers.peers import CURRENT, JavaPeer, number_keys, sort_keys
 from tests.peers.processes import wait_until
 from tests.peers.proxy import GRPC_CLIENT, GrpcPeer, JavaProxy
 from tests.peers.shared_peers import have_here
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.java.namesrv.conftest import Cluster
-    from tests.peers.peers import JavaPeer
 
 pytestmark = pytest.mark.full
 

@@ -3,11 +3,9 @@
 All three brokers register with all the name servers, so that these can be compared while they know the same.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,10 +13,6 @@ from tests.peers import raw_call
 from tests.peers.peers import BINARY_HEADERS, RELEASES, JavaBroker, JavaPeer, number_keys, sort_keys
 from tests.peers.processes import wait_until
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
 
 DRIVERS = ("reactor", "portable") if DEFAULT_KIND == "ours" else ("java",)
 EVERYWHERE = "Everywhere"

@@ -1,22 +1,15 @@
 """Name servers are restarted one after the other, and Java's producers of three releases lose no send."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.peers import raw_call
-from tests.peers.peers import CURRENT, JavaBroker
+from tests.peers.peers import CURRENT, JavaBroker, JavaPeer
 from tests.peers.processes import wait_until
 from tests.support.name_servers import OurNameServer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from tests.peers.peers import JavaPeer
 
 pytestmark = pytest.mark.full
 

@@ -1,20 +1,14 @@
 """A broker that registers in parts: with us its topics appear together, with Java's name server one part after the other."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.peers import raw_call
 from tests.peers.peers import JavaBroker
 from tests.peers.processes import wait_until
 from tests.support.name_servers import name_server
 from tests.support.tap import TO_CLIENT, TO_SERVER, tapped
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 TOPICS = [f"Split{number:04}" for number in range(1000)]
 SIZE = 20

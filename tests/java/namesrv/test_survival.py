@@ -1,23 +1,15 @@
 """Brokers and name servers that die and come back, with clients that live through it."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.java.namesrv.conftest import Cluster
 from tests.peers import raw_call
-from tests.peers.peers import JavaBroker
+from tests.peers.peers import JavaBroker, JavaPeer
 from tests.peers.processes import wait_until
 from tests.support.name_servers import DEFAULT_KIND, name_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.peers.peers import JavaPeer
-
 
 FORGOTTEN_SECONDS = 60.0
 """Half of what a name server waits for a broker whose connection is still there."""

@@ -5,26 +5,19 @@ configuration file and the same KV file; later the same the other way round.  Pr
 oldest release work without a pause all the while.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.peers import raw_call
-from tests.peers.peers import CURRENT, OLD, JavaBroker, Load, number_keys
+from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaPeer, Load, number_keys
 from tests.peers.processes import PeerFailedError, wait_until
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from tests.peers.peers import JavaPeer
 
 pytestmark = pytest.mark.full
 

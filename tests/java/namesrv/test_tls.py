@@ -1,16 +1,11 @@
 """A Java broker and Java's clients that reach the name server over TLS alone."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaPeer, number_keys
 from tests.support.name_servers import DEFAULT_KIND, name_server, start_all
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TLS = ("-Dtls.enable=true", "-Dtls.test.mode.enable=true")
 

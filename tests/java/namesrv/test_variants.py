@@ -1,9 +1,8 @@
 """Peers out of the ordinary: compressed registrations, binary headers, several name servers, a slave, an old release."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +10,6 @@ from tests.peers import raw_call
 from tests.peers.peers import OLD, JavaBroker, JavaPeer, number_keys, sort_keys
 from tests.peers.processes import PeerFailedError, wait_until
 from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, start_all
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.full
 

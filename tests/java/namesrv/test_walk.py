@@ -1,21 +1,15 @@
 """A random walk at Java's name server and ours: after every step both respond with the same bytes."""
 
-from __future__ import annotations
-
 import random
+from collections.abc import Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.java.namesrv.random_walk import Walk, Walker
 from tests.peers.processes import PeerFailedError, wait_until
 from tests.support.name_servers import name_server, start_all
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
 
 STEPS = 150
 LATE_SECONDS = 60.0

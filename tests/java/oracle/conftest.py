@@ -1,16 +1,12 @@
 """One oracle for each release that a test asks for, kept for the session."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from rocketwire.messages.operations.registry import CLASSES
 from tests.peers.oracle import Oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 Dump = dict[str, Any]
 

@@ -4,10 +4,8 @@ Run it from the root of the checkout; names of families as arguments make these 
 the bytes, never what this library reads.  The same sources and releases give the same files.
 """
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tests.java.oracle.vectors import (
     bodies,
@@ -19,14 +17,9 @@ from tests.java.oracle.vectors import (
     stored,
     texts,
 )
-from tests.java.oracle.vectors.sheet import NEWEST, OLDER, Javas
+from tests.java.oracle.vectors.sheet import NEWEST, OLDER, Javas, Sheet
 from tests.peers import manifest
 from tests.peers.oracle import Oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from tests.java.oracle.vectors.sheet import Sheet
 
 FAMILIES: Mapping[str, Callable[[Javas], Iterator[Sheet]]] = {
     "frames": frames.sheets,

@@ -1,9 +1,8 @@
 """rocketwire declares the fields of Java 5.5.1's classes, and marks those as newer that older releases lack."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -14,12 +13,7 @@ from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from tests.fuzz.trees import of_java, of_ours
 from tests.fuzz.trials import differences
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.peers.oracle import Oracle
-
+from tests.peers.oracle import Oracle
 
 Dump = dict[str, Any]
 

@@ -1,7 +1,5 @@
 """The namespace and address of a managed cloud's endpoint are those that Java's ``ClientConfig`` reads from it."""
 
-from __future__ import annotations
-
 from random import Random
 
 from rocketwire.client import ClientConfig

@@ -1,10 +1,9 @@
 """Configuration means here what it means to Java: property files, settings, names of cipher suites."""
 
-from __future__ import annotations
-
 import random
 import ssl
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 
@@ -13,12 +12,7 @@ from rocketwire.serving.java_properties import flat_text, load_properties, load_
 from rocketwire.serving.tls.ciphers import TLS_1_3, choose, openssl_name
 from rocketwire_namesrv.config.config import BY_KEY, Config
 from rocketwire_namesrv.config.settings import Owner
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from tests.peers.oracle import Oracle
-
+from tests.peers.oracle import Oracle
 
 FILES = 20_000
 """Random files; a second of Java."""

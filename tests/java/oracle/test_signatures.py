@@ -1,8 +1,6 @@
 """Java's client hook of the current and of a middle release signs as we do; vectors have those of others."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,9 +9,6 @@ from rocketwire.wire.command import RemotingCommand
 from tests.peers.oracle import Oracle
 from tests.peers.peers import CURRENT, MIDDLE
 from tests.unit.connection.test_signing import PULL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.full
 

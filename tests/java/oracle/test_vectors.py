@@ -1,7 +1,5 @@
 """The vectors of the fixtures are what their maker makes today, whatever has been edited since."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.java.oracle import make_vectors

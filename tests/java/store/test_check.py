@@ -1,22 +1,16 @@
 """``rocketwire-store check`` on stores of all kinds: real brokers leave nothing that it calls damage."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
 
 from rocketwire.client import Message
+from rocketwire_tools.store.checks.view import StoreView
 from tests.peers.peers import CURRENT, OLD
 from tests.support.stores.checked import checked, damage_of
 from tests.support.stores.cluster import StoreCluster
 from tests.support.stores.sending import Sender, text_body
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire_tools.store.checks.view import StoreView
 
 
 @pytest.mark.parametrize("release", [CURRENT, OLD])

@@ -1,8 +1,6 @@
 """A broker cuts a log at damage and writes on: the bytes after its last message are ghosts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -16,9 +14,6 @@ from tests.support.stores.cluster import StoreCluster
 from tests.support.stores.damage import flip, log_files, places, put
 from tests.support.stores.fixtures import unpack
 from tests.support.stores.sending import Sender, now
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STORE_TIME = 56
 """Position of the time in a message that a broker with an IPv4 address stored."""

@@ -1,24 +1,17 @@
 """Java cuts the log of a damaged store where ``rocketwire-store check`` predicts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import trio
 
 from rocketwire.errors import BrokerError
-from tests.peers.peers import CURRENT
+from tests.peers.peers import CURRENT, JavaNameServer
 from tests.support.stores import copy_store, damage
 from tests.support.stores.checked import checked
 from tests.support.stores.cluster import StoreCluster
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.peers.peers import JavaNameServer
 
 
 def kill_and_flip_body(root: Path) -> None:

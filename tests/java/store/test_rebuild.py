@@ -1,27 +1,20 @@
 """Real brokers are started on rebuilt stores, and answer as the brokers that wrote the sources."""
 
-from __future__ import annotations
-
 import shutil
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire_tools.store.__main__ import main
 from tests.peers.peers import CURRENT, OLD
-from tests.support.stores import copy_store
+from tests.support.stores import BrokerStore, Queue, copy_store
+from tests.support.stores.answers import Answers
 from tests.support.stores.damage import flip, log_files
 from tests.support.stores.damage import places as places_of
 from tests.support.stores.fixtures import unpack
 from tests.support.stores.recording import ask_restarted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore, Queue
-    from tests.support.stores.answers import Answers
 
 FILE_SIZE = 256 * 1024
 SIZES = (

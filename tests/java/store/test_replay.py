@@ -1,24 +1,19 @@
 """Stores of real brokers replayed to real brokers, which are then asked for every message."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
 from rocketwire_tools.store.__main__ import main
 from tests.peers.peers import CURRENT, OLD
+from tests.support.stores import BrokerStore, Pulled, Queue
 from tests.support.stores.answers import read_queue
 from tests.support.stores.cluster import StoreCluster
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore, Pulled, Queue
 
 SET_BY_BROKERS = {"CLUSTER", "MSG_REGION", "TRACE_ON", "WAIT"}
 """Properties that a broker sets itself, or drops, by its release."""

@@ -1,12 +1,12 @@
 """SQL92 filters accept, and let pass, what Java's own parser and expressions do."""
 
-from __future__ import annotations
-
 import random
 import re
 import subprocess
 from base64 import b64encode
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from random import Random
+from typing import Final
 
 import pytest
 
@@ -14,10 +14,6 @@ from rocketwire.sql92 import IllegalExpressionError, compile_expression
 from rocketwire.wire.message.properties import encode_properties
 from tests.peers.cache import JavaUnavailableError, classes
 from tests.peers.peers import OLD, RELEASES, java
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from random import Random
 
 EXPRESSIONS: Final = 2000
 MESSAGES: Final = 8

@@ -1,18 +1,13 @@
 """Whole captures and the truth about their frames."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tests.peers.foreign.dialogue import FOREIGN, MS, SECOND, Dialogue, Speaker, World
-from tests.peers.foreign.profiles import BULK, CHATTY, MIXED
+from tests.peers.foreign.profiles import BULK, CHATTY, MIXED, Profile
 from tests.peers.foreign.tcp import Connection, Course, Packet, Truth
-
-if TYPE_CHECKING:
-    from tests.peers.foreign.profiles import Profile
 
 PROFILES: Final = {"mixed": MIXED, "chatty": CHATTY, "bulk": BULK}
 _AHEAD_NS: Final = 20 * SECOND

@@ -1,19 +1,13 @@
 """Captures as files, written from the documents of pcap, pcapng and the link types."""
 
-from __future__ import annotations
-
 import ipaddress
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from pathlib import Path
+from typing import Any, BinaryIO, Final
 
-from tests.peers.foreign.tcp import SYN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from tests.peers.foreign.tcp import Packet
+from tests.peers.foreign.tcp import SYN, Packet
 
 ETHERNET: Final = 1
 NULL: Final = 0

@@ -1,7 +1,5 @@
 """Kinds of traffic."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final

@@ -4,20 +4,16 @@ The frames are real ones, and so are segments, acknowledgements and times; a dec
 keys, offsets and names change no more often than real peers changed them.
 """
 
-from __future__ import annotations
-
 import gzip
 import heapq
 import random
 import struct
+from collections.abc import Iterator
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from tests.peers.foreign.tcp import ACK, Packet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _NUMBERS: Final = 1 << 32
 _APART_NS: Final = 37_000_000

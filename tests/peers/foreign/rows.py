@@ -1,14 +1,10 @@
 """Compares the rows of a decoder with the truth."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from tests.peers.foreign.tcp import Truth
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 Content = Counter[tuple[Any, ...]]
 

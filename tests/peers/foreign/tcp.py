@@ -5,19 +5,13 @@ borders), RFC 1122 4.2.3.6 (keep-alives, some with a byte of garbage), and gener
 full segments of one sender become one.
 """
 
-from __future__ import annotations
-
+import random
 from bisect import bisect_right, insort
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from tests.peers.foreign.dialogue import EPOCH_NS, MS, SECOND, US, Frame
-
-if TYPE_CHECKING:
-    import random
-
-    from tests.peers.foreign.dialogue import Dialogue
-    from tests.peers.foreign.profiles import Profile
+from tests.peers.foreign.dialogue import EPOCH_NS, MS, SECOND, US, Dialogue, Frame
+from tests.peers.foreign.profiles import Profile
 
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 _NUMBERS: Final = 1 << 32

@@ -1,22 +1,24 @@
 """Consumers in memory: a name server and a broker with given responses, and the log of the clients."""
 
-from __future__ import annotations
-
 import logging
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
+import pytest
 import trio
 
 from rocketwire.client import (
     ClientConfig,
+    ClientInstance,
     open_client,
     open_lite_pull_consumer,
     open_pop_consumer,
     open_push_consumer,
 )
 from rocketwire.client.consumer.config import PushConsumerConfig
+from rocketwire.client.consumer.offset_store import OffsetStore
 from rocketwire.client.consumer.push.consumption import PushParts
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.codes import RequestCode as Code
@@ -28,23 +30,14 @@ from rocketwire.messages.allocation import (
     QueryAssignmentResponseBody,
 )
 from rocketwire.messages.connections import GetConsumerListByGroupResponseBody
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import QueryConsumerOffsetResponseHeader
 from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.testing import MemoryNetwork, open_network, reply
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-    from contextlib import AbstractAsyncContextManager
-
-    import pytest
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.command import RemotingCommand
 
 NS, BROKER = "10.0.0.1:9876", "10.0.0.2:10911"
 CLIENT = "1.1.1.1@i"

@@ -5,16 +5,12 @@ peers cost up to fifteen seconds of CPU time to start: only a few processes star
 loadgroup``, have no effect with pytest 9.2: xdist 3.8 writes them to an attribute that is not read any more.)
 """
 
-from __future__ import annotations
-
 import zlib
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
+from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
-
-if TYPE_CHECKING:
-    from xdist.remote import Producer
 
 FOLDERS: Final = ("tests/spark/", "tests/java/oracle/")
 """Folders whose tests one process runs."""

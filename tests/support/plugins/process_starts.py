@@ -4,17 +4,13 @@ This plugin fails a test that starts a process without the marker.  The test tha
 one that starts the fixture's process.
 """
 
-from __future__ import annotations
-
 import multiprocessing.util
 import sys
+from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 QUICK: Final = frozenset({"git", "fc-list"})
 """Programs that any test may run: they list files or fonts within milliseconds."""

@@ -4,20 +4,15 @@ CPU time includes that of child processes: a JVM often takes more than the test 
 the tests that use them; what they take to start counts for the first one.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import defaultdict
+from collections.abc import Generator, Iterator
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from _pytest.terminal import TerminalReporter
+from _pytest.terminal import TerminalReporter
 
 TICK_SECONDS: Final = 1 / os.sysconf("SC_CLK_TCK")
 PROPERTY: Final = "cpu_seconds"

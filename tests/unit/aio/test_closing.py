@@ -1,7 +1,5 @@
 """Clients for asyncio and for threads that are closed while something interrupts it."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncGenerator

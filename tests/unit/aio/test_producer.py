@@ -1,7 +1,5 @@
 """Sends from tasks of asyncio and uvloop, at a cluster in memory."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable

@@ -3,9 +3,8 @@
 A module defines ``home`` or ``client`` anew if its tests need other settings or topics.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +12,6 @@ from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import Reader
 from tests.support.broker_pops import Popper
 from tests.support.virtual_disk import VirtualDisk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture

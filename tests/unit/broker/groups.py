@@ -1,18 +1,14 @@
 """Topics, members of groups, and transactions of producers, at a broker without sockets."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rocketwire.codes import RequestCode
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, ProducerData
 from rocketwire.policy.subscription import subscription_data
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
-    from tests.support.broker import Client
+from rocketwire.wire.command import RemotingCommand
+from tests.support.broker import Client
 
 HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 ABANDONED_TOPIC = "TRANS_CHECK_MAX_TIME_TOPIC"

@@ -1,20 +1,14 @@
 """A client in trio of a broker of this process."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
 
 import trio
 
 from rocketwire.codes import RequestCode
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire_broker.server.server import BrokerServer
 from tests.support.broker_wire import SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-
-    from rocketwire_broker.server.server import BrokerServer
 
 GET_CONFIG = encode(RemotingCommand(code=RequestCode.GET_BROKER_CONFIG, opaque=1))
 

@@ -1,9 +1,8 @@
 """The options of the commands."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +16,6 @@ from rocketwire_broker.command_line import (
     read_topics,
 )
 from rocketwire_broker.config import ANY_STATUS_PORT, Config
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def options(text: str) -> Config:

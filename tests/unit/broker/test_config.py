@@ -1,7 +1,5 @@
 """Settings with Java's names."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``ClientConfig`` and addresses: Java's rules for client ids, name servers, common fields."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import replace
 from typing import Any

@@ -5,8 +5,6 @@
 # pyright: reportUnknownMemberType=false
 # pyright: reportUnknownLambdaType=false, reportArgumentType=false
 
-from __future__ import annotations
-
 import functools
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from itertools import product

@@ -1,11 +1,9 @@
 """Calls of hooks for sends, receives and settlements."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -19,6 +17,13 @@ from rocketwire.client import (
     open_lite_pull_consumer,
     open_pop_consumer,
     open_push_consumer,
+)
+from rocketwire.client.hooks import (
+    CommitOffsetContext,
+    ConsumeMessageContext,
+    ReceiveMessageContext,
+    SendMessageContext,
+    SettleMessageContext,
 )
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -36,16 +41,6 @@ from tests.support.fakes.consumer_fakes import (
     refusal,
     world,
 )
-
-if TYPE_CHECKING:
-    from rocketwire.client.hooks import (
-        CommitOffsetContext,
-        ConsumeMessageContext,
-        ReceiveMessageContext,
-        SendMessageContext,
-        SettleMessageContext,
-    )
-
 
 REFUSAL = refusal(ResponseCode.SYSTEM_ERROR)
 

@@ -1,7 +1,5 @@
 """Texts from the network in logs."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.client.log_text import MAX_LENGTH, log_text

@@ -1,9 +1,7 @@
 """Failing clients log one warning, then warnings at growing intervals, and one line at the end."""
 
-from __future__ import annotations
-
 import logging
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import pytest
 import trio
@@ -20,7 +18,8 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import NoNameServerError, RocketWireError
 from rocketwire.messages.allocation import LockBatchResponseBody
-from rocketwire.testing import open_network, reply
+from rocketwire.testing import MemoryNetwork, open_network, reply
+from rocketwire.wire.command import RemotingCommand
 from tests.support.fakes.consumer_fakes import (
     BROKER,
     FLAVOURS,
@@ -37,10 +36,6 @@ from tests.support.fakes.consumer_fakes import (
     world,
 )
 from tests.support.fakes.producer_fakes import send_response
-
-if TYPE_CHECKING:
-    from rocketwire.testing import MemoryNetwork
-    from rocketwire.wire.command import RemotingCommand
 
 TWO_MINUTES = 120.0
 GROWING = range(2, 7)

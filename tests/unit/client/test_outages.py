@@ -1,7 +1,5 @@
 """Warnings about outages: at once, then at growing intervals, and one line at the end."""
 
-from __future__ import annotations
-
 import logging
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Every public call of a client from asyncio or a thread raises ``NotInTrioError``."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import threading

@@ -1,7 +1,5 @@
 """Codes without a name are values too."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

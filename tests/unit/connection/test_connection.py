@@ -1,7 +1,5 @@
 """Conversations on one connection; the test sets the time, ``now``."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

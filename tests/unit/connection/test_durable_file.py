@@ -1,18 +1,14 @@
 """Files are whole, and on the disk, however the machine fails."""
 
-from __future__ import annotations
-
 import errno
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocketwire.durable_file import make_folder, open_replacement, rename_new, replace_file
 from tests.support.virtual_disk import VirtualDisk, run_until_crashes
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEXTS = [bytes([65 + number]) * 9_000 for number in range(3)]
 

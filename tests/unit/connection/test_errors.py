@@ -1,7 +1,5 @@
 """Errors name the fault, its place and its side."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The time that a connection has, and its part of the memory."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

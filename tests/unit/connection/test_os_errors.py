@@ -1,7 +1,5 @@
 """Texts of the errors of the operating system, without their numbers."""
 
-from __future__ import annotations
-
 import errno
 
 import pytest

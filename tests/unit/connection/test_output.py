@@ -1,19 +1,14 @@
 """A program ends silently if its output has no reader any more."""
 
-from __future__ import annotations
-
+import io
 import os
 import sys
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire.output import reader_may_go
-
-if TYPE_CHECKING:
-    import io
-    from collections.abc import Generator
 
 
 @contextmanager

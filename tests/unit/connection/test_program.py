@@ -1,7 +1,5 @@
 """Errors of a command line: one line, which names the call that shows the options."""
 
-from __future__ import annotations
-
 import argparse
 
 import pytest

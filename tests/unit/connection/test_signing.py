@@ -1,7 +1,5 @@
 """ACL signatures, compared with those of Java's client hook."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

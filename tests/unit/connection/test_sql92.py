@@ -1,7 +1,5 @@
 """SQL92 filters match the same messages as a broker of 5.5.0."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.sql92 import MAX_DEPTH, MAX_LENGTH, IllegalExpressionError, compile_expression

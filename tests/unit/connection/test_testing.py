@@ -1,7 +1,5 @@
 """``rocketwire.testing``: a script is executed, and other requests fail the test."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 

@@ -1,7 +1,5 @@
 """The largest bodies that brokers write are read; a larger one is refused, and the next one is read."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.client import ClientConfig, open_client

@@ -3,16 +3,16 @@
 Clients talk to it over loopback.  The clock stands still until a test moves it, or until no task has run for a second.
 """
 
-from __future__ import annotations
-
 import logging
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
 import trio.testing
+from trio.testing import MockClock
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -22,22 +22,16 @@ from rocketwire.messages.groups import DeleteSubscriptionGroupListRequestBody
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, SubscriptionData
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.topics import DeleteTopicListRequestBody
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.config import Config
 from rocketwire_broker.handlers.members import MAX_HEARTBEAT
 from rocketwire_broker.handlers.names import MAX_DELETED
 from rocketwire_broker.server.programs import open_broker
+from rocketwire_broker.server.server import BrokerServer
 from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_wire import encode_pull, encode_send
 from tests.support.values import require
 from tests.unit.broker.stream_client import GET_CONFIG, connect, open_clients, wait_for
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from trio.testing import MockClock
-
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire_broker.server.server import BrokerServer
 
 LARGE = 4 << 20
 """The largest body that clients send by default."""

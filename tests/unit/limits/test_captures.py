@@ -3,13 +3,13 @@
 All limits have their defaults.  ``tests/unit/tools/pcap/rows/test_bounds.py`` and ``test_hostile.py`` test what is beyond.
 """
 
-from __future__ import annotations
-
 import gzip
 import struct
+from collections.abc import Iterable, Iterator
 from ipaddress import ip_address
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -23,10 +23,6 @@ from rocketwire_tools.pcap.rows import endpoints
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, SYN, Packet
 from tests.support.captures.decoded_rows import rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 SERVER = ("10.0.0.2", 10911)
 START = 1_700_000_000_000_000_000

@@ -1,15 +1,14 @@
 """Clients of the largest clusters reach none of their own limits; data beyond a limit harms nothing else."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 import trio
 import trio.testing
 
-from rocketwire.client import ClientConfig, open_client
+from rocketwire.client import ClientConfig, ClientInstance, open_client
 from rocketwire.client.consumer.queues import get_queues
 from rocketwire.client.instance.instance import CLOSE_SECONDS, MAX_HEARTBEATS_AT_ONCE
 from rocketwire.client.net.address_server import MAX_RESPONSE_SIZE, fetch_name_servers
@@ -19,14 +18,8 @@ from rocketwire.errors import ClientError, DecodeError, LocalProtocolError
 from rocketwire.messages.heartbeat import ProducerData
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.policy.routing import MAX_QUEUES
-from rocketwire.testing import open_network, reply
+from rocketwire.testing import MemoryNetwork, open_network, reply
 from rocketwire.wire.command import RemotingCommand
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.testing import MemoryNetwork
 
 NS = "10.0.0.1:9876"
 CONFIG = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i")

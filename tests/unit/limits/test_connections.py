@@ -1,10 +1,9 @@
 """Frames and headers of the greatest size pass a connection; a larger one ends that connection and no other."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from struct import pack
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 import trio
@@ -25,9 +24,6 @@ from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, MAX_HEADER_LENGTH
 from rocketwire.wire.layouts.fused import MAX_EXT_FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
 
 ASK = RemotingCommand(code=RequestCode.GET_ROUTEINFO_BY_TOPIC)
 JSON_START = b'{"code":0,"flag":1,"language":"JAVA","opaque":%d,"version":513,"extFields":'

@@ -4,11 +4,9 @@
 ``docs/limits.md`` names both tests of each limit.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 
@@ -19,13 +17,8 @@ from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.events import GroupRemoved
 from tests.integration.namesrv.test_observing import connect as connect_to_operators
 from tests.integration.namesrv.test_observing import running as observed
-from tests.support.fakes.sansio_server import Server, identity, registration_body
+from tests.support.fakes.sansio_server import Reply, Server, identity, registration_body
 from tests.support.running_server import request, running, settings
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.support.fakes.sansio_server import Reply
 
 LARGE = 60_000
 """Topics of a broker, five times those of the largest known one."""

@@ -1,8 +1,6 @@
 """The command line handles large clusters; data beyond a limit ends no work that has begun."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -16,19 +14,14 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.route import QueueData, TopicList, TopicRouteData
 from rocketwire.testing import open_network, reply
-from rocketwire_tools.admin.actions.snapshot import MAX_CONCURRENT_REQUESTS, take_snapshot
+from rocketwire.wire.command import RemotingCommand
+from rocketwire_tools.admin.actions.snapshot import MAX_CONCURRENT_REQUESTS, Snapshot, take_snapshot
 from rocketwire_tools.admin.commands.produce import BATCH_BYTES, batches
 from rocketwire_tools.cli.command import RefusedError
 from rocketwire_tools.cli.stdio import MAX_LINE, read_lines
 from rocketwire_tools.pcap.reports.reports import SummaryReport
 from tests.support.values import require
 from tests.unit.tools.pcap.reports.test_reports import requests
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire_tools.admin.actions.snapshot import Snapshot
 
 NS = "10.0.0.1:9876"
 LARGEST = 4 * 1024 * 1024

@@ -1,7 +1,5 @@
 """Configuration as text; what servers make of it is tested against Java in the cases of operators' calls."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import LocalProtocolError

@@ -4,8 +4,6 @@ Origin of the vectors: ``RegisterBrokerBody.encode`` of Java 5.5.0, the same reg
 as JSON; two topics, one of them with attributes, and one static mapping.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import struct
 import zlib

@@ -3,8 +3,6 @@
 Measured with the oracle's ``register_decode`` and ``topicconfig_decode`` on 5.5.0.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import DecodeError, EncodeError

@@ -1,11 +1,10 @@
 """Typed headers, bodies and registrations that Java's own classes wrote: read as Java reads them, and written again."""
 
-from __future__ import annotations
-
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
@@ -18,9 +17,6 @@ from rocketwire.wire.json.fastjson import Dialect
 from tests.fuzz.bodies import NEWER, body_classes
 from tests.fuzz.typed import ABSTRACT, header_classes, show
 from tests.support.vectors import JavaVector, unlike, vectors
-
-if TYPE_CHECKING:
-    from _pytest.mark.structures import ParameterSet
 
 WRITTEN = vectors("headers/json", "headers/binary", "headers/least", "headers/fast")
 

@@ -3,8 +3,6 @@
 The tables without ``--check-config``, ``--sample-config`` and ``--version`` were made with commons-cli 1.5.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_namesrv.command_line import HELP, USAGE, UsageError, parse

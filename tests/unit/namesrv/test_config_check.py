@@ -1,19 +1,14 @@
 """``--check-config`` prints the errors and warnings of a start, and changes nothing."""
 
-from __future__ import annotations
-
 import socket
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire.serving.http import port as http_port
 from rocketwire_namesrv.config_check import Findings, check_config
 from tests.support.builders.certificates import authority
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOTHING = Findings(())
 

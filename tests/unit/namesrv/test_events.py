@@ -1,7 +1,5 @@
 """Log lines name each thing once, and no client can forge one."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode

@@ -1,19 +1,13 @@
 """Shares of queues: every one that Java's strategies gave."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy import allocation
+from rocketwire.policy.allocation import AllocateMessageQueueStrategy
 from tests.support.policy_vectors import decisions, queues, unlike
-
-if TYPE_CHECKING:
-    from rocketwire.policy.allocation import AllocateMessageQueueStrategy
-    from tests.support.vectors import JavaVector
+from tests.support.vectors import JavaVector
 
 
 def room_of(name: str) -> str:

@@ -1,16 +1,10 @@
 """Text as Java's ``String`` sees it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.policy import java_strings
 from tests.support.policy_vectors import decisions
-
-if TYPE_CHECKING:
-    from tests.support.vectors import JavaVector
+from tests.support.vectors import JavaVector
 
 
 def texts() -> list[JavaVector]:

@@ -1,7 +1,5 @@
 """The text that fixes the queues of an ordered topic."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import LocalProtocolError

@@ -1,7 +1,5 @@
 """Handles of popped messages; the interop tests C24 to C28 prove them against a broker."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import DecodeError

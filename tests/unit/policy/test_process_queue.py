@@ -1,9 +1,8 @@
 """The held messages and the offset to commit, step by step as Java's ``ProcessQueue``."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,11 +11,7 @@ from hypothesis import strategies as st
 from rocketwire.policy.process_queue import FlowControl, PopProcessQueue, ProcessQueue, Thresholds
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.policy_vectors import decisions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.support.vectors import JavaVector
+from tests.support.vectors import JavaVector
 
 MIB = 1 << 20
 

@@ -1,16 +1,10 @@
 """Queues in turn, and brokers avoided: Java's choices and Java's times."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.policy.queue_selection import FaultStrategy, QueueRotation
 from tests.support.policy_vectors import decisions, queues, unlike
-
-if TYPE_CHECKING:
-    from tests.support.vectors import JavaVector
+from tests.support.vectors import JavaVector
 
 LONG_AGO = -1000.0
 

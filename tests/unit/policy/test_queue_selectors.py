@@ -1,18 +1,13 @@
 """Queues by key and by chance, as Java's selectors choose them."""
 
-from __future__ import annotations
-
 import struct
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire.policy import queue_selectors
+from rocketwire.policy.queue_selectors import Key
 from tests.support.policy_vectors import decisions, queues, unlike
-
-if TYPE_CHECKING:
-    from rocketwire.policy.queue_selectors import Key
-    from tests.support.vectors import JavaVector
+from tests.support.vectors import JavaVector
 
 
 def key(vector: JavaVector) -> Key:

@@ -1,16 +1,10 @@
 """Namespaces and reserved names are Java's."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.policy import resource_names
 from tests.support.policy_vectors import decisions, unlike
-
-if TYPE_CHECKING:
-    from tests.support.vectors import JavaVector
+from tests.support.vectors import JavaVector
 
 
 def in_namespace(vector: JavaVector) -> dict[str, str | bool]:

@@ -1,7 +1,5 @@
 """Which failures are tried again."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import ResponseCode

@@ -1,9 +1,5 @@
 """Routes become the queues that Java makes of them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.errors import DecodeError
@@ -12,9 +8,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.policy import routing
 from tests.support.policy_vectors import decisions, rows
-
-if TYPE_CHECKING:
-    from tests.support.vectors import JavaVector
+from tests.support.vectors import JavaVector
 
 QUEUES = (
     QueueData(broker_name="a", read_queue_nums=8, write_queue_nums=2, perm=7),

@@ -1,10 +1,7 @@
 """Plans for static topics; that brokers take them is tested against Java in the cases of operators' calls."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -12,11 +9,9 @@ from hypothesis import strategies as st
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.static_topics import TopicQueueMappingDetail
 from rocketwire.messages.topics import TopicConfigAndQueueMapping, TopicOffset
 from rocketwire.policy import static_topics
-
-if TYPE_CHECKING:
-    from rocketwire.messages.static_topics import TopicQueueMappingDetail
 
 NOW = 1_700_000_000_000
 

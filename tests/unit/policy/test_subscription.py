@@ -1,20 +1,16 @@
 """Expressions as Java reads them, and the exact filter."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.policy import subscription
+from rocketwire.policy.subscription import Tagged
 from tests.support.policy_vectors import decisions
-
-if TYPE_CHECKING:
-    from rocketwire.policy.subscription import Tagged
-    from tests.support.vectors import JavaVector
+from tests.support.vectors import JavaVector
 
 
 def message(tag: str | None) -> Tagged:

@@ -1,7 +1,5 @@
 """Changes of attributes, as brokers and operators write them."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import LocalProtocolError

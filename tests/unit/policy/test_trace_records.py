@@ -1,7 +1,5 @@
 """Reading message trace; that Java's records are read is tested against Java in the cases of operators' calls."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.client.trace.records import build_record

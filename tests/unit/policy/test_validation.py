@@ -1,8 +1,7 @@
 """Messages that a client refuses to send."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -10,11 +9,7 @@ from rocketwire import errors
 from rocketwire.messages import message_const
 from rocketwire.policy import validation
 from tests.support.policy_vectors import decisions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.vectors import JavaVector
+from tests.support.vectors import JavaVector
 
 
 def passes(check: Callable[..., None], *arguments: object) -> bool:

@@ -1,7 +1,5 @@
 """Context variables of a caller in trio, and of trio in handlers."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Sends of threads and tasks over their own connections to a cluster over TCP."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import resource

@@ -1,7 +1,5 @@
 """Hooks of sends that are called by the sender."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

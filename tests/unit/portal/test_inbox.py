@@ -1,8 +1,7 @@
 """Messages for an application: batches, single deliveries and their settlement."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -12,9 +11,6 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.portal.inbox import LAG, Inbox, check_limit
 from rocketwire.portal.loans import Loan
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 QUEUE = MessageQueue(topic="t", broker_name="a", queue_id=0)
 

@@ -1,21 +1,15 @@
 """Settled loans: when trio is woken for them, and when they wait for its next messages."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable
+from typing import Any, cast
 
 import pytest
 
-from rocketwire.client.consumer.push.lending import LentConsumption, LentMessages
+from rocketwire.client.consumer.push.lending import LentConsumption, LentMessages, Settled
 from rocketwire.errors import ChannelClosedError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.portal.loans import DELAY, MAX_UNPOSTED, Loan, Loans
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from rocketwire.client.consumer.push.lending import Settled
 
 QUEUE = MessageQueue(topic="t", broker_name="a", queue_id=0)
 

@@ -1,7 +1,5 @@
 """The thread of trio: calls from threads, their cancellation, its end."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Messages of trio's generators that a facade reads in chunks."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from typing import Any
 

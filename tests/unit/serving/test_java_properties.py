@@ -1,8 +1,6 @@
 """Texts are read as ``java.util.Properties`` reads them; the tables were checked with Java 17."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,9 +19,6 @@ from rocketwire.serving.java_properties import (
 )
 
 TEXTS = st.text(st.sampled_from("ab =:#!\\\n\r\t\fé漢😀\x00\x7f\u2028"), max_size=8)
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The protocol of a connection is known from the fewest bytes; log lines name foreign protocols."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

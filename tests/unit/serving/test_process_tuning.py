@@ -1,7 +1,5 @@
 """Settings of the name server's process."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import subprocess

@@ -3,8 +3,6 @@
 Both tables have the verdicts of netty 4.1.130, the release that RocketMQ 5.5.0 ships with.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Listening and accepted sockets, with the kernel's own."""
 
-from __future__ import annotations
-
 import errno
 import socket
 

@@ -1,16 +1,10 @@
 """Stores of real brokers, unpacked from the fixtures."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.peers.peers import CURRENT, OLD
+from tests.support.stores import BrokerStore
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from tests.support.stores import BrokerStore
 
 
 @pytest.fixture(scope="session", params=[CURRENT, OLD])

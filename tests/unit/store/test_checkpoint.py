@@ -1,17 +1,11 @@
 """``checkpoint``, as real brokers wrote it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.errors import DecodeError
 from rocketwire.store.checkpoint import FILE_SIZE, Checkpoint, decode_checkpoint, encode_checkpoint
 from tests.peers.peers import CURRENT
-
-if TYPE_CHECKING:
-    from tests.support.stores import BrokerStore
+from tests.support.stores import BrokerStore
 
 
 def test_the_newest_message_is_in_the_checkpoint_of_an_orderly_stop(store: BrokerStore) -> None:

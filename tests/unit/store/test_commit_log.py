@@ -1,7 +1,5 @@
 """Records of a commit log, in files that real brokers wrote."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

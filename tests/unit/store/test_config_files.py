@@ -1,7 +1,5 @@
 """Configuration files of brokers are JSON with bare integer keys."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import DecodeError

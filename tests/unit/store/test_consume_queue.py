@@ -1,7 +1,5 @@
 """Units of queues that real brokers wrote."""
 
-from __future__ import annotations
-
 from rocketwire.store import consume_queue as cq
 
 

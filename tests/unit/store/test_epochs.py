@@ -1,7 +1,5 @@
 """Files of brokers in controller mode, with the bytes of the fixture ``controller-5.5.0``."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import DecodeError

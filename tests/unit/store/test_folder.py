@@ -1,10 +1,10 @@
 """The kind of a file follows from its place, as in Java."""
 
-from __future__ import annotations
-
 import errno
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,10 +17,6 @@ from rocketwire.store.folder import (
     offset_of_name,
     read_folder,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def create(root: Path, *names: str) -> None:

@@ -1,18 +1,12 @@
 """Index files that real brokers wrote."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire.errors import DecodeError
 from rocketwire.store import index_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
+from tests.support.stores import BrokerStore
 
 
 def geometry_of(store: BrokerStore) -> index_file.Geometry:

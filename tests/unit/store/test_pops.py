@@ -1,7 +1,5 @@
 """Records of the revive log: bodies that real brokers wrote, and bodies of no broker."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.store.pops import Acks, CheckPoint, Pop, decode_acks, decode_check_point

@@ -1,7 +1,5 @@
 """Records of timers."""
 
-from __future__ import annotations
-
 from struct import pack
 
 import pytest

@@ -1,10 +1,9 @@
 """Written stores are read again, and have the bytes of stores that real brokers wrote."""
 
-from __future__ import annotations
-
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import orjson
 import pytest
@@ -27,13 +26,8 @@ from rocketwire.store.writer import (
     write_file,
 )
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
+from rocketwire.wire.message.stored import StoredMessage
 from tests.support.values import require
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from rocketwire.wire.message.stored import StoredMessage
 
 ROLLED_BACK = int(MessageSysFlag.TRANSACTION_ROLLBACK)
 

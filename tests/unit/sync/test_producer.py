@@ -1,7 +1,5 @@
 """Sends from threads, at a cluster in memory."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import traceback

@@ -1,7 +1,5 @@
 """``wait_for_signal`` of threads."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

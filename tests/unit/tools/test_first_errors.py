@@ -1,7 +1,5 @@
 """The errors that a new user meets first: one line each, with what to do, and no traceback."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

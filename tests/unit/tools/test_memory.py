@@ -1,7 +1,5 @@
 """Processes that decode keep their memory, ask for large pages, and start no threads that they do not need."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 import sys

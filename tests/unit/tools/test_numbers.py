@@ -1,7 +1,5 @@
 """Numbers as arguments of commands."""
 
-from __future__ import annotations
-
 import argparse
 
 import pytest

@@ -1,7 +1,5 @@
 """The common behaviour of all programs."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Texts of others cannot change a terminal."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Times that people type and that programs print."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

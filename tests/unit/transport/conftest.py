@@ -1,7 +1,5 @@
 """Runs each transport test with the fast path and without it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

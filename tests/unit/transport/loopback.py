@@ -1,21 +1,15 @@
 """Servers on loopback, and channels after sequential requests, for tests of transport and clients."""
 
-from __future__ import annotations
-
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import trio
 
 from rocketwire.transport.channel import Channel, open_channel_over
+from rocketwire.transport.peer_requests import Handler
 from rocketwire.wire.command import RemotingCommand, encode
 from tests.support.tcp_pair import pair
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import AsyncGenerator, Awaitable, Callable
-
-    from rocketwire.transport.peer_requests import Handler
 
 SEQUENTIAL = 8
 """Sequential requests after which a channel reads responses without its reader task."""

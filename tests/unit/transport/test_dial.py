@@ -1,7 +1,5 @@
 """Connections to names and addresses."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

@@ -1,7 +1,5 @@
 """``background``: tasks end with the block, and the block's error keeps its type."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 import trio.testing

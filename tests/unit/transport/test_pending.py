@@ -1,23 +1,17 @@
 """``Channel.request_chain``: requests that the reader task makes from responses."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
 from rocketwire.errors import ChannelBrokenError, DecodeError, EncodeError, RequestTimeoutError
 from rocketwire.transport.channel import Channel, open_channel_over
+from rocketwire.transport.pending import NextRequest
 from rocketwire.wire.command import RemotingCommand
 from tests.support.tcp_pair import pair
 from tests.unit.transport.loopback import encode_answer
 from tests.unit.transport.test_channel import Peer, open_full_pair, open_pair
 from tests.unit.transport.test_reader import open_sequential_pair
-
-if TYPE_CHECKING:
-    from rocketwire.transport.pending import NextRequest
 
 
 def count_to(last: int, codes: list[int] | None = None) -> NextRequest:

@@ -1,31 +1,25 @@
 """``StreamReader`` over real sockets: reads by the reader task, and direct reads of a sole request."""
 
-from __future__ import annotations
-
 import os
 import platform
 import socket
 import subprocess
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
 from rocketwire import errors
+from rocketwire.transport.channel import Channel
+from rocketwire.transport.peer_requests import Handler
 from rocketwire.transport.reader import StreamReader
 from rocketwire.wire.command import RemotingCommand
 from tests.support.tcp_pair import pair
 from tests.unit.transport.loopback import SEQUENTIAL, encode_answer, open_sequential_channel
 from tests.unit.transport.test_channel import Peer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from rocketwire.transport.channel import Channel
-    from rocketwire.transport.peer_requests import Handler
 
 
 async def test_a_readable_socket_may_have_no_bytes(monkeypatch: pytest.MonkeyPatch) -> None:

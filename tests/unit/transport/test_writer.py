@@ -1,7 +1,5 @@
 """``StreamWriter`` over real sockets: immediate writes, waiting, and broken streams."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 import trio.testing

@@ -1,7 +1,5 @@
 """The binary header is read as by Java; values without a binary form are refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The checksum is Java's; zlib computes it only because crcmod agrees."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One command, either header form, from bytes and back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

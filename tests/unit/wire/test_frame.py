@@ -1,7 +1,5 @@
 """Frames do not depend on the cuts of a stream; bad ones are refused by their first bytes."""
 
-from __future__ import annotations
-
 import gc
 import sys
 import tracemalloc

@@ -1,7 +1,5 @@
 """Recorded packets of real peers, read in every way, and hand-made bad ones."""
 
-from __future__ import annotations
-
 import json
 import re
 

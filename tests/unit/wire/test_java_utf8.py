@@ -1,7 +1,5 @@
 """UTF-8 with damage: the replacements are counted as Java counts them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

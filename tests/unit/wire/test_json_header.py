@@ -1,9 +1,7 @@
 """JSON headers: release 5.5.0 read each text, and gave the expected value."""
 
-from __future__ import annotations
-
 from collections import UserDict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,12 +9,9 @@ from hypothesis import strategies as st
 
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
-from rocketwire.wire.header_fields import HeaderFields
+from rocketwire.wire.header_fields import HeaderFields, Language
 from rocketwire.wire.json.fastjson import Dialect
 from rocketwire.wire.json_header import decode_json_header, encode_json_header
-
-if TYPE_CHECKING:
-    from rocketwire.wire.header_fields import Language
 
 NOTHING = HeaderFields(
     code=0, language=LanguageCode.JAVA, version=0, opaque=0, flag=0, remark=None, ext_fields=None

@@ -1,7 +1,5 @@
 """Request templates give the bytes of the command, or have no form."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Response templates read the same values as the reader of headers, or nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,8 +1,6 @@
 """Frames, stored messages and texts of Java's classes, read and written below the typed layer."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -10,7 +8,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.signing import SigningAlgorithm, sign, signature_of, signed_content, verify
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
-from rocketwire.wire.message.batch import decode_batch, encode_batch
+from rocketwire.wire.message.batch import BatchMessage, decode_batch, encode_batch
 from rocketwire.wire.message.body_compression import CompressionType, compress_body, decompress_body
 from rocketwire.wire.message.ids import (
     create_offset_message_id,
@@ -25,9 +23,6 @@ from tests.fuzz.headers import neutral
 from tests.fuzz.messages import show
 from tests.support import vectors as javavectors
 from tests.support.vectors import JavaVector, vectors
-
-if TYPE_CHECKING:
-    from rocketwire.wire.message.batch import BatchMessage
 
 MAX_INFLATED = 1 << 16
 

@@ -1,7 +1,5 @@
 """zlib streams come out whole or not at all, and never larger than allowed."""
 
-from __future__ import annotations
-
 import zlib
 
 import pytest

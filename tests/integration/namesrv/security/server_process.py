@@ -1,15 +1,10 @@
 """A real name server process for the tests of this folder, and what they look at from outside."""
 
-from __future__ import annotations
-
 import hashlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.peers.raw_call import Answer, ask
 from tests.support.name_servers import OurNameServer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 UPDATE_NAMESRV_CONFIG = 318
 GET_NAMESRV_CONFIG = 319

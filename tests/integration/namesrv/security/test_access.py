@@ -1,7 +1,5 @@
 """Lists of addresses on both drivers: through a load balancer the address of the client counts."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 

@@ -1,19 +1,13 @@
 """CVE-2023-37582 and what is near it: no request writes a file of its choice, or what it likes into ours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.integration.namesrv.security import server_process
 from tests.integration.namesrv.security.server_process import NO_PERMISSION, update
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.name_servers import OurNameServer
+from tests.support.name_servers import OurNameServer
 
 pytestmark = pytest.mark.process
 BLACK_LIST = "Can not update config in black list."

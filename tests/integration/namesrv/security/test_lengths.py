@@ -1,7 +1,5 @@
 """Lengths that are not true close their connection, and take no memory before they are found out."""
 
-from __future__ import annotations
-
 import gc
 import struct
 import tracemalloc

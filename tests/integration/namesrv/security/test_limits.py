@@ -1,11 +1,9 @@
 """Every limit on both drivers: a peer beyond it is refused or closed, with one log line, and others are served."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -13,19 +11,16 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
 from rocketwire.connection.guards import Guard
+from rocketwire.serving.events import Event
 from rocketwire.serving.limits import ExceededAgain, LimitExceeded
+from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.limits import Limit
+from rocketwire_namesrv.server.connection import ServerConnection
 from tests.integration.namesrv.time_limits import time_limit
 from tests.support.fakes.sansio_server import identity, registration_body
 from tests.support.fakes.sansio_server import request as frame
-from tests.support.running_server import CLUSTER_INFO, Client, Driver, request, settings
+from tests.support.running_server import CLUSTER_INFO, Client, Driver, Site, request, settings
 from tests.support.running_server import running as running_server
-
-if TYPE_CHECKING:
-    from rocketwire.serving.events import Event
-    from rocketwire_namesrv.config.config import Config
-    from rocketwire_namesrv.server.connection import ServerConnection
-    from tests.support.running_server import Site
 
 pytestmark = pytest.mark.usefixtures("driver_name")
 

@@ -1,11 +1,9 @@
 """Names that peers choose: they make no file, no line of the log and no series of the metrics."""
 
-from __future__ import annotations
-
 import json
 import re
 import urllib.request
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +11,6 @@ from tests.integration.namesrv.security import server_process
 from tests.peers.raw_call import ask
 from tests.support.fakes.sansio_server import identity, registration_body, topic
 from tests.support.name_servers import SERVED_CODES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAMES = (
     "../../x",

@@ -1,7 +1,5 @@
 """CVE-2023-33246: nothing in the server can start a process, and nothing that it is sent makes it try."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

@@ -1,9 +1,7 @@
 """CVE-2024-23321 and what is near it: no answer to anything holds a secret of the configuration."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from tests.integration.namesrv.security import server_process
 from tests.peers.raw_call import ask
 from tests.support.fakes.sansio_server import identity
 from tests.support.name_servers import SERVED_CODES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MARK = "correct-horse-battery"
 SECRETS = {

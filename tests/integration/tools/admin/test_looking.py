@@ -1,11 +1,10 @@
 """``doctor`` and ``diff`` with name servers of ours and a broker of ours that only registers."""
 
-from __future__ import annotations
-
 import argparse
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -21,10 +20,6 @@ from tests.support.admin_in_process import run as run_here
 from tests.support.admin_process import run
 from tests.support.builders.certificates import authority, with_pair
 from tests.support.running_server import LOOPBACK, Site, running, settings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
 
 TOPICS = [TopicConfig(topic_name=name, write_queue_nums=4) for name in ("Orders", "Bills")]
 BROKER = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr="127.0.0.1:1")

@@ -1,11 +1,9 @@
-from __future__ import annotations
-
+import argparse
 import io
 import signal
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,9 +21,6 @@ from rocketwire_tools.cli import exit_status
 from rocketwire_tools.cli.command import Command, Context, RefusedError, UsageError
 from tests.support.admin_in_process import run
 from tests.support.admin_process import begin, end
-
-if TYPE_CHECKING:
-    import argparse
 
 
 def test_help_lists_every_command() -> None:

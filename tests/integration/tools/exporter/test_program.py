@@ -1,13 +1,12 @@
 """The program as a process, at a broker for development: scrapes, what is deleted, its end."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
@@ -15,10 +14,6 @@ import pytest
 from tests.peers.dev_cluster import DevCluster
 from tests.support.admin_in_process import run as run_admin
 from tests.support.exporter_in_process import openmetrics_families
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
 
 pytestmark = pytest.mark.process
 

@@ -1,11 +1,9 @@
 """The dissector for Wireshark has the codec's tables, and tshark finds the frames of our own decoder with it."""
 
-from __future__ import annotations
-
 import struct
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,9 +18,6 @@ from tests.support.captures.decoded_rows import rows
 from tests.support.captures.fixtures import SMALL, Made, make
 from tests.support.tshark import needs_tshark
 from tests.support.tshark import rows as tshark_rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Seen = Counter[tuple[str, ...]]
 CLIENT, SERVER = ("10.0.0.1", 40_000), ("10.0.0.2", 10911)

@@ -1,21 +1,16 @@
 """Hostile captures: memory stays bounded, and unreadable parts are reported."""
 
-from __future__ import annotations
-
 import gzip
 import struct
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rocketwire.wire.command import RemotingCommand, encode
 from tests.support.captures.decoded_rows import rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEAD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1)
 MAX_MB = 256

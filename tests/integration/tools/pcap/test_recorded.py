@@ -1,12 +1,11 @@
 """Captures recorded from real peers: every frame is found that tshark and the length words show, and nothing else."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,13 +14,9 @@ from rocketwire_tools.pcap.dissector.dissector import dissector
 from tests.peers import manifest
 from tests.support.captures.decoded_rows import rows
 from tests.support.captures.record import GIVES_AWAY
+from tests.support.captures.tshark_frames import Counted
 from tests.support.tshark import needs_tshark
 from tests.support.tshark import rows as tshark_rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.captures.tshark_frames import Counted
 
 CAPTURES = sorted((manifest.FIXTURES / "captures").glob("*.pcap.gz"))
 every_capture = pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)

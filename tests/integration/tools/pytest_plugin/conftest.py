@@ -1,14 +1,9 @@
 """Runs of pytest inside the tests, in a process each, with the plugin and nothing else that is installed."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[4]
 

@@ -1,10 +1,8 @@
 """``fault_proxy``: what each fault does to bytes, seen from both ends of plain sockets."""
 
-from __future__ import annotations
-
 import socket
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 import trio
@@ -12,9 +10,6 @@ import trio.testing
 
 from rocketwire_tools.pytest_plugin.faults import Direction, FaultProxy
 from rocketwire_tools.pytest_plugin.trio_thread import Backstage, host_and_port
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Ends:

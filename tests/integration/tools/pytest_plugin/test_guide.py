@@ -1,16 +1,11 @@
 """The test file of ``docs/guide/testing.md`` is one that readers can copy: it passes as it stands there."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from tests.integration.tools.pytest_plugin.conftest import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PAGE = ROOT / "docs" / "guide" / "testing.md"
 

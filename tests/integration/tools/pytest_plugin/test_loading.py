@@ -1,15 +1,10 @@
 """The plugin costs nothing until a fixture is used."""
 
-from __future__ import annotations
-
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[4]
 

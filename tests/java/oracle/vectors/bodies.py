@@ -1,19 +1,21 @@
 """JSON bodies of every class as each release writes them, and bodies that no Java program writes."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterator, Sequence
+from typing import cast
 
 from tests.fuzz.bodies import body_classes
 from tests.java.oracle.vectors import nasty
-from tests.java.oracle.vectors.sheet import NEWEST, OLDER, Line, Sheet, document, with_refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tests.java.oracle.vectors.sheet import Javas
-    from tests.peers.oracle import Answer, Oracle
+from tests.java.oracle.vectors.sheet import (
+    NEWEST,
+    OLDER,
+    Javas,
+    Line,
+    Sheet,
+    document,
+    with_refusal,
+)
+from tests.peers.oracle import Answer, Oracle
 
 LEVELS = ((1, "ordinary"), (2, "nasty"), (0, "defaults"), (3, "nulls"))
 """Levels of the oracle's random values."""

@@ -1,17 +1,10 @@
 """Frames in both header forms."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from tests.java.oracle.vectors import nasty
-from tests.java.oracle.vectors.sheet import NEWEST, OLDER, Line, Sheet, same_or, with_refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.java.oracle.vectors.sheet import Javas
-    from tests.peers.oracle import Oracle
+from tests.java.oracle.vectors.sheet import NEWEST, OLDER, Javas, Line, Sheet, same_or, with_refusal
+from tests.peers.oracle import Oracle
 
 LANGUAGES = ("JAVA", "CPP", "DOTNET", "PYTHON", "DELPHI", "ERLANG", "RUBY", "OTHER", "HTTP", "GO", "PHP", "OMS", "RUST", "NODE_JS")  # fmt: skip
 DEFAULT_LANGUAGE = "an absent language is read as JAVA"

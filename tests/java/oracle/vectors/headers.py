@@ -1,22 +1,16 @@
 """Typed headers of every class, in both header forms, and fields with texts of another type."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rocketwire.messages._codec.fields import fast_codec_of
+from rocketwire.messages._codec.headers import Ext
 from rocketwire.messages.operations.registry import OPERATIONS
 from tests.fuzz.typed import ABSTRACT, BITS, fields_of, header_classes
 from tests.java.oracle.vectors import nasty
-from tests.java.oracle.vectors.sheet import Line, Sheet, same_or
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from rocketwire.messages._codec.headers import Ext
-    from tests.java.oracle.vectors.sheet import Javas
-    from tests.peers.oracle import Answer, Oracle
+from tests.java.oracle.vectors.sheet import Javas, Line, Sheet, same_or
+from tests.peers.oracle import Answer, Oracle
 
 GOOD = {"topicFilterType": "SINGLE_TAG", "commitOrRollback": 8, "maxCount": 7}
 """Values of the fields that Java checks."""

@@ -1,7 +1,5 @@
 """Values on which codecs break, each with a name that vectors carry in their id."""
 
-from __future__ import annotations
-
 from typing import Final
 
 TEXTS: Final = {

@@ -1,22 +1,16 @@
 """Decisions of Java's client: queues, shares, names, expressions; ``tests/peers/sources/Policies.java`` asks its classes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from random import Random
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from tests.java.oracle.vectors import nasty
-from tests.java.oracle.vectors.sheet import NEWEST, Line, Sheet
+from tests.java.oracle.vectors.sheet import NEWEST, Javas, Line, Sheet
 from tests.peers import cache as java_cache
 from tests.peers import peers as java_peers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.java.oracle.vectors.sheet import Javas
 
 Case = dict[str, Any]
 

@@ -1,19 +1,13 @@
 """Input that Java's own classes refuse, with the error that it must have here."""
 
-from __future__ import annotations
-
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from tests.java.oracle.vectors import headers, registrations, stored
 from tests.java.oracle.vectors.frames import build_frame
-from tests.java.oracle.vectors.sheet import Line, Sheet, document
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from tests.java.oracle.vectors.sheet import Javas
-    from tests.peers.oracle import Answer, Oracle
+from tests.java.oracle.vectors.sheet import Javas, Line, Sheet, document
+from tests.peers.oracle import Answer, Oracle
 
 DECODE = "DecodeError"
 

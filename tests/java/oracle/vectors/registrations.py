@@ -1,17 +1,10 @@
 """Bodies of broker registrations in every form, and the text form of a topic."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from tests.java.oracle.vectors import nasty
-from tests.java.oracle.vectors.sheet import Line, Sheet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.java.oracle.vectors.sheet import Javas
-    from tests.peers.oracle import Answer, Oracle
+from tests.java.oracle.vectors.sheet import Javas, Line, Sheet
+from tests.peers.oracle import Answer, Oracle
 
 VERSIONS = (513, 413, 412, 37)
 """On both sides of V5_0_0, from which on mappings follow, and the first with this body."""

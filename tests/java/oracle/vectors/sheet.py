@@ -1,15 +1,11 @@
 """The form of vectors: sheets of JSON lines, each one file of the fixtures."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.peers import manifest
-    from tests.peers.oracle import Oracle
+from tests.peers import manifest
+from tests.peers.oracle import Oracle
 
 NEWEST = "5.5.0"
 OLDER = "5.3.3"

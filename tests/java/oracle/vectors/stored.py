@@ -1,17 +1,11 @@
 """Stored messages of both layouts, batches and compressed bodies."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from tests.java.oracle.vectors import nasty
-from tests.java.oracle.vectors.sheet import Line, Sheet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tests.java.oracle.vectors.sheet import Javas
-    from tests.peers.oracle import Oracle
+from tests.java.oracle.vectors.sheet import Javas, Line, Sheet
+from tests.peers.oracle import Oracle
 
 MAGIC_V1, MAGIC_V2 = bytes.fromhex("daa320a7"), bytes.fromhex("daa320ab")
 FOUR, SIX = "10.0.0.1|10911", "2001:db8:0:0:0:0:0:1|65535"

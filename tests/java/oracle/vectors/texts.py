@@ -1,17 +1,11 @@
 """Properties, message ids, unique keys, checksums and signatures."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from tests.java.oracle.vectors import nasty
-from tests.java.oracle.vectors.sheet import Line, Sheet, same_or
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tests.java.oracle.vectors.sheet import Javas
-    from tests.peers.oracle import Oracle
+from tests.java.oracle.vectors.sheet import Javas, Line, Sheet, same_or
+from tests.peers.oracle import Oracle
 
 NAME, PART = "\1", "\2"
 ODD_PROPERTIES = (

@@ -1,9 +1,5 @@
 """Whether a request may be sent, with the remarks of Java 5.5.0."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.codes import RequestCode as Code
@@ -13,9 +9,7 @@ from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.access.access import Access
 from rocketwire_broker.access.accounts import read_accounts
 from rocketwire_broker.handlers.registry import needs_of
-
-if TYPE_CHECKING:
-    from tests.support.broker import BrokerAtHand, Client
+from tests.support.broker import BrokerAtHand, Client
 
 HOST = "127.0.0.1"
 DOCUMENT = {

@@ -1,7 +1,5 @@
 """Files of accounts, and patterns of trusted addresses."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from typing import Any

@@ -1,7 +1,5 @@
 """Warnings if other machines may use the broker without an account."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.serving.tls.settings import TlsSettings

@@ -1,7 +1,5 @@
 """The permissions that a request list_needs."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import pytest

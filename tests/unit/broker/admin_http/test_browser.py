@@ -1,7 +1,5 @@
 """Messages for people: newest first over all queues, by key and by id, with bounded work."""
 
-from __future__ import annotations
-
 import zlib
 
 import pytest

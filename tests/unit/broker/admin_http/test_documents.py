@@ -1,7 +1,5 @@
 """The documents of the operators' port by path."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The metrics of the brokers of a process, as Prometheus reads them."""
 
-from __future__ import annotations
-
 from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire.messages.groups import SubscriptionGroupConfig

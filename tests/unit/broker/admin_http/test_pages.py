@@ -1,7 +1,5 @@
 """Pages: complete, and harmless whatever clients put into messages and names."""
 
-from __future__ import annotations
-
 import json
 from urllib.parse import parse_qsl, urlsplit
 

@@ -1,7 +1,5 @@
 """The content of the status page: topics, groups and their lag, and messages that wait."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode

@@ -1,7 +1,5 @@
 """Delay levels: the topic and the queue in which a message waits, and its delivery."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode as Code

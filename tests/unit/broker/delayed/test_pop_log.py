@@ -1,9 +1,7 @@
 """Records of pops, as a broker of 5.5.0 wrote them (store ``pop-5.5.0``)."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +10,6 @@ from rocketwire_broker.delayed.pop_revive import hide, show
 from rocketwire_broker.tables.pops import HiddenMessage, Origin
 from tests.support.broker import START, messages
 from tests.support.broker_folder import BrokerWithFolder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 REVIVE = "rmq_sys_REVIVE_LOG_DefaultCluster"
 

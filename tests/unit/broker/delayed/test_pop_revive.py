@@ -1,7 +1,5 @@
 """Popped messages that were not acknowledged come again (broker.md 13.4)."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode as Code

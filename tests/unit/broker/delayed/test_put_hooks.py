@@ -1,15 +1,9 @@
 """Where messages go when they are stored."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.delayed.put_hooks import make_dead_letter, store_message
 from rocketwire_broker.storage.message import Message
-
-if TYPE_CHECKING:
-    from tests.support.broker import BrokerAtHand
+from tests.support.broker import BrokerAtHand
 
 
 def test_a_dead_letter_goes_to_a_topic_that_is_created_for_it(home: BrokerAtHand) -> None:

@@ -1,28 +1,21 @@
 """The next broker with a folder restores messages that wait, transactions and pops."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire.codes import RequestCode as Code
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
+from rocketwire.wire.message.stored import StoredMessage
 from rocketwire_broker.delayed.restore import value_of
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.broker import bodies, fields_of
+from tests.support.broker import Client, bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.broker_lite import Reader, light, put_group, put_parent, send
 from tests.support.broker_pops import Popper
 from tests.support.values import require
 from tests.unit.broker.groups import HALF_TOPIC, end_transaction, send_half
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.broker import Client
 
 
 @pytest.fixture

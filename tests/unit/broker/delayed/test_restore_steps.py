@@ -1,21 +1,14 @@
 """A broker is killed at each system call while messages wait; all of them come once, in the end."""
 
-from __future__ import annotations
-
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from tests.support.broker import START, bodies, fields_of
+from tests.support.broker import START, Client, bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.virtual_disk import KilledError, VirtualDisk
 from tests.unit.broker.groups import end_transaction, send_half
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.broker import Client
 
 STEPS = range(100)
 """System calls before the kill; the highest numbers are beyond the work."""

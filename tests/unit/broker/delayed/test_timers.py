@@ -1,19 +1,12 @@
 """Times of delivery: delays, refusals and recalls."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.policy.resource_names import TIMER_TOPIC
 from rocketwire_broker.delayed.timers import parse_handle
-from tests.support.broker import START, BrokerAtHand, bodies, fields_of, messages
-
-if TYPE_CHECKING:
-    from tests.support.broker import Client
+from tests.support.broker import START, BrokerAtHand, Client, bodies, fields_of, messages
 
 
 def test_the_first_copy_lies_in_the_timer_topic(client: Client) -> None:

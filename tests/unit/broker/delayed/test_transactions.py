@@ -1,22 +1,16 @@
 """Transaction messages, checks of their producers, and the end of undecided ones."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
-from tests.support.broker import START, BrokerAtHand, bodies, messages
+from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.message.stored import StoredMessage
+from tests.support.broker import START, BrokerAtHand, Client, bodies, messages
 from tests.unit.broker import groups
 from tests.unit.broker.groups import ABANDONED_TOPIC, HALF_TOPIC, end_transaction, join_producers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.message.stored import StoredMessage
-    from tests.support.broker import Client
 
 DECISIONS = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 

@@ -1,19 +1,15 @@
 """A broker with a folder, and the messages that wait in a folder."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 
 from rocketwire_tools.store.__main__ import main
 from tests.support.broker_folder import BrokerWithFolder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 ListPending: TypeAlias = "Callable[[Path, str], list[dict[str, Any]]]"
 

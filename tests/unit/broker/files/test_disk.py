@@ -1,17 +1,12 @@
 """Plain files below a folder."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from rocketwire_broker.files import disk as module
 from rocketwire_broker.files.disk import Disk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -1,25 +1,19 @@
 """A broker continues with the folder of one that ended or was killed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire_broker.files.folder import FolderError
-from tests.support.broker import bodies, fields_of
+from tests.support.broker import Client, bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.values import require
 from tests.support.virtual_disk import KilledError, VirtualDisk, run_until_crashes
 from tests.unit.broker.groups import create_topic
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.support.broker import Client
 
 Restart: TypeAlias = "Callable[[BrokerWithFolder], BrokerWithFolder]"
 

@@ -1,8 +1,6 @@
 """Stores that Java brokers wrote: ours answers from them as Java does, and continues them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,15 +10,11 @@ from rocketwire_broker.storage.message import read_stored
 from tests.peers.peers import CURRENT, OLD
 from tests.support.broker import bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
+from tests.support.stores import BrokerStore
 from tests.support.stores.fixtures import unpack
 from tests.support.stores.truth import digest
 from tests.support.values import require
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.stores import BrokerStore
-    from tests.unit.broker.files.conftest import ListPending
+from tests.unit.broker.files.conftest import ListPending
 
 LATER = 1_900_000_000_000
 """Long after all stores were written; everything that waits there is due."""

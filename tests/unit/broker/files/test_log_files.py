@@ -1,8 +1,6 @@
 """The files of the commit log."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import LogFiles, name_of
 from rocketwire_broker.storage.store import UnwritableError
 from tests.support.virtual_disk import VirtualDisk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_messages_follow_each_other(tmp_path: Path) -> None:

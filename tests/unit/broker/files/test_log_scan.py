@@ -1,8 +1,6 @@
 """Reading a commit log at the start; bytes after its end are put aside."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import LogFiles, name_of
 from rocketwire_broker.files.log_scan import entry_at, scan
 from rocketwire_broker.storage.message import Message
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOST = Host(b"\x7f\0\0\x01", 10911)
 SIZE = 100_000

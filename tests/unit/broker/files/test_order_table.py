@@ -1,8 +1,7 @@
 """The last pops in order, as a file."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +10,6 @@ from rocketwire_broker.files.tables import ORDERS, encode_pop_orders, read_pop_o
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.broker_pops import GROUP, Popper, read_popped
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 JAVA = (
     '{"orderInfoCount":1,"orderedConsumptionLevel":"QUEUE","table":{"orders@poppers":{'

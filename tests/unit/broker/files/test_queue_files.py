@@ -1,20 +1,14 @@
 """The files of the queues, byte for byte as Java wrote them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from rocketwire.codes import RequestCode as Code
 from tests.peers.peers import CURRENT, OLD
+from tests.support.broker import Client
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.broker import Client
 
 LATER = 1_900_000_000_000
 

@@ -1,8 +1,6 @@
 """The tables of a broker as files."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +10,7 @@ from rocketwire.messages.allocation import SetMessageRequestModeRequestBody
 from rocketwire.messages.enums import MessageRequestMode
 from rocketwire_broker.files.tables import OFFSETS, TOPICS
 from tests.support.broker_folder import BrokerWithFolder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.virtual_disk import VirtualDisk
+from tests.support.virtual_disk import VirtualDisk
 
 
 @pytest.fixture

@@ -1,19 +1,13 @@
 """Wheel and log of timers, read by the rules of ``rocketwire-store pending``."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rocketwire.store.timers import decode_timer_check
 from tests.peers.peers import CURRENT
 from tests.support.broker import START
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.stores.fixtures import unpack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.unit.broker.files.conftest import ListPending
+from tests.unit.broker.files.conftest import ListPending
 
 
 def test_timer_files_are_like_javas(tmp_path: Path, list_pending: ListPending) -> None:

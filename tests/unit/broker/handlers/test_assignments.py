@@ -1,8 +1,6 @@
 """Queues assigned by the broker (broker.md 14)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,12 +13,10 @@ from rocketwire.messages.allocation import (
 )
 from rocketwire.messages.enums import MessageModel, MessageRequestMode
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.wire.command import RemotingCommand
 from tests.support.broker import BrokerAtHand, Client
 from tests.support.values import require
 from tests.unit.broker.groups import join_readers
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
 
 
 @pytest.fixture

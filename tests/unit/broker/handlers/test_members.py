@@ -1,20 +1,15 @@
 """Heartbeats and notices to members of groups (broker.md 7)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.state.schedule import MAX_ACTIONS
-from tests.support.broker import fields_of
+from tests.support.broker import BrokerAtHand, Client, fields_of
 from tests.unit.broker.groups import join_readers
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
-    from tests.support.broker import BrokerAtHand, Client
 
 
 def send_heartbeat(client: Client, *topics: str, **members: Any) -> RemotingCommand:

@@ -1,7 +1,5 @@
 """Offsets (broker.md 6)."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode

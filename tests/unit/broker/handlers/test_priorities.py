@@ -1,7 +1,5 @@
 """Messages with a priority: their queues, and the order of pops."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.messages.groups import SubscriptionGroupConfig

@@ -1,7 +1,5 @@
 """Pulling: checks, outcomes and holding (broker.md 5)."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode as Code

@@ -1,7 +1,5 @@
 """Single messages (broker.md 15)."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode as Code

@@ -1,26 +1,21 @@
 """Names, sends, retries, replies, recalls and transactions."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.properties import encode_properties
 from rocketwire_broker.handlers import names
 from rocketwire_broker.handlers.names import group_problem, topic_problem
-from tests.support.broker import START, BrokerAtHand, bodies, fields_of, messages
+from tests.support.broker import START, BrokerAtHand, Client, bodies, fields_of, messages
 from tests.support.values import require
 from tests.unit.broker import groups
 from tests.unit.broker.groups import ABANDONED_TOPIC, HALF_TOPIC, end_transaction, join_producers
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
-    from tests.support.broker import Client
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,14 @@
 """Requests of one connection."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.tables.peer import Peer
-from tests.support.broker import BrokerAtHand
+from tests.support.broker import BrokerAtHand, Client
 from tests.unit.broker.stream_client import GET_CONFIG
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.support.broker import Client
 
 
 def test_internal_error_is_answered(

@@ -1,9 +1,7 @@
 """The file of accounts at the start, and after a change."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -12,15 +10,11 @@ from rocketwire.codes import RequestCode
 from rocketwire.errors import IllegalValueError
 from rocketwire.signing import sign
 from rocketwire.wire.command import RemotingCommand
+from rocketwire_broker.access.access import Access
 from rocketwire_broker.config import Config
 from rocketwire_broker.handlers.registry import needs_of
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
 from rocketwire_broker.state.broker import Broker
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire_broker.access.access import Access
 
 TOML = '[[accounts]]\naccessKey = "{}"\nsecretKey = "secret"\n'
 YAML = "accounts:\n- accessKey: rocket\n  secretKey: secret\n"

@@ -1,7 +1,5 @@
 """Requests of several connections that come at once are answered together."""
 
-from __future__ import annotations
-
 import trio
 
 from rocketwire_broker.server.batching import ALONE, PAUSE, Batching

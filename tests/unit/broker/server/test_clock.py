@@ -1,7 +1,5 @@
 """The broker's time."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 

@@ -1,10 +1,8 @@
 """Bytes that a peer has not read yet."""
 
-from __future__ import annotations
-
 import socket
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import trio
 
@@ -14,9 +12,6 @@ from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.connection import Connection
 from rocketwire_broker.tables.peer import Peer
 from tests.support.broker import BrokerAtHand
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 LARGE = 4 << 20
 """More bytes than a socket takes at once."""

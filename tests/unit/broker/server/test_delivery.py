@@ -1,11 +1,9 @@
 """Frames leave the broker when their effects are on the disk and at the name servers."""
 
-from __future__ import annotations
-
 import socket
 import threading
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -16,14 +14,10 @@ from rocketwire.codes import ResponseCode
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker
+from rocketwire_broker.server.server import BrokerServer
+from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.tables.topics import new_topic
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator
-
-    from rocketwire_broker.server.server import BrokerServer
-    from rocketwire_broker.state.broker import Broker
-    from tests.support.virtual_disk import VirtualDisk
+from tests.support.virtual_disk import VirtualDisk
 
 TIMEOUT = 20.0
 

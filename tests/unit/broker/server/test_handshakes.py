@@ -1,12 +1,11 @@
 """How connections begin: plainly, with TLS, with the header of a load balancer, or with both."""
 
-from __future__ import annotations
-
 import os
 import ssl
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -16,15 +15,10 @@ from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire.serving.tls.stream import TlsStream
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker, open_name_server
+from rocketwire_broker.server.server import BrokerServer
 from tests.support.broker_wire import encode_pull, encode_send
 from tests.support.values import require
 from tests.unit.broker.stream_client import GET_CONFIG, StreamClient, connect, wait_for
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-
-    from rocketwire_broker.server.server import BrokerServer
 
 LARGE = 3 << 20
 V1 = b"PROXY TCP4 192.0.2.1 192.0.2.2 4660 10911\r\n"

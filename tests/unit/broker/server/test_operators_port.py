@@ -1,7 +1,5 @@
 """The operators' port of a process: its address, and its answers before the brokers are ready."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

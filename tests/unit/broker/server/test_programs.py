@@ -1,23 +1,17 @@
 """A name server and a broker in this process, used over loopback by our clients."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import trio
 
 from rocketwire.client import ConsumeConcurrentlyContext, Message, open_producer, open_push_consumer
 from rocketwire.client.admin import open_admin
+from rocketwire.wire.message.stored import StoredMessage
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.programs import open_broker, open_name_server
+from rocketwire_broker.server.server import BrokerServer
 from rocketwire_broker.tables.topics import new_topic
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-
-    from rocketwire.wire.message.stored import StoredMessage
-    from rocketwire_broker.server.server import BrokerServer
 
 
 @asynccontextmanager

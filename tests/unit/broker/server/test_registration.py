@@ -1,7 +1,5 @@
 """Registration at name servers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import trio

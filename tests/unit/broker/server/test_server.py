@@ -1,30 +1,22 @@
 """The broker on its port."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator
 
 import pytest
 import trio
 
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.config import Config
 from rocketwire_broker.server.clock import Clock
 from rocketwire_broker.server.programs import open_broker
-from rocketwire_broker.server.server import SLOW_SECONDS
+from rocketwire_broker.server.server import SLOW_SECONDS, BrokerServer
+from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.state.faults import Fault
-from rocketwire_broker.state.response import SUCCESS
+from rocketwire_broker.state.response import SUCCESS, Response
 from tests.support.broker_wire import encode_pull, encode_send
 from tests.unit.broker.stream_client import StreamClient, open_clients, wait_for
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire_broker.server.server import BrokerServer
-    from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.state.response import Response
 
 
 @pytest.fixture

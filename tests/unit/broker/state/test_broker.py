@@ -1,17 +1,11 @@
 """The broker: requests that wait, notices to clients and requests to clients."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.state.response import RefusedError
 from tests.support.broker import BrokerAtHand, Client, bodies
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
 
 
 def ask_client(home: BrokerAtHand, client: Client) -> list[RemotingCommand | None]:

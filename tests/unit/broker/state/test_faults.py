@@ -1,18 +1,11 @@
 """Faults that a test asks for."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire_broker.state.faults import SENDS, Fault, Faults, codes_of
 from rocketwire_broker.state.response import Response
-from tests.support.broker import BrokerAtHand
-
-if TYPE_CHECKING:
-    from tests.support.broker import Client
+from tests.support.broker import BrokerAtHand, Client
 
 BUSY = Response(2, "busy")
 

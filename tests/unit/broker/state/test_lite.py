@@ -1,8 +1,6 @@
 """Events of lite topics, the subscriptions that get them, and the end of lite topics."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 
@@ -11,6 +9,7 @@ from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.enums import OffsetOptionType
 from rocketwire.messages.lite import OffsetOption
 from rocketwire_broker.state.lite import consistent_hash
+from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import (
     GROUP,
     PARENT,
@@ -21,11 +20,6 @@ from tests.support.broker_lite import (
     send,
     start_lite_broker,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.support.broker import BrokerAtHand, Client
 
 MINUTE = 60_000
 

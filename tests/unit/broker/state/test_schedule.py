@@ -1,7 +1,5 @@
 """Actions with a time."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_broker.state.schedule import MAX_ACTIONS, Schedule

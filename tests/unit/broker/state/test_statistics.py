@@ -1,7 +1,5 @@
 """Counters and rates."""
 
-from __future__ import annotations
-
 from rocketwire_broker.state.statistics import Statistics
 
 

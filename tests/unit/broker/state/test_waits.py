@@ -1,7 +1,5 @@
 """Requests that wait for messages."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.wire.message.host import Host

@@ -1,16 +1,11 @@
 """A commit log in memory, and messages for a store."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.storage.log_store import LogStore
 from rocketwire_broker.storage.message import Message
 from rocketwire_broker.storage.store import UnwritableError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 HOST = Host(b"\x7f\0\0\x01", 10911)
 

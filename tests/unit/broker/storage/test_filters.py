@@ -1,7 +1,5 @@
 """The messages of a queue that a consumer gets."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import IllegalValueError

@@ -1,7 +1,5 @@
 """A search for a key: complete up to a number of messages and bytes, newest first beyond it."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_broker.storage.key_search import MAX_BYTES, MAX_QUEUES, MAX_SEARCHED, KeySearch

@@ -1,7 +1,5 @@
 """All messages of a broker in a log, and the end of its oldest files."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import EncodeError

@@ -1,7 +1,5 @@
 """The bytes of stored messages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

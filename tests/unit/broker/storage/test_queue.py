@@ -1,7 +1,5 @@
 """A queue whose messages are in the log."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.wire.message.host import Host

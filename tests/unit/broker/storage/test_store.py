@@ -1,7 +1,5 @@
 """All messages of a broker, and the end of its oldest ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_broker.storage.message import read_stored

@@ -1,7 +1,5 @@
 """HalfMessages: a transaction has several offsets, one end, and is forgotten with its messages."""
 
-from __future__ import annotations
-
 from rocketwire_broker.tables.half_messages import HalfMessages
 
 

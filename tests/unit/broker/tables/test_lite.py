@@ -1,7 +1,5 @@
 """Subscriptions to lite topics, and events of clients."""
 
-from __future__ import annotations
-
 from rocketwire_broker.tables.lite import LiteEvents, LiteSubscriptions
 from tests.support.values import require
 

@@ -1,7 +1,5 @@
 """Locks of orderly consumers."""
 
-from __future__ import annotations
-
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_broker.tables.locks import Locks
 

@@ -1,7 +1,5 @@
 """Members of groups."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import LanguageCode

@@ -1,7 +1,5 @@
 """Committed offsets and resets."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_broker.tables.offsets import Offsets

@@ -1,7 +1,5 @@
 """A connection as the tables know it."""
 
-from __future__ import annotations
-
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.tables.peer import Peer
 

@@ -1,7 +1,5 @@
 """The last pop in order of a group in a queue."""
 
-from __future__ import annotations
-
 from rocketwire_broker.tables.pop_orders import PopOrders
 
 QUEUE = ("group", "topic", 0)

@@ -1,7 +1,5 @@
 """Hidden messages and what ends their time."""
 
-from __future__ import annotations
-
 from rocketwire_broker.tables.pops import HiddenMessage, Origin, Pops
 
 HIDDEN = HiddenMessage("group", "topic", 0, 7, 1_000)

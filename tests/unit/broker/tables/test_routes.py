@@ -1,7 +1,5 @@
 """Queues of topics at other brokers."""
 
-from __future__ import annotations
-
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_broker.tables.routes import FRESH_MS, Routes
 

@@ -1,7 +1,5 @@
 """Timers: the earliest message first, and evicted ones do not pile up."""
 
-from __future__ import annotations
-
 from rocketwire_broker.tables.timers import Timers
 
 

@@ -1,7 +1,5 @@
 """The topics of a broker."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_broker.config import Config

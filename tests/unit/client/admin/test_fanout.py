@@ -1,7 +1,5 @@
 """Calls of several brokers, one of which is silent."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

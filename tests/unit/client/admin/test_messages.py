@@ -1,7 +1,5 @@
 """Requests for messages."""
 
-from __future__ import annotations
-
 from rocketwire.client.admin import Admin
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode

@@ -1,7 +1,5 @@
 """Reading everything in pages, also of a broker that changes meanwhile."""
 
-from __future__ import annotations
-
 from rocketwire.client.admin.paging import Page, all_pages
 from rocketwire.messages.topic_config import DataVersion
 

@@ -5,8 +5,6 @@
 # pyright: reportUnknownMemberType=false
 # pyright: reportUnknownLambdaType=false, reportArgumentType=false
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

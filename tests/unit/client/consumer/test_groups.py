@@ -1,7 +1,5 @@
 """Heartbeats of a group and messages to its retry topic, as those of Java's consumers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

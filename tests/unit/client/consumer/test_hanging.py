@@ -1,9 +1,7 @@
 """A group whose topic has a broker that accepts connections and answers nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -20,11 +18,9 @@ from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from rocketwire.testing import MemoryNetwork, open_network, reply
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.fakes.producer_fakes import NS, A, B, route
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
 
 CONFIG = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i")
 MEMBERS = reply(body=GetConsumerListByGroupResponseBody(consumer_id_list=("1.1.1.1@i",)))

@@ -1,11 +1,8 @@
 """The first message at or after a time, with brokers that search in different ways."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,11 +16,9 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import SearchOffsetRequestHeader, SearchOffsetResponseHeader
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
 from rocketwire.testing import reply
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.fakes.producer_fakes import open_broker_and_client
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
 
 QUEUE = MessageQueue(topic="T", broker_name="a", queue_id=0)
 

@@ -1,11 +1,9 @@
 """Offsets that brokers keep: when a consumer waits for their answer."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -23,13 +21,9 @@ from rocketwire.messages.offsets import (
 )
 from rocketwire.testing import ScriptedPeer, reply
 from rocketwire.versions import MQVersion
+from rocketwire.wire.command import RemotingCommand
 from tests.support.fakes.producer_fakes import open_broker_and_client
 from tests.support.virtual_disk import run_until_crashes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rocketwire.wire.command import RemotingCommand
 
 ZERO, ONE, TWO = (MessageQueue(topic="T", broker_name="a", queue_id=number) for number in range(3))
 ALL = (ZERO, ONE, TWO)

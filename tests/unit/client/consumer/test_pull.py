@@ -1,10 +1,8 @@
 """Pulls of one queue: their requests, the reading of their responses, and when they end."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import pytest
 import trio
@@ -19,6 +17,7 @@ from rocketwire.client.consumer.pull import (
     PullStatus,
     build_pull_header,
 )
+from rocketwire.client.instance.instance import ClientInstance
 from rocketwire.client.instance.routes import BrokerAddress, Routes
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.errors import BrokerError, DecodeError, MissingPackageError, RequestTimeoutError
@@ -28,14 +27,11 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.route import BrokerData, TopicRouteData
 from rocketwire.policy.subscription import subscription_data
+from rocketwire.transport.pending import NextRequest
 from rocketwire.wire.command import RemotingCommand, decode, encode
 from rocketwire.wire.message.body_compression import CompressionType
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire.wire.request_template import PreparedRequest
-
-if TYPE_CHECKING:
-    from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.transport.pending import NextRequest
 
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=3)
 ALL = subscription_data("T", version=5)

@@ -1,7 +1,5 @@
 """The messages of a response: selected and skipped ones, and the offset of the next pull."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 

@@ -1,10 +1,8 @@
 """Trace records of the calls of handlers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -28,16 +26,13 @@ from rocketwire.client.consumer.hooked_listeners import count_orderly, hook_list
 from rocketwire.client.consumer.trace import ConsumerTrace
 from rocketwire.client.hooks import HookChain
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
+from rocketwire.client.trace.records import TraceRecord
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageResponseHeader
-from rocketwire.testing import reply
+from rocketwire.testing import MemoryNetwork, reply
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.fakes.consumer_fakes import BROKER, bring_messages, ignore, make_messages, world
-
-if TYPE_CHECKING:
-    from rocketwire.client.trace.records import TraceRecord
-    from rocketwire.testing import MemoryNetwork
 
 QUEUE = MessageQueue(topic="orders", broker_name="b", queue_id=0)
 

@@ -1,11 +1,10 @@
 """No consumer stops at a message that it cannot read, wherever it is, and whatever is in it."""
 
-from __future__ import annotations
-
 import sys
 import zlib
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -14,7 +13,8 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import MissingPackageError
 from rocketwire.flags import MessageSysFlag
-from rocketwire.testing import reply
+from rocketwire.testing import MemoryNetwork, reply
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.body_compression import CompressionType
 from rocketwire.wire.message.stored import StoredMessage
@@ -30,12 +30,6 @@ from tests.support.fakes.consumer_fakes import (
     route,
     world,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rocketwire.testing import MemoryNetwork
-    from rocketwire.wire.command import RemotingCommand
 
 COMPRESSED = int(MessageSysFlag.COMPRESSED)
 LARGEST = 8 << 20

@@ -1,7 +1,5 @@
 """Requests of brokers reach the member of their group."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 import trio.testing

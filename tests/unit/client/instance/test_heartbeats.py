@@ -1,7 +1,5 @@
 """Heartbeats in their full and their short form."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from rocketwire.client.instance.heartbeats import (

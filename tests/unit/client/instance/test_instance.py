@@ -1,11 +1,9 @@
 """``ClientInstance`` in memory: routes, heartbeats, members, closing."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -18,10 +16,8 @@ from rocketwire.messages import decode_body
 from rocketwire.messages.heartbeat import HeartbeatData
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.testing import ScriptedPeer, open_network, reply
+from rocketwire.wire.command import RemotingCommand
 from tests.support.fakes.member_fakes import Consumer, Producer
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
 
 NS, MASTER, SLAVE = "10.0.0.1:9876", "10.0.0.3:10911", "10.0.0.4:10911"
 ROUTE = TopicRouteData(

@@ -1,7 +1,5 @@
 """``Routes``: change detection and addresses, by Java's rules."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

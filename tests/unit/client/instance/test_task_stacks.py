@@ -1,7 +1,5 @@
 """The stacks of tasks and threads, for operators."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

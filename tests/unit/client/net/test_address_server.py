@@ -1,13 +1,11 @@
 """Asking an address server: URLs as Java makes them, and answers over a real socket."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import pytest
+import trio
 
 from rocketwire.client.net.address_server import (
     address_server_url,
@@ -16,9 +14,6 @@ from rocketwire.client.net.address_server import (
 )
 from rocketwire.errors import ClientError
 from tests.unit.transport.loopback import closed_port, serve_tcp
-
-if TYPE_CHECKING:
-    import trio
 
 
 @pytest.mark.parametrize(

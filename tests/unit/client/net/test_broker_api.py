@@ -1,10 +1,8 @@
 """``BrokerCalls`` in memory: requests, results and errors."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -24,9 +22,7 @@ from rocketwire.messages.connections import GetConsumerListByGroupResponseBody
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.route import TopicList
 from rocketwire.testing import ScriptedPeer, open_network, reply
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.command import RemotingCommand
 
 BROKER = "b:10911"
 QUEUE = MessageQueue(broker_name="b", queue_id=2, topic="T")

@@ -1,7 +1,5 @@
 """``NameServerSelector``: sticky, going round, the failed ones last."""
 
-from __future__ import annotations
-
 from rocketwire.client.net.nameserver_selector import NameServerSelector, attempt_timeout
 
 

@@ -1,11 +1,9 @@
 """``NameServers`` in memory: failover, addresses, and every operation that a name server serves."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -14,6 +12,7 @@ from rocketwire import errors
 from rocketwire.client import ClientConfig, NameServers, open_pool
 from rocketwire.client.net.nameserver_api import NameServerCalls
 from rocketwire.client.net.nameservers import MAX_RECORDS
+from rocketwire.client.net.pool import ChannelPool
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages import encode_body
@@ -29,10 +28,7 @@ from rocketwire.messages.route import (
     WipeWritePermOfBrokerResponseHeader,
 )
 from rocketwire.testing import MemoryNetwork, open_network, reply
-
-if TYPE_CHECKING:
-    from rocketwire.client.net.pool import ChannelPool
-    from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.command import RemotingCommand
 
 ONE, TWO = "10.0.0.1:9876", "10.0.0.2:9876"
 KEY = {"namespace": "n", "key": "k"}

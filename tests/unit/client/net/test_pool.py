@@ -1,7 +1,5 @@
 """``ChannelPool`` in memory: one channel to an address; retirement does not affect others."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace

@@ -1,34 +1,29 @@
 """Consecutive sends over TCP to a broker in another thread: the fast path and its exits."""
 
-from __future__ import annotations
-
+import socket
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
 
 from rocketwire.client import ClientConfig, Message, SendResult, open_client
 from rocketwire.client.producer.lifecycle import open_producer
+from rocketwire.client.producer.producer import Producer
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, DecodeError, IllegalMessageError, RequestTimeoutError
 from rocketwire.messages.route import BrokerData
 from rocketwire.testing import open_network, reply
 from rocketwire.transport.channel import Channel
+from rocketwire.transport.fastpath.direct_requests import StartedRequest
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire.wire.message.properties import encode_properties
 from tests.support.fakes.producer_fakes import NS, A, B, route, send_response
 from tests.support.tcp_pair import pair
-
-if TYPE_CHECKING:
-    import socket
-
-    from rocketwire.client.producer.producer import Producer
-    from rocketwire.transport.fastpath.direct_requests import StartedRequest
 
 
 def build_java_response_fields(request: RemotingCommand) -> dict[str, str]:

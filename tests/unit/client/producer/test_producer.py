@@ -1,11 +1,10 @@
 """``Producer`` in memory: sends, retries and refusals."""
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -18,14 +17,10 @@ from rocketwire.messages.route import BrokerData
 from rocketwire.policy.retry import SendStatus
 from rocketwire.testing import reply
 from rocketwire.versions import MQVersion
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.batch import decode_batch
 from rocketwire.wire.message.properties import decode_properties
 from tests.support.fakes.producer_fakes import A, World, route, send_response, world
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
-
-    from rocketwire.wire.command import RemotingCommand
 
 HELLO = Message("T", b"hello")
 GONE = reply(code=ResponseCode.TOPIC_NOT_EXIST, remark="no route")

@@ -1,10 +1,7 @@
 """Requests and replies in memory."""
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -19,10 +16,7 @@ from rocketwire.testing import reply
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire.wire.message.stored import StoredMessage
-from tests.support.fakes.producer_fakes import send_response, world
-
-if TYPE_CHECKING:
-    from tests.support.fakes.producer_fakes import World
+from tests.support.fakes.producer_fakes import World, send_response, world
 
 PUSHED = ReplyMessageRequestHeader(
     producer_group="other", topic="c_REPLY_TOPIC", default_topic="TBW102",

@@ -1,9 +1,6 @@
 """``ProducerTrace``: the records of sends, and when they are sent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import trio
 import trio.testing
@@ -14,12 +11,10 @@ from rocketwire.client.producer.transactions import LocalTransactionState
 from rocketwire.client.trace.dispatcher import BATCH, TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.testing import reply
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.properties import decode_properties
 from tests.support.fakes.producer_fakes import send_response, world
 from tests.unit.client.producer.test_transactions import CHECK
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
 
 
 def traces(requests: Iterable[RemotingCommand]) -> list[list[str]]:

@@ -1,9 +1,7 @@
 """Transactions in memory: their outcomes, and checks by a broker."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -11,6 +9,7 @@ import trio.testing
 
 from rocketwire.client.message import Message
 from rocketwire.client.producer.transactions import LocalTransactionState
+from rocketwire.client.send_result import SendResult
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages import encode_header
@@ -20,11 +19,6 @@ from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.properties import decode_properties
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.fakes.producer_fakes import World, send_response, world
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from rocketwire.client.send_result import SendResult
 
 COMMIT, ROLLBACK, UNKNOW = LocalTransactionState
 HALF = StoredMessage(

@@ -1,7 +1,5 @@
 """From messages to requests: compression, properties, long names, keys."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

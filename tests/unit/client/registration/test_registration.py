@@ -1,7 +1,5 @@
 """Registration of a broker at name servers in memory."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Contexts in message properties are written and read as by the propagators."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

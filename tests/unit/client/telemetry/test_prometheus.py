@@ -1,7 +1,5 @@
 """The counters of ``PrometheusHook``, and the state of clients that it shows."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

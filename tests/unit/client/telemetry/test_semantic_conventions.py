@@ -1,7 +1,5 @@
 """Names equal those of the installed package of OpenTelemetry."""
 
-from __future__ import annotations
-
 import pytest
 from opentelemetry.semconv._incubating.attributes import messaging_attributes
 from opentelemetry.semconv._incubating.metrics import messaging_metrics

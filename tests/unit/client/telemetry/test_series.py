@@ -1,14 +1,7 @@
 """Attributes of spans and series."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rocketwire.client.telemetry.attributes import server_attributes
-from rocketwire.client.telemetry.series import Series, find_series
-
-if TYPE_CHECKING:
-    from rocketwire.client.telemetry.series import Key
+from rocketwire.client.telemetry.series import Key, Series, find_series
 
 
 def find(all_series: dict[Key, Series], topic: str, error: str | None = None) -> Series:

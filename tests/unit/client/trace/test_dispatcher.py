@@ -1,7 +1,5 @@
 """``TraceDispatcher``: batches of records, limits, and warnings about lost records."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 import trio.testing

@@ -1,7 +1,5 @@
 """Bodies of a single member, for tests that read each kind of JSON."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rocketwire.errors import DecodeError

@@ -1,7 +1,5 @@
 """The body codec: defaults, null, names, order, whole bodies."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 

@@ -4,8 +4,6 @@ Origin: the oracle's ``body_decode`` on DataVersion, QueueData, GroupForbidden, 
 BatchAck, TopicConfig, Connection, TopicList, KVTable and others, one member at a time.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 Expectations were measured with the oracle's ``encode_frame`` and ``decode_frame`` on 5.5.0.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

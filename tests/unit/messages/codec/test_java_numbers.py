@@ -4,8 +4,6 @@ Origin: the oracle's ``body_decode`` on AckMsg, BrokerStatsItem, BatchAckMsg, Po
 SubscriptionData, SyncStateSet and CustomizedRetryPolicy, one member at a time.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

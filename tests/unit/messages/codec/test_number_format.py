@@ -1,7 +1,5 @@
 """Numbers as ``NumberFormat`` reads them; Java gave the expected values."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

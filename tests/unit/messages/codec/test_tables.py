@@ -1,23 +1,19 @@
 """Every class and field, compared with tables of Java 5.5.0 (``tests/fixtures/reference``)."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 import pytest
 
 from rocketwire.codes import SINCE, LanguageCode, RequestCode
 from rocketwire.messages import enums
 from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of, java_name, members_of
+from rocketwire.messages._codec.headers import Ext
 from rocketwire.messages.operations.registry import CLASSES, OPERATIONS, ArrayOf, Body, Raw
-
-if TYPE_CHECKING:
-    from rocketwire.messages._codec.headers import Ext
 
 REFERENCE = Path(__file__).parents[3] / "fixtures" / "reference"
 

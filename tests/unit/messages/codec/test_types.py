@@ -4,10 +4,8 @@ Origin: the oracle's ``body_decode`` on DataVersion, QueueData, GroupForbidden, 
 BatchAck, TopicConfig, Connection, TopicList, KVTable and others, one member at a time.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -33,11 +31,8 @@ from rocketwire.messages.route import (
     TopicRouteData,
 )
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
+from rocketwire.wire.json.fastjson import JsonValue
 from tests.unit.messages.codec.single_member_bodies import REFUSED, list_cases, read
-
-if TYPE_CHECKING:
-    from rocketwire.wire.json.fastjson import JsonValue
-
 
 VALUES: dict[tuple[type[Any], str], dict[str, Any]] = {
     (QueueData, "perm"): {

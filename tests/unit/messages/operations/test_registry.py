@@ -1,7 +1,5 @@
 """Look-ups: operations by code, classes by name."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode

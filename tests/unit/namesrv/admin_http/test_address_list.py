@@ -1,7 +1,5 @@
 """The lists of name servers for clients and brokers, as Java asks for them."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_namesrv.admin_http.address_list import (

@@ -1,7 +1,5 @@
 """The history of events, and its bounds."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.serving.limits import ExceededAgain, LimitExceeded

@@ -1,7 +1,5 @@
 """The status page of a state that requests have made."""
 
-from __future__ import annotations
-
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv.admin_http.status import MAX_TOPICS, status_of
 from tests.support.fakes.sansio_server import BROKER, SLAVE, Server

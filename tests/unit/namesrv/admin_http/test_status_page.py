@@ -1,8 +1,6 @@
 """The status page: well-formed, complete, and harmless whatever peers call themselves."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 
@@ -15,9 +13,6 @@ from rocketwire_namesrv.routes.peer_views import PeerView
 from rocketwire_namesrv.routes.table_digest import Drift
 from tests.support.fakes.sansio_server import Server
 from tests.support.status_pages import PageReader
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 EVIL = "<script>alert(1)</script>\"'&\r\n\x00\u2028\ud800"
 

@@ -1,7 +1,5 @@
 """Permitted requests by the address of a connection."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

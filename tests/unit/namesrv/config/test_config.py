@@ -1,7 +1,5 @@
 """Settings have Java's names, defaults and conversions (compared with ``-p`` of a 5.5.0 server)."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Limits of frames and of what connections hold, and when others get their turn."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode as Code

@@ -1,7 +1,5 @@
 """Values of settings that are refused, doubtful or valid, as observed with a Java server of 5.5.0."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Updates by request: settings of a list may change, within their bounds."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_namesrv.config.config import Config

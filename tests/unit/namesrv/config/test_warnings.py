@@ -1,7 +1,5 @@
 """The log warns at the start about settings that may have been meant differently."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.serving.java_properties import PropertiesFile, load_entries

@@ -1,10 +1,8 @@
 """Limits of the tables: a topic beyond one is left out; any other request beyond one changes nothing."""
 
-from __future__ import annotations
-
 import json
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,6 +16,7 @@ from rocketwire.serving.limits import ExceededAgain, LimitExceeded
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.protocol.register_broker import REPEAT_SECONDS
+from rocketwire_namesrv.protocol.session import Effects
 from tests.support.fakes.sansio_server import (
     BROKER,
     SLAVE,
@@ -30,9 +29,6 @@ from tests.support.fakes.sansio_server import (
     topic,
 )
 from tests.support.fakes.sansio_server import version as data_version
-
-if TYPE_CHECKING:
-    from rocketwire_namesrv.protocol.session import Effects
 
 MANY = tuple(f"Topic-{number:03}" for number in range(100))
 

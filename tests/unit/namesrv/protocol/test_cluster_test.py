@@ -1,7 +1,5 @@
 """clusterTest: each request is answered with a route."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode as Code

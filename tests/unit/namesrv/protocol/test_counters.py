@@ -1,7 +1,5 @@
 """Counts of requests, by sessions and by the fast path of routes."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode

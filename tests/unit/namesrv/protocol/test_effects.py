@@ -1,19 +1,13 @@
 """Requests beyond a limit of a connection wait, and the log has one line for each connection."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rocketwire.codes import RequestCode as Code
 from rocketwire.connection.guards import Guard
+from rocketwire.serving.events import Event
 from rocketwire.serving.limits import ExceededAgain, LimitExceeded
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.protocol.effects import EffectsBuilder
 from tests.support.fakes.sansio_server import Server, replies, request
-
-if TYPE_CHECKING:
-    from rocketwire.serving.events import Event
 
 CLUSTER_INFO = request(Code.GET_BROKER_CLUSTER_INFO)
 ROUTE = request(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})

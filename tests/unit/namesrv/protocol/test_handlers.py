@@ -1,7 +1,5 @@
 """Requests of brokers and clients: codes, remarks, fields and effects as Java 5.5.0 has them."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import RequestCode as Code

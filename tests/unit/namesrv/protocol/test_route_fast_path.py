@@ -3,11 +3,9 @@
 It learns the headers of requests; a request with a known header is answered from its bytes alone.
 """
 
-from __future__ import annotations
-
 import json
 from struct import pack, unpack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,11 +16,9 @@ from rocketwire.codes import ResponseCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.protocol import route_fast_path
+from rocketwire_namesrv.protocol.session import Effects, Session
 from tests.support.fakes.sansio_server import Server, identity, registration_body, replies, request
 from tests.support.values import require
-
-if TYPE_CHECKING:
-    from rocketwire_namesrv.protocol.session import Effects, Session
 
 
 def start_server(config: Config | None = None) -> Server:

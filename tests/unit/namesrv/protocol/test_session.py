@@ -1,19 +1,19 @@
 """A connection's requests and answers, as literal bytes."""
 
-from __future__ import annotations
-
 from struct import pack
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode, SerializeType
 from rocketwire.errors import DecodeError
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.events import RequestFailed
 from rocketwire_namesrv.protocol import handlers, session
+from rocketwire_namesrv.protocol.handlers import Peer, Response
 from rocketwire_namesrv.protocol.session import NOTHING
+from rocketwire_namesrv.protocol.state import State
 from tests.support.fakes.sansio_server import (
     BROKER,
     Server,
@@ -24,11 +24,6 @@ from tests.support.fakes.sansio_server import (
     request,
     version,
 )
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire_namesrv.protocol.handlers import Peer, Response
-    from rocketwire_namesrv.protocol.state import State
 
 REQUEST_106 = bytes.fromhex("0000006700000063") + (
     b'{"code":106,"flag":0,"language":"PYTHON","opaque":1,'

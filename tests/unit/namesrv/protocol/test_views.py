@@ -1,7 +1,5 @@
 """Encoded answers, with the bytes of Java 5.5.0 after the same requests."""
 
-from __future__ import annotations
-
 import json
 
 from rocketwire.codes import RequestCode as Code

@@ -1,10 +1,7 @@
 """Digests and checksums of bodies, in steps; a known body is not summed again."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,12 +14,10 @@ from rocketwire_namesrv.registration.digests import (
     digest_in_steps,
     digest_of,
 )
+from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
 from rocketwire_namesrv.registration.reader import read_registered_topics
 from rocketwire_namesrv.routes.steps import run_steps
 from tests.unit.namesrv.registration.test_reader import body_of, names, pack
-
-if TYPE_CHECKING:
-    from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
 
 LARGE = os.urandom(1000) * 1000
 BODIES = pytest.mark.parametrize("body", [body_of(names(600)), pack(names(2000)), body_of({})])

@@ -1,7 +1,5 @@
 """A packed body is read the same in chunks and by the typed classes."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,10 +1,8 @@
 """Both ways of reading a registration have the same result or error."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,13 +18,11 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.wire.json.fastjson import DEFAULT_LIMITS
 from rocketwire_namesrv.registration import json_reader, reader
+from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
 from rocketwire_namesrv.registration.reader import MANY_BYTES, read_registered_topics
 from rocketwire_namesrv.routes.steps import run_steps
 from tests.support.fakes.sansio_server import registration_body, topic, version
 from tests.support.values import require
-
-if TYPE_CHECKING:
-    from rocketwire_namesrv.registration.parsed import BodyRecord, RegisteredTopics
 
 PADDING = b" " * MANY_BYTES
 

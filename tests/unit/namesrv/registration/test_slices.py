@@ -4,8 +4,6 @@ The test counts the work of a step: calls, and bytes that are summed, digested, 
 inflated.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any

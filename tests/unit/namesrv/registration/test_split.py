@@ -1,7 +1,5 @@
 """Registrations in parts of three topics, by brokers with enableSplitRegistration."""
 
-from __future__ import annotations
-
 import zlib
 from itertools import chain
 from typing import Any, TypeAlias

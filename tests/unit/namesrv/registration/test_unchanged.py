@@ -1,11 +1,9 @@
 """A server that skips unchanged topics responds like one that registers all topics each time."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,12 +11,10 @@ from hypothesis import strategies as st
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.protocol.session import Session
 from rocketwire_namesrv.registration import json_reader, packed_reader, reader
 from tests.support.fakes.sansio_server import Server, identity, replies, request
 from tests.unit.namesrv.registration.test_reader import body_of, pack
-
-if TYPE_CHECKING:
-    from rocketwire_namesrv.protocol.session import Session
 
 NAMES = tuple(f"T{number}" for number in range(8))
 BROKERS = (("a:0", 0, "b1"), ("a:1", 1, "b1"), ("a:9", 0, "b1"), ("b:0", 0, "b2"))

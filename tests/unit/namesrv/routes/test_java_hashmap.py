@@ -1,7 +1,5 @@
 """Java's order: the expected numbers were printed by a JDK 17."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_namesrv.routes.java_hashmap import (

@@ -1,7 +1,5 @@
 """The key/value configuration."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_namesrv.routes.kv_config import KVConfig

@@ -1,7 +1,5 @@
 """Comparisons with other name servers: only differences that last count."""
 
-from __future__ import annotations
-
 from rocketwire_namesrv.routes.peer_views import PeerView, PeerViews
 from rocketwire_namesrv.routes.table_digest import TOPIC_GROUPS, Drift, TableDigest
 

@@ -1,7 +1,5 @@
 """The route table: brokers that register, stay and leave, and their roles."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

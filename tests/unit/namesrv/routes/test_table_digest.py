@@ -1,12 +1,11 @@
 """Digests of tables: equal for equal tables, whatever the order in which brokers came."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from rocketwire_namesrv.routes.brokers import Registration
 from rocketwire_namesrv.routes.route_table import RouteTable
 from rocketwire_namesrv.routes.steps import run_steps
 from rocketwire_namesrv.routes.table_digest import (
@@ -20,9 +19,6 @@ from rocketwire_namesrv.routes.table_digest import (
     digest_steps,
 )
 from tests.support.builders.route_table_builders import A, B, register, registration
-
-if TYPE_CHECKING:
-    from rocketwire_namesrv.routes.brokers import Registration
 
 FIRST = registration(A)
 SECOND = registration(B, broker_name="b2")

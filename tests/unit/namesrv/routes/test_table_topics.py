@@ -1,8 +1,6 @@
 """The route table: what registrations and administrators do to topics."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 
@@ -11,9 +9,6 @@ from rocketwire_namesrv.routes.route_table import RouteTable
 from rocketwire_namesrv.routes.steps import run_steps
 from rocketwire_namesrv.routes.topic_table import TOPICS_PER_STEP
 from tests.support.builders.route_table_builders import A, perms, register, registration
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 @pytest.fixture

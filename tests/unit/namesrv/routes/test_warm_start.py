@@ -1,8 +1,7 @@
 """Warm start: no route is answered until the brokers of the last run are back."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,9 +29,6 @@ from tests.support.fakes.sansio_server import (
     replies,
     request,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MASTER_OF_B1 = KnownBroker("C", "b1", 0)
 SLAVE_OF_B1 = KnownBroker("C", "b1", 1)

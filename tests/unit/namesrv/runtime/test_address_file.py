@@ -1,17 +1,12 @@
 """The file of lists: it is read again for each request, and a fault leaves the last valid lists."""
 
-from __future__ import annotations
-
 import logging
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from rocketwire_namesrv.admin_http.address_list import AddressLists, read_lists
 from rocketwire_namesrv.runtime.address_file import AddressFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 NOTHING: AddressLists = {}
 

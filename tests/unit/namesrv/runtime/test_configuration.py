@@ -1,18 +1,13 @@
 """A start takes file and environment together; the sample file explains every setting."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from rocketwire.serving.java_properties import load_entries
 from rocketwire.serving.tls.settings import KEYS as TLS_KEYS
 from rocketwire_namesrv.config.config import BY_KEY, PROPERTIES, Config
 from rocketwire_namesrv.config.settings import Owner
 from rocketwire_namesrv.runtime.configuration import load_configuration, sample
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SETTING = re.compile(r"^#(?=[a-z]\S*=)", re.MULTILINE)
 ELSEWHERE = {"kvConfigPath", "rocketwire.addressServerFile", "rocketwire.knownBrokersPath"}

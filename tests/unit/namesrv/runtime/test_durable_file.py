@@ -1,10 +1,8 @@
 """The promised content is on disk when ``save`` returns, with the fewest writes."""
 
-from __future__ import annotations
-
 import errno
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -12,9 +10,6 @@ from trio.testing import wait_all_tasks_blocked
 
 from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.runtime.durable_file import DurableFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 async def test_the_content_of_the_moment_is_saved(tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
 """The log goes to Java's place in Java's form."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +14,6 @@ from rocketwire_namesrv.runtime.logging_setup import (
     set_up,
     tear_down,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 

@@ -1,7 +1,5 @@
 """Files are read as Java reads them, and replaced in one step with the text before them kept."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

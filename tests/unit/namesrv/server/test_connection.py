@@ -1,7 +1,5 @@
 """The end of a connection and its reason."""
 
-from __future__ import annotations
-
 from trio.testing import memory_stream_pair
 
 from rocketwire_namesrv.config.config import Config

@@ -1,23 +1,16 @@
 """Notices to brokers; ``test_opening`` and ``test_server`` test those that arrive."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+import pytest
 import trio
 
 from rocketwire.codes import RequestCode
+from rocketwire.serving.events import Event
 from rocketwire.serving.limits import LimitExceeded
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.protocol.state import State
 from rocketwire_namesrv.server.notifier import Notifier
-
-if TYPE_CHECKING:
-    import pytest
-
-    from rocketwire.serving.events import Event
 
 COMMAND = RemotingCommand(code=RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE)
 

@@ -1,9 +1,6 @@
 """The comparison with other name servers: requests, log lines and results."""
 
-from __future__ import annotations
-
 import logging
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -11,11 +8,9 @@ import trio
 from rocketwire.client.net import address_server
 from rocketwire.errors import ClientError
 from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.routes.table_digest import TableDigest
 from rocketwire_namesrv.server.peers import COMPARE_SECONDS, compare_for_ever
 from tests.support.fakes.sansio_server import Server
-
-if TYPE_CHECKING:
-    from rocketwire_namesrv.routes.table_digest import TableDigest
 
 PEER = "ns2:5558"
 

@@ -1,7 +1,5 @@
 """HTTP of operators' tools, and invalid HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

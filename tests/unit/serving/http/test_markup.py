@@ -1,7 +1,5 @@
 """Pieces of pages: escaped texts, and tables that scroll in a narrow window."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.serving.http.markup import format_time, page, rest, span, table, text

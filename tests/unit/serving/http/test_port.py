@@ -1,8 +1,6 @@
 """A port for HTTP: its address, its requests, and a fault in a document."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 import trio
@@ -12,9 +10,6 @@ from rocketwire.serving.http import port as http_port
 from rocketwire.serving.http.exchange import Document, Exchange, plain
 from rocketwire.serving.http.port import EXCHANGE_SECONDS, HttpPort
 from rocketwire.serving.sockets import BindError, Listening
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def respond(path: str, query: Mapping[str, str]) -> Document:

@@ -1,7 +1,5 @@
 """The end of a certificate's validity, compared with what the library cryptography reads."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 

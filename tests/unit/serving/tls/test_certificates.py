@@ -1,7 +1,5 @@
 """Certificates are loaded as a pair or not at all; self-signed ones are like Java's."""
 
-from __future__ import annotations
-
 import math
 import ssl
 from datetime import UTC, datetime, timedelta

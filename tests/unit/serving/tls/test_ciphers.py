@@ -1,7 +1,5 @@
 """Cipher suites by Java's names; ``tests/java/oracle/test_platform.py`` compares all of them with Java's own numbers."""
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import Sequence
 

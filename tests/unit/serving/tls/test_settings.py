@@ -1,7 +1,5 @@
 """TLS settings have the sources and meanings of Java's."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.serving.tls.settings import ClientAuth, TlsMode, TlsSettings

@@ -1,7 +1,5 @@
 """Records of a RocksDB: bytes of real brokers, and bytes that no broker writes."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.store.rocksdb import records as rocksdb_records

@@ -1,7 +1,5 @@
 """A command accepts the example of its ``--help``."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

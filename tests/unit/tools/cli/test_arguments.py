@@ -1,7 +1,5 @@
 """Invalid and contradictory options of ``produce`` and ``consume``; no connection is opened."""
 
-from __future__ import annotations
-
 import argparse
 
 import pytest

@@ -1,19 +1,12 @@
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 import trio
 
-from rocketwire_tools.cli.command import CellType, Column, Listing, Record, Table
+from rocketwire_tools.cli.command import CellType, Column, Listing, Record, Table, Value
 from rocketwire_tools.cli.output import print_rows, render
 from rocketwire_tools.times import utc
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-
-    from rocketwire_tools.cli.command import Value
 
 TABLE = Table(
     (

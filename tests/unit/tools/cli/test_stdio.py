@@ -1,18 +1,13 @@
-from __future__ import annotations
-
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import trio
 
 from rocketwire_tools.cli.command import RefusedError
 from rocketwire_tools.cli.stdio import CHECK_SECONDS, MAX_LINE, MAX_WRITE, JsonLines, read_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 class Pipe:

@@ -1,7 +1,5 @@
 """The command as a process: streams, pipes, exit statuses, and the examples of its guide."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

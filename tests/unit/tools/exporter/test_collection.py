@@ -1,7 +1,5 @@
 """One collection: its parts, its limits, and its failures."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 
@@ -110,10 +108,7 @@ def test_without_a_master_the_slave_with_the_lowest_id_is_primary() -> None:
 
     assert {
         (broker.cluster, broker.address, broker.is_primary) for broker in list_brokers(info)
-    } == {
-        ("", "y:1", False),
-        ("", "x:1", True),
-    }
+    } == {("", "y:1", False), ("", "x:1", True)}
 
 
 def test_a_cluster_without_brokers_is_empty() -> None:

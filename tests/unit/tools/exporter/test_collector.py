@@ -1,7 +1,5 @@
 """When a collection begins, and which result a scrape gets."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """The options of ``rocketwire-exporter``."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.exporter.collection import Limits

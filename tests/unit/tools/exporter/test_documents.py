@@ -1,7 +1,5 @@
 """The documents of the port."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

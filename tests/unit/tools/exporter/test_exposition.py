@@ -1,7 +1,5 @@
 """Samples as text: both forms are readable by prometheus_client's parsers."""
 
-from __future__ import annotations
-
 from prometheus_client.parser import text_string_to_metric_families as plain
 
 from rocketwire_tools.exporter.exposition import (

@@ -1,7 +1,5 @@
 """The families of metrics: their names and texts."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The memory of a collection: it grows little with each series and its text."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 from rocketwire_tools.exporter.exposition import gauges_text

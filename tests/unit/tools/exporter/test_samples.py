@@ -1,7 +1,5 @@
 """Samples: values by labels, and their limit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Requests to one broker: their number, their failures, and when a broker is given up."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 

@@ -1,7 +1,5 @@
 """The exporter's port, with the real client and no name server."""
 
-from __future__ import annotations
-
 import trio
 
 from rocketwire.client import ClientConfig

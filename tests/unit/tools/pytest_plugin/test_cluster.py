@@ -1,9 +1,7 @@
 """The fixture ``rocketmq``: a name server and brokers that keep messages, in a thread of the test."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 import trio
@@ -14,13 +12,9 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.message.stored import StoredMessage
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from rocketwire_tools.pytest_plugin.requests import ask
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rocketwire.wire.message.stored import StoredMessage
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 HEARTBEAT = RemotingCommand(code=RequestCode.HEART_BEAT, body=b'{"clientID":"c"}')
 

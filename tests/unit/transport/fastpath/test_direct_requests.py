@@ -1,10 +1,8 @@
 """``DirectRequests`` over real sockets: responses that the caller reads, and cases for the channel."""
 
-from __future__ import annotations
-
 import socket
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -12,15 +10,11 @@ from trio.testing import wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
 from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutError
+from rocketwire.transport.channel import Channel
 from rocketwire.transport.fastpath.direct_requests import StartedRequest
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from rocketwire.wire.request_template import build_template
 from tests.unit.transport.loopback import encode_answer, open_sequential_channel
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from rocketwire.transport.channel import Channel
 
 CODE = RequestCode.SEND_MESSAGE_V2
 LONG = 60.0

@@ -1,11 +1,11 @@
 """``EpollBypass`` over real sockets: when a task may wait for bytes without the loop."""
 
-from __future__ import annotations
-
 import queue
+import socket
 import threading
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -13,10 +13,6 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.transport.fastpath.epoll_bypass import MAX_POLLS, MAX_WAIT, EpollBypass, bypass_for
 from tests.support.tcp_pair import pair
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import AsyncGenerator
 
 
 @asynccontextmanager

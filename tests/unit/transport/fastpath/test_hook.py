@@ -1,7 +1,5 @@
 """``hook``: the switch of the fast path, and channels without it."""
 
-from __future__ import annotations
-
 import pytest
 import trio
 import trio.testing

@@ -1,7 +1,5 @@
 """Doubles are printed as by JDK 8 to 18; JDK 17 printed the expected texts."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

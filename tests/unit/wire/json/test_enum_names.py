@@ -1,7 +1,5 @@
 """Which texts fastjson2 takes for a constant; each was given to TopicConfig and Connection of 5.5.0."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.wire.json.enum_names import constant_finder

@@ -1,12 +1,10 @@
 """Bodies as Java writes them are read, on the fast way and on the tolerant one alike."""
 
-from __future__ import annotations
-
 import json
 import math
 import tracemalloc
+from collections.abc import Callable
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -23,9 +21,6 @@ from rocketwire.wire.json.fastjson import (
     loads_as_written,
 )
 from rocketwire.wire.json.limits import ANSWER_LIMITS, DEFAULT_LIMITS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # Written by RemotingSerializable.encode of release 5.5.0 (the same by 5.3.3).
 CLUSTER_INFO = (

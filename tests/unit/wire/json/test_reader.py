@@ -1,7 +1,5 @@
 """Texts beyond JSON that fastjson reads; releases 5.5.0 and 5.3.3 read every text."""
 
-from __future__ import annotations
-
 import math
 import sys
 from decimal import Decimal

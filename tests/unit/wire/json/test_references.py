@@ -1,7 +1,5 @@
 """References come out as the values they name, and never as a value that contains itself."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import DecodeError, LimitExceededError

@@ -1,7 +1,5 @@
 """Bytes that Java wrote, written again; all expected texts were produced by the released jars."""
 
-from __future__ import annotations
-
 import math
 from enum import IntEnum, StrEnum
 from types import MappingProxyType

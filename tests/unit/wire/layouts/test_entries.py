@@ -1,7 +1,5 @@
 """Entries of a binary header: the hand-written functions agree with their declaration."""
 
-from __future__ import annotations
-
 from struct import pack
 
 import pytest

@@ -1,10 +1,8 @@
 """``fused.py`` is generated from the declarations, and agrees with construct for all bytes."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,13 +15,10 @@ from rocketwire.errors import (
     LimitExceededError,
     TruncatedError,
 )
+from rocketwire.wire.buffer import Buffer
 from rocketwire.wire.java_utf8 import encode_utf8
 from rocketwire.wire.layouts import declarations, derive, fused
-from tests.peers.interpreted_layouts import interpret_builder, interpret_parser
-
-if TYPE_CHECKING:
-    from rocketwire.wire.buffer import Buffer
-    from tests.peers.interpreted_layouts import Parser
+from tests.peers.interpreted_layouts import Parser, interpret_builder, interpret_parser
 
 small = st.binary(max_size=12)
 texts = st.text(max_size=6)

@@ -1,7 +1,5 @@
 """The layouts of Java; announced sizes are compared with the real ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import LimitExceededError

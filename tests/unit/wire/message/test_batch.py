@@ -1,7 +1,5 @@
 """Batch bodies, against one that Java made."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, TruncatedError

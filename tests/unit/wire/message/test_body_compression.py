@@ -1,7 +1,5 @@
 """Compressed bodies of Java's three compressors are read within limits."""
 
-from __future__ import annotations
-
 import sys
 import tracemalloc
 import zlib

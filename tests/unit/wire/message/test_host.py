@@ -1,7 +1,5 @@
 """Addresses of stored messages and message ids."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.wire.message.host import Host

@@ -1,7 +1,5 @@
 """Message ids of both kinds, against ids that Java made."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

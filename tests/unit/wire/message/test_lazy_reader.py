@@ -1,9 +1,7 @@
 """``StoredMessageReader``: lazily read messages equal strictly decoded ones."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -15,9 +13,6 @@ from rocketwire.wire.layouts.fused import parse_stored_message_raw
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import StoredMessageReader, decode_stored_messages
 from rocketwire.wire.message.stored import StoredLimits, StoredMessage, encode_stored_message
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FIRST = StoredMessage(
     topic="T",

@@ -1,7 +1,5 @@
 """Message properties are written and read as by Java 5.5.0 and 5.3.3."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.wire.message.properties import decode_properties, encode_properties, split_keys

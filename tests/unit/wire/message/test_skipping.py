@@ -1,7 +1,5 @@
 """The reader of a consumer: an unreadable message never blocks the next one."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 

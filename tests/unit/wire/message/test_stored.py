@@ -1,7 +1,5 @@
 """Stored messages, compared with those of Java, and their damage."""
 
-from __future__ import annotations
-
 import tracemalloc
 import zlib
 from dataclasses import FrozenInstanceError, replace

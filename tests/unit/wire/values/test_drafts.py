@@ -1,7 +1,5 @@
 """Frozen values that were filled before they were frozen."""
 
-from __future__ import annotations
-
 import pickle
 from copy import copy, deepcopy
 from dataclasses import FrozenInstanceError, replace

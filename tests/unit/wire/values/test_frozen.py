@@ -1,20 +1,16 @@
 """Frozen values, compared with those of the standard library."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import pickle
+from collections.abc import Callable
 from copy import copy, deepcopy
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
 from rocketwire.messages.route import BrokerData, QueueData
 from rocketwire.wire.values.frozen import compile_constructors, dataclass, declared_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def declare_classes(decorator: Callable[..., Any]) -> tuple[Any, Any, Any]:

@@ -1,9 +1,7 @@
 """Requests of operators (broker.md 16)."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -20,15 +18,11 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from rocketwire.messages.topics import DeleteTopicListRequestBody
 from rocketwire.serving.tls.settings import KEYS as TLS_KEYS
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.config import FIXED, SETTINGS, write_settings
 from tests.support.broker import BrokerAtHand, Client
 from tests.support.values import require
 from tests.unit.broker.groups import join_readers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rocketwire.wire.command import RemotingCommand
 
 
 def test_topics_are_listed_whole_or_by_page(client: Client) -> None:

@@ -1,18 +1,12 @@
 """Lite topics for operators."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages import decode_body
 from rocketwire.messages.lite import GetLiteTopicInfoResponseBody
 from rocketwire.messages.message_queue import MessageQueue
+from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import PARENT, put_parent
 from tests.support.values import require
-
-if TYPE_CHECKING:
-    from tests.support.broker import BrokerAtHand, Client
 
 
 def test_lite_topic_belongs_to_the_broker_of_its_queue(home: BrokerAtHand, client: Client) -> None:

@@ -1,16 +1,10 @@
 """Pops of lite topics."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.codes import ResponseCode
+from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import GROUP, Reader, light, send, start_lite_broker
-
-if TYPE_CHECKING:
-    from tests.support.broker import BrokerAtHand, Client
 
 
 @pytest.fixture

@@ -1,20 +1,14 @@
 """Changes of subscriptions to lite topics."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
 from rocketwire.messages.message_queue import MessageQueue
+from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import PARENT, Reader, light, send, start_lite_broker
 from tests.support.values import require
-
-if TYPE_CHECKING:
-    from tests.support.broker import BrokerAtHand, Client
 
 
 @pytest.fixture

@@ -1,17 +1,10 @@
 """Acknowledging popped messages and changing the time they are hidden (broker.md 13.2, 13.3, 13.5)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rocketwire.codes import RequestCode as Code
-from tests.support.broker import fields_of
+from tests.support.broker import BrokerAtHand, Client, fields_of
 from tests.support.broker_pops import GROUP, Popper
-
-if TYPE_CHECKING:
-    from tests.support.broker import BrokerAtHand, Client
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Popping, and asking whether there is something to pop (broker.md 13.3)."""
 
-from __future__ import annotations
-
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire_broker.tables.topics import new_topic

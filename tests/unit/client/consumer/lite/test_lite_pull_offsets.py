@@ -1,9 +1,5 @@
 """A lite pull consumer commits past messages that it never returns, and only handled ones."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 import trio
 import trio.testing
@@ -15,11 +11,9 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.testing import reply
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support.fakes.consumer_fakes import BROKER, world
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
 
 QUEUE = MessageQueue(topic="orders", broker_name="b", queue_id=0)
 BAD = int(MessageSysFlag.COMPRESSED)

@@ -1,8 +1,6 @@
 """Polls of a lite pull consumer: two at the same time, paused queues, and the end."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 import trio
@@ -16,14 +14,9 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import ChannelClosedError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.testing import reply
+from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.fakes.consumer_fakes import BROKER, PULLS, pull_response, world
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rocketwire.wire.command import RemotingCommand
-
 
 QUEUE = MessageQueue(topic="orders", broker_name="b", queue_id=0)
 

@@ -1,7 +1,5 @@
 """Lite pulls find brokers that know none."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.client.consumer.lite.lite_pull_state import LitePulls

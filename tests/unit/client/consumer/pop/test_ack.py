@@ -1,22 +1,18 @@
 """Acknowledgements of popped messages: batches, and brokers that do not support them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 import trio
 import trio.testing
 
 from rocketwire.client.consumer.pop.ack import Acknowledgements
+from rocketwire.client.consumer.pop.pop import PopCalls
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, ChannelBrokenError, RocketWireError
 from rocketwire.messages.message_const import POP_CK
 from rocketwire.wire.message.stored import StoredMessage
-
-if TYPE_CHECKING:
-    from rocketwire.client.consumer.pop.pop import PopCalls
 
 UNKNOWN = int(ResponseCode.REQUEST_CODE_NOT_SUPPORTED)
 

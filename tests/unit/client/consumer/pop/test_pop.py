@@ -1,7 +1,5 @@
 """Results of a pop: the messages for the application, and their handles."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,30 +1,25 @@
 """A pop consumer that is closed returns the messages that the broker has hidden for it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 import trio
 
 from rocketwire.client.consumer.member import Membership
 from rocketwire.client.consumer.pop.ack import Acknowledgements
-from rocketwire.client.consumer.pop.pop import PopResult, PopStatus
+from rocketwire.client.consumer.pop.pop import PopCalls, PopResult, PopStatus
 from rocketwire.client.consumer.pop.pop_consumer import (
     POP_DELAY_LEVEL,
     RESPONSE_WAIT,
     PopConsumer,
     PopConsumerConfig,
+    PopListener,
 )
 from rocketwire.messages.message_const import POP_CK
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.fakes.consumer_fakes import world
-
-if TYPE_CHECKING:
-    from rocketwire.client.consumer.pop.pop import PopCalls
-    from rocketwire.client.consumer.pop.pop_consumer import PopListener
 
 OFTEN = StoredMessage(topic="T", body=b"x", reconsume_times=99)
 """A message that is acknowledged if its handler fails again."""

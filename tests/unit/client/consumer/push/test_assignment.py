@@ -1,8 +1,6 @@
 """The queues of a push consumer: the last request of a released queue is its unlock."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -14,10 +12,8 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.messages import decode_body
 from rocketwire.messages.allocation import LockBatchRequestBody, LockBatchResponseBody
 from rocketwire.testing import open_network, reply
+from rocketwire.wire.command import RemotingCommand
 from tests.support.fakes.consumer_fakes import BROKER, NS, consumer, members, script, world
-
-if TYPE_CHECKING:
-    from rocketwire.wire.command import RemotingCommand
 
 
 @pytest.mark.parametrize("leaves", [False, True], ids=["another member joins", "it closes"])

@@ -1,10 +1,8 @@
 """Concurrent handlers: when messages leave the process queue, and which worker handles them."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import trio
@@ -25,11 +23,11 @@ from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.fakes.consumer_fakes import RecordedOffsets, push_parts
 
-if TYPE_CHECKING:
-    Listener = Callable[
-        [Sequence[StoredMessage], ConsumeConcurrentlyContext],
-        Awaitable[ConsumeConcurrentlyStatus | None],
-    ]
+Listener = Callable[
+    [Sequence[StoredMessage], ConsumeConcurrentlyContext],
+    Awaitable[ConsumeConcurrentlyStatus | None],
+]
+
 
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=0)
 

@@ -1,26 +1,20 @@
 """Every way to handle messages restores the topic of retried messages."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import trio
 import trio.testing
 
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
-from rocketwire.client.consumer.push.lending import LentConsumption
+from rocketwire.client.consumer.push.lending import LentConsumption, LentMessages
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.fakes.consumer_fakes import push_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rocketwire.client.consumer.push.lending import LentMessages
 
 
 class Handlers:

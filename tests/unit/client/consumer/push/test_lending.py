@@ -1,9 +1,8 @@
 """Parts of batches on loan: their sizes, their number and their settlement."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 import trio
@@ -19,8 +18,10 @@ from rocketwire.client.consumer.push.lending import (
     MAX_PART,
     MIN_PARTS,
     SLOW,
+    Failure,
     LentConsumption,
     LentMessages,
+    Settled,
     failed_messages,
 )
 from rocketwire.messages.message_queue import MessageQueue
@@ -28,11 +29,6 @@ from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.fakes.consumer_fakes import RecordedOffsets, push_parts
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-
-    from rocketwire.client.consumer.push.lending import Failure, Settled
 
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=0)
 

@@ -1,21 +1,16 @@
 """Orderly handlers: one at a time for a queue, with turns for other queues."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire.client.consumer.config import ConsumeOrderlyContext, MessageListenerOrderly
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.fakes.consumer_fakes import RecordedOffsets, push_parts
-
-if TYPE_CHECKING:
-    from rocketwire.client.consumer.config import ConsumeOrderlyContext, MessageListenerOrderly
 
 
 class Locks:

@@ -1,9 +1,7 @@
 """A push consumer at a broker in memory: the messages it handles, and its requests."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -13,7 +11,9 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.send import SendMessageResponseHeader
-from rocketwire.testing import reply
+from rocketwire.testing import MemoryNetwork, reply
+from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.message.stored import StoredMessage
 from tests.support.fakes.consumer_fakes import (
     BROKER,
     NS,
@@ -25,13 +25,6 @@ from tests.support.fakes.consumer_fakes import (
     route,
     world,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rocketwire.testing import MemoryNetwork
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.message.stored import StoredMessage
 
 
 def request_fields(network: MemoryNetwork, code: Code) -> list[dict[str, str]]:

@@ -1,7 +1,5 @@
 """Findings of ``doctor`` and ``diff`` for given answers, without servers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from rocketwire_tools.admin.actions.export_documents import rate_of

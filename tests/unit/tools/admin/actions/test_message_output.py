@@ -1,7 +1,5 @@
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import trio
@@ -10,9 +8,6 @@ from rocketwire.wire.message.stored import StoredMessage
 from rocketwire_tools.admin.actions.message_output import MessagePrinter, as_members
 from rocketwire_tools.cli.signals import Stop
 from rocketwire_tools.cli.stdio import JsonLines
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MESSAGE = StoredMessage(
     topic="T",

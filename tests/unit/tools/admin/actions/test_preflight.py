@@ -1,27 +1,20 @@
 """Requests of ``consume`` before it begins, some of which the broker refuses."""
 
-from __future__ import annotations
-
 from argparse import Namespace
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.client import ClientConfig, Credentials, open_client
+from rocketwire.client import ClientConfig, ClientInstance, Credentials, open_client
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ConnectFailedError
 from rocketwire.messages.offsets import QueryConsumerOffsetResponseHeader
 from rocketwire.testing import ScriptedPeer, open_network, reply
+from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.admin.actions.preflight import check_permissions, connect_to_any
 from tests.support.fakes.producer_fakes import NS, A, route
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from rocketwire.client import ClientInstance
-    from rocketwire.wire.command import RemotingCommand
 
 DENIED = reply(code=ResponseCode.NO_PERMISSION, remark="no matched policies")
 DENIED_BY_4X = reply(code=1, remark="org.apache.rocketmq.acl.common.AclException: No permission")

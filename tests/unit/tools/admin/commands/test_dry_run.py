@@ -1,7 +1,5 @@
 """Every command that changes something has ``--dry-run``, with which it writes nothing."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

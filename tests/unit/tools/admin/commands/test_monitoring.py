@@ -1,7 +1,5 @@
 """Findings of ``startMonitoring`` about the members of a group."""
 
-from __future__ import annotations
-
 import time
 
 from rocketwire.messages.callbacks import ConsumerRunningInfo, ProcessQueueInfo

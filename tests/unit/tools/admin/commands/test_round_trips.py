@@ -1,9 +1,6 @@
 """Series of sends, some of them to a broker that does not answer."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+import pytest
 import trio
 
 from rocketwire.client import SendResult, SendStatus
@@ -12,9 +9,6 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.commands.sending import Series
 from rocketwire_tools.cli.command import Incomplete, Table
 from tests.support.values import require
-
-if TYPE_CHECKING:
-    import pytest
 
 TABLE = Table(("column",), ())
 SENT = SendResult(

@@ -1,10 +1,8 @@
 """Commands about stores that need no server: files of compacted topics and of RocksDB."""
 
-from __future__ import annotations
-
 import argparse
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +11,6 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.admin.commands.brokers import identity
 from rocketwire_tools.admin.commands.stores import rocksdb_configs
 from tests.support.admin_in_process import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def message(number: int) -> bytes:

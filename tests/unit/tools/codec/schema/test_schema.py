@@ -1,10 +1,9 @@
 """``schema`` describes the whole library."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +12,6 @@ from rocketwire.messages.operations.registry import CLASSES, OPERATIONS
 from rocketwire_tools.codec.schema.markdown import pages
 from rocketwire_tools.codec.schema.schema import schema
 from tests.support.codec_in_process import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Bodies as plain values and back, on bodies that Java wrote."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

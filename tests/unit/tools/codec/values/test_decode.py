@@ -1,9 +1,8 @@
 """``decode`` against what Java's classes read from recorded packets."""
 
-from __future__ import annotations
-
 import base64
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 import pytest
 
@@ -11,9 +10,6 @@ from rocketwire import CommandFlag, RemotingCommand, SerializeType, encode, erro
 from rocketwire_tools.codec.expect import is_array, is_object
 from tests.support import golden
 from tests.support.codec_in_process import only, refused, run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 KEYS = [
     *("code", "code_name", "kind", "language", "version", "version_name", "opaque", "flag"),

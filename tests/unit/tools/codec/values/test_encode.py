@@ -1,7 +1,5 @@
 """``encode``: the way back from what ``decode`` prints, and from less."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Stored messages as plain values and back; the packets are the worked examples of the protocol's description."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Two brokers' responses are compared without the parts that always differ."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message

@@ -1,7 +1,5 @@
 """A run at a broker reads its configuration first, and removes its data at the end."""
 
-from __future__ import annotations
-
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.run.broker_run import removals
 from rocketwire_tools.conformance.run.saved import lines_of

@@ -1,7 +1,5 @@
 """The suite removes its data from a server that it did not start."""
 
-from __future__ import annotations
-
 from rocketwire_tools.conformance.model.placeholders import LOOPBACK
 from rocketwire_tools.conformance.run.live_server import LiveServer
 from rocketwire_tools.conformance.run.stored_traces import Traces

@@ -1,7 +1,5 @@
 """Values of arrivals that later steps use."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.wire.command import RemotingCommand

@@ -1,7 +1,5 @@
 """The evidence of a verdict has no notation of a programming language."""
 
-from __future__ import annotations
-
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.conformance.cases.frames import HEADERS
 from rocketwire_tools.conformance.run.raw_connection import Arrival

@@ -1,7 +1,5 @@
 """Members of groups: their number, and their own reports."""
 
-from __future__ import annotations
-
 from rocketwire.codes import ResponseCode
 from rocketwire.messages.callbacks import ConsumerRunningInfo, ConsumeStatus
 from rocketwire_tools.exporter.parts.clients import add_counts, collect_clients

@@ -1,7 +1,5 @@
 """Consumer groups: progress, ages, rates, members; what costs a request and what does not."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

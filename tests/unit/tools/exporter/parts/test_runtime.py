@@ -1,7 +1,5 @@
 """The broker itself: runtime values as Java writes them."""
 
-from __future__ import annotations
-
 import pytest
 
 from rocketwire.codes import ResponseCode

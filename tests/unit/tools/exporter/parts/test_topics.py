@@ -1,7 +1,5 @@
 """Topics: offsets, dead letters and rates, with as few requests as possible."""
 
-from __future__ import annotations
-
 import time
 
 from rocketwire.versions import MQVersion

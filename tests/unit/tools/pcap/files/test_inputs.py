@@ -123,9 +123,7 @@ class Waiting:
         return len(buffer)
 
 
-def test_closing_does_not_wait_for_a_silent_pipe(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_closing_does_not_wait_for_a_silent_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "_JOIN_SECONDS", 0.001)
     reader, file = Waiting(), io.FileIO("/dev/null")
     source = InflatedSource("-", reader, file)

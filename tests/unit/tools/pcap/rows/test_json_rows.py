@@ -68,9 +68,7 @@ def test_lines_of_part_of_a_batch() -> None:
     assert lines_of_objects(part) == lines(part)
 
 
-def test_many_or_large_rows_are_written_in_pieces(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_many_or_large_rows_are_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = rows(3000)
     monkeypatch.setattr(json_rows, "_MAX_ROWS", 700)
     assert len(list(JsonRows(batch.schema).lines(batch))) == 5

@@ -196,9 +196,7 @@ def test_skipped_messages_without_a_filter_are_lost(capsys: pytest.CaptureFixtur
     assert "messages 64 to 95 are lost" in capsys.readouterr().err
 
 
-def test_consecutive_losses_are_reported_in_one_line(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_consecutive_losses_are_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     broker = Broker(400)
 
     def refuse(offset: int) -> RemotingCommand | None:
