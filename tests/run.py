@@ -40,17 +40,11 @@ PROGRAMS: Final = {
 
 
 class Step(NamedTuple):
-    """A command of a run.
+    """A command of a run."""
 
-    Attributes:
-        name: as the table at the end shows it.
-        command: of a program in the virtual environment, with its arguments.
-        environment: additions to the environment.
-    """
-
-    name: str
-    command: str
-    environment: Mapping[str, str] = MappingProxyType({})
+    name: str  #: as the table at the end shows it
+    command: str  #: of a program in the virtual environment, with its arguments
+    environment: Mapping[str, str] = MappingProxyType({})  #: additions to the environment
 
 
 class Result(NamedTuple):

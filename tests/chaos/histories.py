@@ -59,22 +59,17 @@ Position = tuple[str, int]
 
 @dataclass(slots=True)
 class History:
-    """Sends of clients, messages at the broker, and pops of a group.
+    """Sends of clients, messages at the broker, and pops of a group."""
 
-    Attributes:
-        attempts: times that each key was sent.
-        acknowledged: keys whose send was answered with success.
-        stored: key of each message that a reader found in the end.
-        popped: keys that the group has popped.
-        settled: positions whose acknowledgement was answered with success, and when (seconds).
-        repeated: positions that were popped again after that.
-    """
-
-    attempts: Counter[str] = field(default_factory=Counter[str])
+    attempts: Counter[str] = field(default_factory=Counter[str])  #: times that each key was sent
+    #: keys whose send was answered with success
     acknowledged: set[str] = field(default_factory=set[str])
+    #: key of each message that a reader found in the end
     stored: dict[Position, str] = field(default_factory=dict[Position, str])
-    popped: set[str] = field(default_factory=set[str])
+    popped: set[str] = field(default_factory=set[str])  #: keys that the group has popped
+    #: positions whose acknowledgement was answered with success, and when (seconds)
     settled: dict[Position, float] = field(default_factory=dict[Position, float])
+    #: positions that were popped again after that
     repeated: list[Position] = field(default_factory=list[Position])
 
     def record_pop(self, position: Position, key: str) -> None:
@@ -111,35 +106,24 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a value by the one client that changes it, or by its end.
+    """A change of a value by the one client that changes it, or by its end."""
 
-    Attributes:
-        value: what it makes of it.
-        start: no reader sees the value earlier, in seconds of ``time.monotonic``.
-        end: no reader sees an earlier value later.
-        is_certain: whether it took place.
-    """
-
-    value: object
-    start: float
-    end: float
-    is_certain: bool = True
+    value: object  #: what it makes of it
+    start: float  #: no reader sees the value earlier, in seconds of ``time.monotonic``
+    end: float  #: no reader sees an earlier value later
+    is_certain: bool = True  #: whether it took place
 
 
 @dataclass(slots=True)
 class Register:
-    """A value that one client changes and others read.
+    """A value that one client changes and others read."""
 
-    Attributes:
-        changes: in the order in which they can take place, if they have the same start.
-        reads: values with the start and the end of the request.
-        kills: when the server was killed; values that were not acknowledged may be lost then.
-    """
-
-    changes: list[Change]
+    changes: list[Change]  #: in the order in which they can take place, if they have the same start
+    #: values with the start and the end of the request
     reads: list[tuple[object, float, float]] = field(
         default_factory=list[tuple[object, float, float]]
     )
+    #: when the server was killed; values that were not acknowledged may be lost then
     kills: list[float] = field(default_factory=list[float])
 
     def find_contradictions(self) -> Iterator[str]:

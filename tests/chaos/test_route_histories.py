@@ -40,24 +40,18 @@ SETTLE_SECONDS: Final = 0.3
 
 
 class RouteHistory:
-    """Changes of brokers and writers, and responses to readers.
-
-    Attributes:
-        routes: number of queues of each topic at each broker, None without a route; each registration has another one.
-        items: value of each key.
-        errors: responses that no correct server gives.
-        losses: last response before the end of a connection, and when that was seen.
-        breaks: begin and end of faults that end connections.
-        has_ended: set when all clients have to end.
-    """
+    """Changes of brokers and writers, and responses to readers."""
 
     def __init__(self) -> None:
+        #: number of queues of each topic at each broker, None without a route; each registration
+        #: has another one
         self.routes = {f"b{number}": self._register() for number in range(BROKERS)}
-        self.items = {f"k{number}": Register([]) for number in range(WRITERS)}
-        self.errors: list[str] = []
+        self.items = {f"k{number}": Register([]) for number in range(WRITERS)}  #: value of each key
+        self.errors: list[str] = []  #: responses that no correct server gives
+        #: last response before the end of a connection, and when that was seen
         self.losses: list[tuple[float, float]] = []
-        self.breaks: list[tuple[float, float]] = []
-        self.has_ended = threading.Event()
+        self.breaks: list[tuple[float, float]] = []  #: begin and end of faults that end connections
+        self.has_ended = threading.Event()  #: set when all clients have to end
 
     @staticmethod
     def _register() -> dict[str, Register]:

@@ -101,16 +101,13 @@ class Answers(BrokerRequests):
 
 
 class OddCluster:
-    """A name server and a broker in memory whose first answers are odd.
-
-    Attributes:
-        is_asked_again: set when a consumer asks for messages after the odd answers.
-    """
+    """A name server and a broker in memory whose first answers are odd."""
 
     def __init__(
         self, data: bytes, odd_count: int, *, first: Container[int] = ALL, may_lose: bool = False
     ) -> None:
         self.chance = Chance(data)
+        #: set when a consumer asks for messages after the odd answers
         self.is_asked_again = threading.Event()
         self._answers = Answers(self.chance)
         self._odd_count = odd_count

@@ -37,8 +37,8 @@ class JsonBodies:
     """JSON bodies.
 
     Attributes:
-        reshaped: one of this number of damaged texts has another shape: an array in the place of an object,
-            or the opposite.
+        reshaped: one of this number of damaged texts has another shape: an array in the place
+            of an object, or the opposite.
     """
 
     name = "fastjson-bodies"

@@ -23,20 +23,16 @@ SHOWN = 20
 
 @dataclass(slots=True)
 class Totals:
-    """The result of a run.
+    """The result of a run."""
 
-    Attributes:
-        agreed: trials by kind in which both sides have the same value.
-        refused: trials by kind that both refuse.
-        explained: trials by kind and name of the explanation.
-        unexplained: trials by kind that are neither.
-        examples: the first of those.
-    """
-
+    #: trials by kind in which both sides have the same value
     agreed: Counter[str] = field(default_factory=Counter[str])
-    refused: Counter[str] = field(default_factory=Counter[str])
+    refused: Counter[str] = field(default_factory=Counter[str])  #: trials by kind that both refuse
+    #: trials by kind and name of the explanation
     explained: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    #: trials by kind that are neither
     unexplained: Counter[str] = field(default_factory=Counter[str])
+    #: the first of those
     examples: list[tuple[Trial, list[Difference]]] = field(
         default_factory=list["tuple[Trial, list[Difference]]"]
     )

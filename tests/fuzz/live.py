@@ -93,20 +93,14 @@ class LiveRequests(BrokerRequests):
 
 @dataclass(slots=True)
 class Tally:
-    """The output of a process.
-
-    Attributes:
-        bound: bytes that it may have beyond its start, the sum of the settings that bound it.
-        start: its bytes of memory when it was ready.
-        peak: the most that it had.
-    """
+    """The output of a process."""
 
     name: str
-    bound: int
+    bound: int  #: bytes that it may have beyond its start, the sum of the settings that bound it
     counts: Counter[str] = field(default_factory=Counter[str])
     errors: list[str] = field(default_factory=list[str])
-    start: int = 0
-    peak: int = 0
+    start: int = 0  #: its bytes of memory when it was ready
+    peak: int = 0  #: the most that it had
 
     def look(self, pid: int) -> None:
         """Note the memory of a process."""

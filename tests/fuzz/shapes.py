@@ -9,15 +9,11 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 
 
 class Container(NamedTuple):
-    """An object or an array in a text.
-
-    Attributes:
-        items: where each of its members or elements starts, where its value does, and where it
-            ends.
-    """
+    """An object or an array in a text."""
 
     start: int
     end: int
+    #: where each of its members or elements starts, where its value does, and where it ends
     items: list[tuple[int, int, int]]
 
 

@@ -22,17 +22,11 @@ CACHE: Final = ROOT / ".cache" / "fuzz"
 
 
 class Target(NamedTuple):
-    """A function that reads any bytes.
+    """A function that reads any bytes."""
 
-    Attributes:
-        read: returns nothing, raises a ``DecodeError`` or breaks.
-        seeds: valid inputs to start from.
-        cases: damaged seeds that ``test_targets`` tries; fewer if one takes milliseconds.
-    """
-
-    read: Callable[[bytes], None]
-    seeds: Callable[[], list[bytes]]
-    cases: int = 1500
+    read: Callable[[bytes], None]  #: returns nothing, raises a ``DecodeError`` or breaks
+    seeds: Callable[[], list[bytes]]  #: valid inputs to start from
+    cases: int = 1500  #: damaged seeds that ``test_targets`` tries; fewer if one takes milliseconds
 
 
 TARGETS: Final = {

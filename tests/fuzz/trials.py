@@ -47,21 +47,15 @@ ABSENT = _Absent()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One value or one text that both sides were given.
+    """One value or one text that both sides were given."""
 
-    Attributes:
-        kind: what was done, for the totals: ``read what Java wrote``.
-        java: what Java made of it.
-        ours: what we made of it.
-        about: anything a rule wants to know: the class of a body, the frame's serialisation.
-        retry: asks another release the same; None where that makes no sense.
-    """
-
-    kind: str
+    kind: str  #: what was done, for the totals: ``read what Java wrote``
     data: bytes
-    java: Outcome
-    ours: Outcome
+    java: Outcome  #: what Java made of it
+    ours: Outcome  #: what we made of it
+    #: anything a rule wants to know: the class of a body, the frame's serialisation
     about: str = ""
+    #: asks another release the same; None where that makes no sense
     retry: Callable[[Oracle], Outcome] | None = None
 
 

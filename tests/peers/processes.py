@@ -90,8 +90,6 @@ class Child:
     """One running program, its output in a file.
 
     Attributes:
-        name: for messages.
-        folder: its working folder.
         process: the process; ``stdin`` and ``stdout`` are pipes when ``piped``.
     """
 
@@ -104,8 +102,8 @@ class Child:
         environment: Mapping[str, str] | None = None,
         piped: bool = False,
     ) -> None:
-        self.name = name
-        self.folder = folder
+        self.name = name  #: for messages
+        self.folder = folder  #: its working folder
         self._output = folder / f"{name}.out"
         self._begin = self._output.stat().st_size if self._output.exists() else 0
         with self._output.open("ab") as output:

@@ -38,17 +38,11 @@ class Process(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Micro-batches of a checkpoint.
+    """Micro-batches of a checkpoint."""
 
-    Attributes:
-        planned: those with an entry in Spark's log of offsets.
-        written: those that the sink has committed.
-        committed: those with an entry in Spark's log of commits.
-    """
-
-    planned: int
-    written: int
-    committed: int
+    planned: int  #: those with an entry in Spark's log of offsets
+    written: int  #: those that the sink has committed
+    committed: int  #: those with an entry in Spark's log of commits
 
     @property
     def place(self) -> str:
@@ -66,14 +60,12 @@ class Drivers:
     Args:
         folder: of the job: logs, Spark's distribution, and what the job writes.
         job: what ``tests.spark.job`` runs.
-
-    Attributes:
-        killed: number of kills by what was killed, and of drivers by place, too.
     """
 
     def __init__(self, folder: Path, job: dict[str, Any]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
+        #: number of kills by what was killed, and of drivers by place, too
         self.killed: Counter[str] = Counter()
         master = str(job["master"])
         self._has_executors = "cluster" in master

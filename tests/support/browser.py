@@ -58,20 +58,17 @@ def open_browser() -> Generator[Any]:
 
 
 class Visit:
-    """A visit to pages, in light or dark colours and a window of some width.
-
-    Attributes:
-        page: ``playwright.sync_api.Page``.
-        complaints: errors and warnings on the console, exceptions of scripts, failed requests.
-    """
+    """A visit to pages, in light or dark colours and a window of some width."""
 
     def __init__(
         self, browser: Any, *, width: int = DESK, height: int = 800, dark: bool = False
     ) -> None:
         """Open a window."""
+        #: ``playwright.sync_api.Page``
         self.page = browser.new_page(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
         )
+        #: errors and warnings on the console, exceptions of scripts, failed requests
         self.complaints: list[str] = []
         self.page.on("console", self._note)
         self.page.on("pageerror", self._note_error)

@@ -21,35 +21,25 @@ Facts = dict[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vector:
-    """One good packet.
+    """One good packet."""
 
-    Attributes:
-        id: how tests and documents call it.
-        facts: what Java's classes read from it: code, language (name), version, opaque, flag,
-            remark, ext_fields, serialize_type (name), body_length; body_class and body_value where
-            the body was read too, with every map key as text.
-        reencodes: True, or why encoding what was decoded gives other bytes.
-    """
-
-    id: str
+    id: str  #: how tests and documents call it
     data: bytes
+    #: what Java's classes read from it: code, language (name), version, opaque, flag, remark,
+    #: ext_fields, serialize_type (name), body_length; body_class and body_value where the body was
+    #: read too, with every map key as text
     facts: Facts
-    reencodes: bool | str
+    reencodes: bool | str  #: True, or why encoding what was decoded gives other bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadVector:
-    """One packet that must be refused.
-
-    Attributes:
-        error: what one-shot decoding raises.
-        stream_waits: whether a stream would wait for more instead.
-    """
+    """One packet that must be refused."""
 
     id: str
     data: bytes
-    error: type[DecodeError]
-    stream_waits: bool
+    error: type[DecodeError]  #: what one-shot decoding raises
+    stream_waits: bool  #: whether a stream would wait for more instead
 
 
 def read_hex(file: str) -> bytes:

@@ -39,17 +39,13 @@ class TappedFrame(NamedTuple):
 
 @dataclass
 class Tap:
-    """A frame that passed.
-
-    Attributes:
-        frames: all whole frames in order of their last byte.
-        unfinished: what was left of a stream that ended within a frame, by connection and
-            direction.
-    """
+    """A frame that passed."""
 
     port: int
     target: int
+    #: all whole frames in order of their last byte
     frames: list[TappedFrame] = field(default_factory=list[TappedFrame])
+    #: what was left of a stream that ended within a frame, by connection and direction
     unfinished: dict[tuple[int, str], bytes] = field(default_factory=dict[tuple[int, str], bytes])
 
     @property

@@ -20,15 +20,10 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class JavaVector:
-    """One vector.
+    """One vector."""
 
-    Attributes:
-        sheet: path of its file below ``vectors`` or ``bad``, without the ending.
-        line: its members.
-    """
-
-    sheet: str
-    line: Line
+    sheet: str  #: path of its file below ``vectors`` or ``bad``, without the ending
+    line: Line  #: its members
 
     def __str__(self) -> str:
         return f"{self.sheet}#{self.line['id']}".encode("unicode_escape").decode()[:120]

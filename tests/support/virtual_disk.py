@@ -41,21 +41,21 @@ class VirtualDisk:
         calls: calls that happen before the process is killed; a write in which it is killed writes half of its bytes.
 
     Attributes:
-        calls: names of the calls that changed something, or waited for the disk.
         is_dead: whether the process was killed.
         is_full: whether no call gets room: a write writes half of its bytes before it fails.
         is_short: whether a write takes half of its bytes.
-        failing_syncs: number of calls of ``fsync`` that fail next; the pages that they should have written are lost.
-        on_sync: called before each ``fsync``.
     """
 
     def __init__(self, root: Path, calls: int | None = None) -> None:
         root.mkdir(parents=True, exist_ok=True)
         self.root = root.resolve()
+        #: names of the calls that changed something, or waited for the disk
         self.calls: list[str] = []
         self.is_dead = self.is_full = self.is_short = False
+        #: number of calls of ``fsync`` that fail next; the pages that they should have written are
+        #: lost
         self.failing_syncs = 0
-        self.on_sync: Callable[[], object] = bool
+        self.on_sync: Callable[[], object] = bool  #: called before each ``fsync``
         self._last = calls
         self._lock = threading.RLock()
         self._patches = ExitStack()

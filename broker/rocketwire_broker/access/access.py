@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 
 class Access:
-    """The accounts of a broker."""
-
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
 

@@ -39,8 +39,6 @@ _RANGE: Final = re.compile(r"([0-9]{1,3})-([0-9]{1,3})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """An account."""
-
     access_key: str  # its name, which requests contain
     secret_key: str = field(repr=False)  # signs its requests
     is_admin: bool = False  # whether it may do everything
@@ -53,8 +51,6 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accounts:
-    """All accounts."""
-
     by_key: Mapping[str, Account]
     trusted: tuple[str, ...] = ()  # addresses whose requests are not checked at all
 

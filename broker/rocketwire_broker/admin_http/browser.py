@@ -34,8 +34,6 @@ _SPACES: Final = {"\n", "\r", "\t"}
 
 
 class Preview(NamedTuple):
-    """The beginning of a body."""
-
     # ``text``, ``bytes`` (then the text has hexadecimal digits) or ``unreadable`` (then it has the
     # reason)
     kind: str
@@ -82,7 +80,7 @@ WHOLE: Final = 16_384
 
 
 class Position(NamedTuple):
-    """The place of a message among all of a topic: later ones are greater."""
+    """The position of a message in a topic: later ones are greater."""
 
     store_time: int  # time of its storage in milliseconds
     physical: int
@@ -103,8 +101,6 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageLine:
-    """A message."""
-
     id: str  # id by which the broker finds it
     topic: str
     queue_id: int
@@ -121,8 +117,6 @@ class MessageLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageList:
-    """The result of a search."""
-
     messages: tuple[MessageLine, ...]  # newest first
     next: str  # position from which the next page continues; empty if there is none
     is_complete: bool  # whether all messages were searched

@@ -52,8 +52,6 @@ _GROUP_GAUGES: Final = {
 
 
 class Exposition(Collector):
-    """The metrics of the brokers of this process."""
-
     def __init__(self, brokers: Callable[[], Sequence[tuple[Broker, int]]]) -> None:
         self._brokers = brokers
         self._registry = CollectorRegistry()

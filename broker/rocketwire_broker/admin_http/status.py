@@ -35,8 +35,6 @@ RATE_MS: Final = 60_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicLine:
-    """A topic."""
-
     name: str
     queues: str  # queues to read and to write, as ``8 8``
     perm: str  # permission, as ``RW``
@@ -48,8 +46,6 @@ class TopicLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberLine:
-    """A client of a group."""
-
     client_id: str
     address: str  # ``host:port``
     language: str
@@ -67,8 +63,6 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupLine:
-    """A consumer group."""
-
     name: str
     mode: str  # clustering or broadcasting; empty without members
     member_count: int
@@ -83,8 +77,6 @@ class GroupLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Figures of the whole broker."""
-
     messages: int  # messages that are kept
     bytes: int  # bytes of them
     stored: int  # messages stored since the start
@@ -104,8 +96,6 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The content of the status page."""
-
     broker: str
     address: str
     cluster: str

@@ -124,7 +124,6 @@ class Restore:
         self._revive_topic = f"{REVIVE_LOG}{broker.config.cluster_name}"
 
     def add(self, topic: str, parts: MessageParts, properties: bytes) -> None:
-        """Add the next message of the log."""
         queue_id, queue_offset, store_time = parts.queue_id, parts.queue_offset, parts.store_time
         is_sent = parts.prepared_offset == SENT_BY_CLIENT
         code = 0

@@ -138,7 +138,6 @@ def restore_timer(broker: Broker, message: Message, stored: int, offset: int) ->
 
 
 def schedule_timers(broker: Broker, earliest: int = 0) -> None:
-    """Schedule the delivery of the first message."""
     due = broker.timers.next_due
     if due is not None:
         broker.schedule.run_by("timers", max(due, earliest), lambda now: _deliver(broker, now))

@@ -36,16 +36,12 @@ _PIECE: Final = 1 << 20
 
 
 class Entry(NamedTuple):
-    """A message of the log."""
-
     parts: MessageParts
     topic: bytes
     properties: bytes
 
 
 class End(NamedTuple):
-    """Where the messages of a file end."""
-
     position: int  # in the file
     is_full: bool  # whether a blank fills the rest
 

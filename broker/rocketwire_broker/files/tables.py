@@ -50,8 +50,6 @@ T = TypeVar("T")
 
 
 class Table(NamedTuple):
-    """A file of a table."""
-
     name: str
     version: Callable[[Broker], object]  # returns a value that changes with the table
     encode: Callable[[Broker], bytes]  # returns the content of the file

@@ -80,7 +80,6 @@ def body_of(request: RemotingCommand, cls: type[T]) -> T:
 
 
 def with_body(body: object, ext_fields: dict[str, str] | None = None) -> Response:
-    """Return a success with an encoded body."""
     return Response(ext_fields=ext_fields, body=(require(encode_body(body), "body"),))
 
 

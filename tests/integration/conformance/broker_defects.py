@@ -13,19 +13,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """A change of one line.
+    """A change of one line."""
 
-    Attributes:
-        function: module below ``rocketwire_broker`` and the function in it, or class and method.
-        line: a part of its source that occurs once.
-        instead: what the defective broker has there.
-        case: id of the case that notices it, without ``broker/``.
-    """
-
-    function: str
-    line: str
-    instead: str
-    case: str
+    function: str  #: module below ``rocketwire_broker`` and the function in it, or class and method
+    line: str  #: a part of its source that occurs once
+    instead: str  #: what the defective broker has there
+    case: str  #: id of the case that notices it, without ``broker/``
 
     def __str__(self) -> str:
         return f"{self.function} {self.line[:40]}"

@@ -20,17 +20,13 @@ from rocketwire_tools.conformance.run.target import Address
 
 @dataclass
 class Memory:
-    """The state of a defective server, across its connections.
+    """The state of a defective server, across its connections."""
 
-    Attributes:
-        registered: ext fields of all registrations.
-        kept: anything else.
-        link: the connection.
-    """
-
+    #: ext fields of all registrations
     registered: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    #: anything else
     kept: dict[object, RemotingCommand] = field(default_factory=dict[object, RemotingCommand])
-    link: object = None
+    link: object = None  #: the connection
 
 
 Ask: TypeAlias = Callable[[RemotingCommand, Memory], list[RemotingCommand]]
@@ -45,32 +41,20 @@ Reply: TypeAlias = Callable[[RemotingCommand], RemotingCommand | None]
 
 @dataclass(frozen=True)
 class Defect:
-    """One thing that a name server could do wrong.
+    """One thing that a name server could do wrong."""
 
-    Attributes:
-        name: a description.
-        case: the address of the case that must notice it.
-        ask: changes requests.
-        answer: changes answers.
-        raw: changes the headers of answers, as bytes.
-        reply: adds answers.
-        in_flight: changes the answers to several requests that were read together.
-        idle_seconds: after how long without a request a connection is closed.
-        stays_open: whether a connection that the server closes is left open.
-        forgets_to_close: whether the server does not learn that a connection is closed.
-    """
-
-    name: str
-    case: str
+    name: str  #: a description
+    case: str  #: the address of the case that must notice it
     _: KW_ONLY
-    ask: Ask | None = None
-    answer: Response | None = None
-    raw: Raw | None = None
-    reply: Reply | None = None
+    ask: Ask | None = None  #: changes requests
+    answer: Response | None = None  #: changes answers
+    raw: Raw | None = None  #: changes the headers of answers, as bytes
+    reply: Reply | None = None  #: adds answers
+    #: changes the answers to several requests that were read together
     in_flight: Callable[[list[RemotingCommand]], list[RemotingCommand]] | None = None
-    idle_seconds: float = math.inf
-    stays_open: bool = False
-    forgets_to_close: bool = False
+    idle_seconds: float = math.inf  #: after how long without a request a connection is closed
+    stays_open: bool = False  #: whether a connection that the server closes is left open
+    forgets_to_close: bool = False  #: whether the server does not learn that a connection is closed
 
 
 class _Pair:

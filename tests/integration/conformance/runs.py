@@ -37,15 +37,10 @@ PROFILES = {"4.9.4": Profile.JAVA_4_9, "5.3.3": Profile.JAVA_5_3, "5.5.0": Profi
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One run.
+    """One run."""
 
-    Attributes:
-        verdicts: one for each case.
-        seconds: how long it took.
-    """
-
-    verdicts: Sequence[Verdict]
-    seconds: float
+    verdicts: Sequence[Verdict]  #: one for each case
+    seconds: float  #: how long it took
 
     def bad(self, but_for: Container[str] = ()) -> list[str]:
         """The cases that did not pass, one line each, with the last of the evidence.

@@ -32,27 +32,23 @@ ODD_VALUE = "a\u0001\t\u2028 \u00e9"
 
 @dataclass
 class Account:
-    """Observations during the run; its phases are ``java``, ``ours`` and ``java again``.
+    """Observations during the run; its phases are ``java``, ``ours`` and ``java again``."""
 
-    Attributes:
-        values: phase -> the KV namespace SPACE, as the name server of that phase lists it at first.
-        order: phase -> order configuration in the route of Ordered.
-        arrived: phase and release -> keys that went through clients and a topic that are new in
-            that phase.
-        loads: release -> what became of the messages of its producer, which never paused.
-        received: release -> keys of all deliveries to its consumer, which never paused either.
-        kv_files: phase -> the KV file at its end.
-        configurations: the configuration file, as it was at each change.
-    """
-
+    #: phase -> the KV namespace SPACE, as the name server of that phase lists it at first
     values: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    #: phase -> order configuration in the route of Ordered
     order: dict[str, object] = field(default_factory=dict[str, object])
+    #: phase and release -> keys that went through clients and a topic that are new in that phase
     arrived: dict[tuple[str, str], list[str]] = field(
         default_factory=dict[tuple[str, str], list[str]]
     )
+    #: release -> what became of the messages of its producer, which never paused
     loads: dict[str, Load] = field(default_factory=dict[str, Load])
+    #: release -> keys of all deliveries to its consumer, which never paused either
     received: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    #: phase -> the KV file at its end
     kv_files: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    #: the configuration file, as it was at each change
     configurations: set[bytes] = field(default_factory=set[bytes])
 
 

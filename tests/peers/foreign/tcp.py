@@ -36,13 +36,7 @@ class Packet(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """The row of a frame that the decoder should give; the names are those of its columns.
-
-    Attributes:
-        certain: whether the frame must have a row; if not, it may have one.
-        pair_certain: whether ``request_code`` and ``latency_ns`` must have these values; if not,
-            both may be None, because the request need not have a row.
-    """
+    """The row of a frame that the decoder should give; the names are those of its columns."""
 
     src: str
     src_port: int
@@ -68,25 +62,20 @@ class Truth(NamedTuple):
     latency_ns: int | None
     body_ok: bool
     gap: bool
-    certain: bool
+    certain: bool  #: whether the frame must have a row; if not, it may have one
+    #: whether ``request_code`` and ``latency_ns`` must have these values; if not, both may be None,
+    #: because the request need not have a row
     pair_certain: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The captured part of a connection, and its end.
+    """The captured part of a connection, and its end."""
 
-    Attributes:
-        sides: which sides are captured: client, server.
-        answered: ``yes``; ``refused``: a RST answers the SYN; ``no``: no answer.
-        begun_ns: earlier segments, also the handshake, were not captured.
-        ends: ``fin``, ``rst`` or empty.
-    """
-
-    sides: tuple[bool, bool] = (True, True)
-    answered: str = "yes"
-    begun_ns: int = 0
-    ends: str = ""
+    sides: tuple[bool, bool] = (True, True)  #: which sides are captured: client, server
+    answered: str = "yes"  #: ``yes``; ``refused``: a RST answers the SYN; ``no``: no answer
+    begun_ns: int = 0  #: earlier segments, also the handshake, were not captured
+    ends: str = ""  #: ``fin``, ``rst`` or empty
 
 
 class _Side:

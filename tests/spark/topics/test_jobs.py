@@ -28,17 +28,13 @@ ORDERS = [("7", 10), ("8", 20), ("7", 30), ("9", 40)]
 
 
 class Jobs:
-    """The jobs, with a cluster that has orders.
-
-    Attributes:
-        folder: what the guide calls ``out``.
-    """
+    """The jobs, with a cluster that has orders."""
 
     def __init__(self, spark: SparkSession, cluster: RocketMQ, folder: Path) -> None:
         from pyspark.sql import functions
 
         self.cluster = cluster
-        self.folder = folder
+        self.folder = folder  #: what the guide calls ``out``
         self.ids: list[str] = []
         self._names: dict[str, Any] = {
             "spark": spark,

@@ -27,16 +27,12 @@ MASTER = "local-cluster[2,1,512]"
 
 
 class Broker:
-    """A broker of one release, and its topics.
-
-    Attributes:
-        topics: they are on this broker alone.
-    """
+    """A broker of one release, and its topics."""
 
     def __init__(self, cluster: JavaCluster, release: str) -> None:
         self.name = f"broker-{release.replace('.', '-')}"
         broker = cluster.broker(self.name, version=release)
-        self.topics = Topics(cluster.address, only=broker.address)
+        self.topics = Topics(cluster.address, only=broker.address)  #: they are on this broker alone
 
     def count(self, topic: str) -> int:
         """Messages of a topic, now."""

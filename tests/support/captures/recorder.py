@@ -35,14 +35,10 @@ def small_segments(interface: str = "lo") -> None:
 
 
 class Recorder:
-    """Records TCP packets from its start to its end.
-
-    Attributes:
-        packets: nanoseconds since 1970 and bytes of each.
-    """
+    """Records TCP packets from its start to its end."""
 
     def __init__(self, interface: str = "lo") -> None:
-        self.packets: list[tuple[int, bytes]] = []
+        self.packets: list[tuple[int, bytes]] = []  #: nanoseconds since 1970 and bytes of each
         self._interface = interface
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)

@@ -13,20 +13,13 @@ _TLS = (0x16, 0x17)
 
 
 class Counted(TypedDict):
-    """One direction of a connection.
+    """One direction of a connection."""
 
-    Attributes:
-        src: address and port of the sender.
-        dst: of the receiver.
-        speaks: ``remoting``, ``tls`` or nothing.
-        proxy: bytes of a PROXY header in front.
-        frames: value of the length word, code, opaque and flag of each.
-    """
-
-    src: str
-    dst: str
-    speaks: str
-    proxy: int
+    src: str  #: address and port of the sender
+    dst: str  #: of the receiver
+    speaks: str  #: ``remoting``, ``tls`` or nothing
+    proxy: int  #: bytes of a PROXY header in front
+    #: value of the length word, code, opaque and flag of each
     frames: list[tuple[int, int, int, int]]
 
 

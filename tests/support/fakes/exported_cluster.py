@@ -80,12 +80,7 @@ def one_broker(*addresses: str) -> ClusterInfo:
 
 @dataclass
 class ExportedCluster:
-    """Answers by what is asked; an exception is raised, and what is missing was deleted.
-
-    Attributes:
-        asked: names of the methods that were called, and their arguments.
-        hangs: names of methods that never return.
-    """
+    """Answers by what is asked; an exception is raised, and what is missing was deleted."""
 
     info: Any = field(default_factory=lambda: one_broker(ADDRESS))
     runtime: Any = field(default_factory=dict[str, str])
@@ -97,8 +92,9 @@ class ExportedCluster:
     spans: dict[str, Any] = field(default_factory=dict[str, Any])
     members: dict[str, Any] = field(default_factory=dict[str, Any])
     running: dict[str, Any] = field(default_factory=dict[str, Any])
+    #: names of the methods that were called, and their arguments
     asked: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
-    hangs: set[str] = field(default_factory=set[str])
+    hangs: set[str] = field(default_factory=set[str])  #: names of methods that never return
 
     @property
     def admin(self) -> Admin:

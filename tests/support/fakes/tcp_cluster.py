@@ -16,17 +16,14 @@ _RESPONSE = 1
 
 
 class TcpCluster(StoringCluster):
-    """A cluster that threads serve.
-
-    Attributes:
-        write: sends the bytes of an answer to a send; a test may replace it.
-    """
+    """A cluster that threads serve."""
 
     def __init__(self, **topics: int) -> None:
         super().__init__(**topics)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self.connections = 0
+        #: sends the bytes of an answer to a send; a test may replace it
         self.write: Callable[[socket.socket, bytes], None] = socket.socket.sendall
         self._open: list[socket.socket] = []
         self._threads = [threading.Thread(target=self._accept, name="tcp-cluster")]

@@ -21,21 +21,14 @@ UNIT: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A message of a commit log.
+    """A message of a commit log."""
 
-    Attributes:
-        file: that has it.
-        position: of its first byte there.
-        body: position of its body's first byte.
-        properties: position of its properties' first byte.
-    """
-
-    file: Path
-    position: int
+    file: Path  #: that has it
+    position: int  #: of its first byte there
     size: int
-    body: int
+    body: int  #: position of its body's first byte
     body_size: int
-    properties: int
+    properties: int  #: position of its properties' first byte
 
 
 def log_files(root: Path) -> list[Path]:

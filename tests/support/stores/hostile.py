@@ -44,18 +44,13 @@ JSON_VALUES: Final = (
 
 
 class Original:
-    """A store as its broker left it, in memory.
-
-    Attributes:
-        root: the folder of the store.
-        files: name below ``root`` → bytes; of a large file its first part.
-        sizes: name below ``root`` → bytes of the file.
-    """
+    """A store as its broker left it, in memory."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self.root = root  #: the folder of the store
+        #: name below ``root`` → bytes; of a large file its first part
         self.files: dict[str, bytes] = {}
-        self.sizes: dict[str, int] = {}
+        self.sizes: dict[str, int] = {}  #: name below ``root`` → bytes of the file
         for path in sorted(root.rglob("*")):
             if path.is_file():
                 name = str(path.relative_to(root))
@@ -159,15 +154,11 @@ def list_messages(root: Path, arguments: tuple[str, ...] = LIST) -> Listing:
 
 
 class HostileStore:
-    """A store that is damaged again and again.
-
-    Attributes:
-        original: the store as its broker left it.
-        lines: physical offset → how the command lists the message.
-    """
+    """A store that is damaged again and again."""
 
     def __init__(self, root: Path) -> None:
-        self.original = Original(root)
+        self.original = Original(root)  #: the store as its broker left it
+        #: physical offset → how the command lists the message
         self.lines = list_messages(root).lines
 
     @cached_property

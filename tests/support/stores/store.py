@@ -12,15 +12,10 @@ SLAVE: Final = "slave"
 
 @dataclass(frozen=True, slots=True)
 class BrokerStore:
-    """A store that a real broker wrote.
+    """A store that a real broker wrote."""
 
-    Attributes:
-        root: the folder that the broker had as ``storePathRootDir``; read it only.
-        truth: the responses to producers, and those of a live broker to questions.
-    """
-
-    root: Path
-    truth: Truth
+    root: Path  #: the folder that the broker had as ``storePathRootDir``; read it only
+    truth: Truth  #: the responses to producers, and those of a live broker to questions
     slave: "BrokerStore | None" = None
 
 

@@ -14,14 +14,10 @@ GET_CONFIG = encode(RemotingCommand(code=RequestCode.GET_BROKER_CONFIG, opaque=1
 
 
 class StreamClient:
-    """A connection to a broker of this process.
-
-    Attributes:
-        stream: plain or with TLS.
-    """
+    """A connection to a broker of this process."""
 
     def __init__(self, stream: trio.abc.Stream) -> None:
-        self.stream = stream
+        self.stream = stream  #: plain or with TLS
         self._decoder = CommandDecoder()
 
     async def send(self, *requests: bytes) -> None:

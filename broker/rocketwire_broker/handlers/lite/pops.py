@@ -42,8 +42,6 @@ _NO_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
 
 
 class LitePop(NamedTuple):
-    """A pop of lite topics that was checked."""
-
     client_id: str
     group: str
     topic: str  # the parent topic

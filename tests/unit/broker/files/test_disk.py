@@ -57,6 +57,20 @@ def test_files_and_folders_are_removed_and_moved(disk: Disk) -> None:
     assert (disk.root / "b").read_bytes() == b"y"
 
 
+@pytest.mark.parametrize("name", ["{other}", "../other", "a/../../other"])
+def test_names_outside_of_the_folder_are_refused(name: str, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_bytes(b"x")
+    disk = Disk(tmp_path / "broker")
+    name = name.format(other=other)
+
+    for change in (disk.remove, disk.remove_folder, lambda name: disk.move(name, "b")):
+        with pytest.raises(ValueError, match="is not below"):
+            change(name)
+
+    assert other.read_bytes() == b"x"
+
+
 def test_the_old_file_is_kept_under_a_second_name(disk: Disk) -> None:
     for text in (b"1", b"2", b"3"):
         disk.replace("config/a.json", text)

@@ -23,15 +23,11 @@ TIMEOUT = 20.0
 
 
 class HeldSyncs:
-    """Makes each ``fsync`` wait until the test releases it.
-
-    Attributes:
-        release: end the wait of this sync and of all later ones.
-    """
+    """Makes each ``fsync`` wait until the test releases it."""
 
     def __init__(self, disk: VirtualDisk) -> None:
         self._started, self._released = threading.Event(), threading.Event()
-        self.release = self._released.set
+        self.release = self._released.set  #: end the wait of this sync and of all later ones
         disk.on_sync = self._hold
 
     def _hold(self) -> None:

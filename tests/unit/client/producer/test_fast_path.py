@@ -36,22 +36,14 @@ def build_java_response_fields(request: RemotingCommand) -> dict[str, str]:
 
 
 class Broker:
-    """Answers in threads of its own; it refuses the body ``refuse`` and ignores ``ignore``.
-
-    Attributes:
-        sends: requests with messages.
-        connections: the number of the connection of each of these.
-        dialed: the addresses of the connections.
-        replaced: additional or different ext fields of the responses.
-        left_out: ext fields that responses do not have.
-    """
+    """Answers in threads of its own; it refuses the body ``refuse`` and ignores ``ignore``."""
 
     def __init__(self) -> None:
-        self.sends: list[RemotingCommand] = []
-        self.connections: list[int] = []
-        self.dialed: list[str] = []
-        self.replaced: dict[str, str] = {}
-        self.left_out: set[str] = set()
+        self.sends: list[RemotingCommand] = []  #: requests with messages
+        self.connections: list[int] = []  #: the number of the connection of each of these
+        self.dialed: list[str] = []  #: the addresses of the connections
+        self.replaced: dict[str, str] = {}  #: additional or different ext fields of the responses
+        self.left_out: set[str] = set()  #: ext fields that responses do not have
         self._threads: list[threading.Thread] = []
 
     def serve(self, socket_end: socket.socket) -> None:

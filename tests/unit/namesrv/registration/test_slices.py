@@ -28,16 +28,11 @@ MAX_BYTES = 600_000
 
 
 class Step:
-    """The work of one step.
-
-    Attributes:
-        calls: of functions, Python's own among them.
-        size: bytes that went through digests and checksums.
-    """
+    """The work of one step."""
 
     def __init__(self) -> None:
-        self.calls = 0
-        self.size = 0
+        self.calls = 0  #: of functions, Python's own among them
+        self.size = 0  #: bytes that went through digests and checksums
 
     def count(self, _frame: object, event: str, _argument: object) -> None:
         self.calls += event in {"call", "c_call"}

@@ -16,16 +16,11 @@ PEER = "ns2:5558"
 
 
 class Peer:
-    """Another name server.
-
-    Attributes:
-        digest: its answer; None if it does not answer.
-        urls: of all requests to it.
-    """
+    """Another name server."""
 
     def __init__(self) -> None:
-        self.digest: TableDigest | None = None
-        self.urls: list[str] = []
+        self.digest: TableDigest | None = None  #: its answer; None if it does not answer
+        self.urls: list[str] = []  #: of all requests to it
 
     async def fetch_text(self, url: str, *, within: float, limit: int) -> str:
         self.urls.append(url)

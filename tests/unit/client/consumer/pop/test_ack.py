@@ -23,20 +23,14 @@ def pop_message(offset: int, *, broker: str = "a", topic: str = "T") -> StoredMe
 
 
 class Broker:
-    """Takes a second for each request.
-
-    Attributes:
-        requests: the offset of each single acknowledgement, the offsets of each batch.
-        batch_code: code of the responses to batches.
-        single_code: code of the responses to single acknowledgements.
-        is_down: whether it is silent.
-    """
+    """Takes a second for each request."""
 
     def __init__(self) -> None:
+        #: the offset of each single acknowledgement, the offsets of each batch
         self.requests: list[int | list[int]] = []
-        self.batch_code = 0
-        self.single_code = 0
-        self.is_down = False
+        self.batch_code = 0  #: code of the responses to batches
+        self.single_code = 0  #: code of the responses to single acknowledgements
+        self.is_down = False  #: whether it is silent
 
     async def ack(self, message: StoredMessage) -> None:
         await trio.sleep(1)

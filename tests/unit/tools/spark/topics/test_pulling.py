@@ -27,13 +27,12 @@ class Broker:
     Attributes:
         maximum: messages of an answer at most.
         size: bytes of a body of an answer for each of its messages.
-        pulls: offset and maximum of messages of each pull.
     """
 
     def __init__(self, count: int, *, maximum: int = 32, size: int = 10) -> None:
         self.count, self.maximum, self.size = count, maximum, size
         self.first = 0
-        self.pulls: list[tuple[int, int]] = []
+        self.pulls: list[tuple[int, int]] = []  #: offset and maximum of messages of each pull
         self.refuse: Callable[[int], RemotingCommand | None] = lambda _: None
 
     def pull(self, request: RemotingCommand) -> RemotingCommand:

@@ -16,16 +16,12 @@ from tests.unit.tools.spark.topics.test_planning import A0, B0, Answers
 
 
 class Cluster(Answers):
-    """A cluster whose queues grow and vanish.
-
-    Attributes:
-        asked: queues of each question for bounds.
-    """
+    """A cluster whose queues grow and vanish."""
 
     def __init__(self, **bounds: tuple[int, int]) -> None:
         super().__init__(**bounds)
         self.commits: list[dict[Queue, int]] = []
-        self.asked: list[set[Queue]] = []
+        self.asked: list[set[Queue]] = []  #: queues of each question for bounds
         self.size = 100.0
 
     def bounds(
