@@ -181,11 +181,9 @@ def test_messages_are_acknowledged_or_named_if_the_broker_is_killed(place: Place
     options = ("--count", str(len(acknowledged)), "--timeout", "300")
     consumed = end(place.begin_consume(topic, group, *options))
 
-    assert (run.status, run.complaint.count("\n")) == (3, 1), run.complaint
-    assert "message 101: " in run.complaint
-    numbers = re.search(
-        r"; also not acknowledged: 102-(\d+); not sent: (\d+) and later", run.complaint
-    )
+    error = run.complaint.splitlines()[-1]  # the client warns of the outage before
+    assert (run.status, "message 101: " in error) == (3, True), run.complaint
+    numbers = re.search(r"; also not acknowledged: 102-(\d+); not sent: (\d+) and later", error)
     assert numbers, run.complaint
     assert int(numbers[1]) + 1 == int(numbers[2])
     assert len(acknowledged) == 100
