@@ -51,7 +51,7 @@ class SendMessageContext:
     before: ClassVar[str] = "send_message_before"
     after: ClassVar[str] = "send_message_after"
 
-    client: HookedClient  #: the client
+    client: HookedClient
     producer_group: str  #: group of the producer, with namespace
     #: the message, or those of the batch; ``send_message_before`` may replace them
     messages: Sequence[Message]
@@ -70,7 +70,7 @@ class ConsumeMessageContext:
     before: ClassVar[str] = "consume_message_before"
     after: ClassVar[str] = "consume_message_after"
 
-    client: HookedClient  #: the client
+    client: HookedClient
     consumer_group: str  #: group of the consumer, with namespace
     message_queue: MessageQueue  #: queue of the messages; for a retried message, of the retry topic
     #: messages of the call, with the topics that they were sent to
@@ -92,7 +92,7 @@ class OperationContext:
 
     method: ClassVar[str]  # of ``ClientHook``
 
-    client: HookedClient  #: the client
+    client: HookedClient
     consumer_group: str  #: group of the consumer, with namespace
     operation: str  #: what was done; see the subclasses
     topic: str  #: topic of the messages or of the queue
@@ -141,7 +141,7 @@ class CommitOffsetContext(OperationContext):
         super().__init__(
             client, consumer_group, "commit", topic, broker_name, (), seconds, exception
         )
-        self.message_queue: MessageQueue = message_queue  #: the queue
+        self.message_queue: MessageQueue = message_queue
         self.offset: int = offset  #: offset of the first message that is not handled
         #: whether a background task commits; else ``poll``, ``commit`` or ``close`` of a lite pull
         #: consumer does

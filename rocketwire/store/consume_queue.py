@@ -39,7 +39,7 @@ class QueueUnit(NamedTuple):
     physical_offset: int  #: of the message in the commit log
     size: int  #: of the message there
     #: hash of its tags; the delivery time, in milliseconds since 1970, in the queues of delayed
-    #: messages; the address of an extension where it is small enough
+    #: messages; the address of an extension if it is small enough
     tags_code: int
 
     @property

@@ -362,7 +362,7 @@ class JavaPeer:
         """
         self.call("load", name_servers, topic, group, gap)
 
-    def loaded(self, group: str, count: int, seconds: float = 180.0) -> int:
+    def wait_loaded(self, group: str, count: int, seconds: float = 180.0) -> int:
         """Wait until ``count`` messages were stored from now on; returns how many there are in all."""
         start = int(self.call("loaded", group, 0, 0)[0])
         words = ("loaded", group, start + count, int(seconds * 1000))

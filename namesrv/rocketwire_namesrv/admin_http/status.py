@@ -35,7 +35,7 @@ class BrokerLine:
 
     cluster: str
     name: str
-    broker_id: int | None  #: None where the group knows the address no more
+    broker_id: int | None  #: None if its group does not know the address any more
     address: str
     role: str  #: ``master``, ``slave``, or ``slave, acting master``
     silent: float  #: seconds since its last registration or heartbeat

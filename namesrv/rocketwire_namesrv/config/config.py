@@ -293,7 +293,7 @@ class Config:
             {
                 prop.attribute: text
                 for prop, key, text in _by_system(system)
-                if not _refused(
+                if not _add_refusal(
                     refused, f"-D{key}={format_value(text)}", prop.refusal(text, system=True)
                 )
             }
@@ -303,7 +303,7 @@ class Config:
                 key: text
                 for key, text in entries.items()
                 if not any(
-                    _refused(refused, describe_setting(entries, key), prop.refusal(text))
+                    _add_refusal(refused, describe_setting(entries, key), prop.refusal(text))
                     for prop in BY_KEY.get(key, ())
                 )
             }
@@ -325,7 +325,7 @@ class Config:
         for prop in PROPERTIES:
             text = _text(getattr(self, prop.attribute))
             if text is not None:
-                _refused(refused, f"{prop.attribute}={format_value(text)}", prop.refusal(text))
+                _add_refusal(refused, f"{prop.attribute}={format_value(text)}", prop.refusal(text))
         if refused:
             raise ConfigError(*refused)
 
@@ -418,7 +418,7 @@ def _by_system(system: Mapping[str, str]) -> Iterator[tuple[Property, str, str]]
             yield prop, prop.key, system[prop.key]
 
 
-def _refused(refused: list[str], setting: str, reason: str | None) -> bool:
+def _add_refusal(refused: list[str], setting: str, reason: str | None) -> bool:
     # one key may set several properties, and is refused once
     if reason is not None and not any(line.startswith(f"{setting}: ") for line in refused):
         refused.append(f"{setting}: {reason}")

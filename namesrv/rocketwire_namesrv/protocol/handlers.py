@@ -288,11 +288,11 @@ def update_namesrv_config(
 ) -> Response:
     """318. Refused unless the operator allows it; Java always allows it."""
     if not state.allow_config_update:
-        return _update_refused(peer, "Can not update config: this name server does not allow it.")
+        return _refuse_update(peer, "Can not update config: this name server does not allow it.")
     if request.body is None:
         return SUCCESS
     if len(request.body) > MAX_UPDATE:
-        return _update_refused(peer, f"Can not update config: more than {MAX_UPDATE} bytes.")
+        return _refuse_update(peer, f"Can not update config: more than {MAX_UPDATE} bytes.")
     try:
         entries = load_update(request.body)
     except DecodeError as error:
@@ -302,13 +302,13 @@ def update_namesrv_config(
     try:
         config, changes = changes_by(state.config, entries)
     except UpdateRefusedError as refusal:
-        return _update_refused(peer, str(refusal))
+        return _refuse_update(peer, str(refusal))
     state.configure(config)
     updated = ConfigUpdated(client=peer.address, changes=tuple(map(str, changes)))
     return Response(events=(updated,), persist_config=True)
 
 
-def _update_refused(peer: Peer, remark: str) -> Response:
+def _refuse_update(peer: Peer, remark: str) -> Response:
     refusal = ConfigUpdateRefused(client=peer.address, reason=remark)
     return Response(ResponseCode.NO_PERMISSION, remark, events=(refusal,))
 

@@ -36,7 +36,7 @@ def test_a_rolling_restart_of_three_name_servers_loses_no_send(
 
     def wait_sent() -> None:
         for release, group in groups.items():
-            peers[release].loaded(group, 100)
+            peers[release].wait_loaded(group, 100)
 
     with ExitStack() as running:
         for server in servers:

@@ -140,13 +140,13 @@ class Story:
             routed = partial(raw_call.routes_to, port, new, broker.address)
             wait_until(routed, f"{new} is routed")
             self.account.arrived[phase, release] = peer.exchange(address, new, 20)
-            peer.loaded(producers(release), MORE)
+            peer.wait_loaded(producers(release), MORE)
 
     def hand_over(self, to: NameServer) -> None:
         """Stop the name server and start another one in its place."""
         self.server.stop()
         for release, peer in self.peers.items():  # no server answers now
-            peer.loaded(producers(release), MORE // 3)
+            peer.wait_loaded(producers(release), MORE // 3)
         self.account.configurations.add((self.home / "conf" / "namesrv.properties").read_bytes())
         to.start()
         self.server = to

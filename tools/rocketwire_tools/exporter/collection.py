@@ -76,9 +76,9 @@ def list_brokers(info: ClusterInfo) -> Iterator[Broker]:
     for name, group in (info.broker_addr_table or {}).items():
         addresses = group.broker_addrs or {}
         primary = MASTER_ID if MASTER_ID in addresses else min(addresses, default=MASTER_ID)
-        for number, address in addresses.items():
+        for broker_id, address in addresses.items():
             cluster = clusters.get(name, "")
-            yield Broker(cluster, name, address, number, number == primary)
+            yield Broker(cluster, name, address, broker_id, broker_id == primary)
 
 
 async def _collect_all(scrapes: list[BrokerScrape], limits: Limits) -> None:

@@ -61,7 +61,7 @@ class RebuildReport:
     missing_offsets: int = 0
     misplaced_messages: int = 0  # with a queue offset that cannot be; they follow the one before
     unqueued_messages: int = 0  # with the queue offset of another message; no unit points to them
-    # queue offsets of which a later run of messages took the offset; no unit points to the earlier
+    # queue offsets that a later run of messages took; no unit points to the earlier
     # ones
     replaced_offsets: int = 0
     restarted_queues: int = 0  # that began again at 0; only the later messages count
