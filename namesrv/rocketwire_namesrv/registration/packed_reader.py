@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from operator import itemgetter, sub
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.messages.registration import MAX_RATIO, RegisterParts, body_from_parts
 from rocketwire.messages.topic_config import decode_topic
@@ -77,7 +77,8 @@ def read_packed(
         yield
     has_mappings = identity.version >= MQVersion.V5_0_0
     parse_tail = parse_register_tail_with_mappings if has_mappings else parse_register_tail
-    content = body_from_parts(RegisterParts(data_version, [], *parse_tail(data, start)[0]))
+    tail: tuple[Any, ...] = parse_tail(data, start)[0]
+    content = body_from_parts(RegisterParts(data_version, [], *tail))
     return read_registration(
         content,
         wall_ms,

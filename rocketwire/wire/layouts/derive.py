@@ -24,7 +24,7 @@ from rocketwire.wire.layouts import declarations
 from rocketwire.wire.layouts.errors import LETTER_24
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
 FILE: Final = Path(__file__).with_name("fused.py")
 
@@ -215,7 +215,7 @@ class _Source:
         return [*rows[:-1], rows[-1].removesuffix(",")] if rows else rows
 
     @contextmanager
-    def block(self, head: str) -> Iterator[None]:
+    def block(self, head: str) -> Generator[None]:
         self.line(head)
         self._depth += 1
         yield
@@ -558,6 +558,8 @@ def read_docstrings() -> Iterator[tuple[str, str]]:
         match statement, docstring:
             case ast.AnnAssign(ast.Name(name), ast.Subscript()), ast.Expr(ast.Constant(text)):
                 yield name, str(text).partition("\n")[0]
+            case _:
+                pass
 
 
 DOCSTRINGS: Final = dict(read_docstrings())

@@ -43,7 +43,9 @@ class Command:
         """Write the file and run the command; returns status and output."""
         if text is not None:
             self.path.write_text(text)
-        return main([word.format(path=self.path) for word in words]), *self._captured.readouterr()
+        status = main([word.format(path=self.path) for word in words])
+        captured = self._captured.readouterr()
+        return status, captured.out, captured.err
 
     def replace_server(self, serve: object) -> None:
         """Let something else serve."""

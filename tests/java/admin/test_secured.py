@@ -325,15 +325,15 @@ def test_exports_are_those_of_mqadmin(site: Secured, tmp_path: Path) -> None:
     assert set(mine["brokerConfigs"]["broker-a"]) <= set(EXPORTED_KEYS)
     mine, java = export_documents("exportMetrics", "metrics.json")
     assert mine["totalData"].keys() == java["totalData"].keys()
-    for table in ("totalTps", "totalOneDayNum"):
-        assert mine["totalData"][table].keys() == java["totalData"][table].keys()
-    mine, java = [document["evaluateReport"]["broker-a"] for document in (mine, java)]
-    assert mine.keys() == java.keys()
-    assert mine["runtimeEnv"] == java["runtimeEnv"]
-    mine, java = [report["runtimeQuota"] for report in (mine, java)]
-    assert mine.keys() == java.keys()
-    for name in ("topicSize", "groupSize", "oneDayNum"):
-        assert mine[name] == java[name]
+    for totals in ("totalTps", "totalOneDayNum"):
+        assert mine["totalData"][totals].keys() == java["totalData"][totals].keys()
+    ours, theirs = (document["evaluateReport"]["broker-a"] for document in (mine, java))
+    assert ours.keys() == theirs.keys()
+    assert ours["runtimeEnv"] == theirs["runtimeEnv"]
+    quotas = [report["runtimeQuota"] for report in (ours, theirs)]
+    assert quotas[0].keys() == quotas[1].keys()
+    for size in ("topicSize", "groupSize", "oneDayNum"):
+        assert quotas[0][size] == quotas[1][size]
     assert site.ours("exportConfigs -c nowhere", *RIGHT).status == 1
 
 

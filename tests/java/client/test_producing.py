@@ -131,7 +131,9 @@ async def test_p04_a_topic_is_created_with_four_queues(it: Site) -> None:
     await it.producer.send(Message(topic, b"x"))
 
     async def has_four() -> bool:  # the broker registers the topic after it has answered
-        (data,) = (await it.client.name_servers.route(topic)).queue_datas or ()
+        route = await it.client.name_servers.route(topic)
+        assert route.queue_datas is not None
+        (data,) = route.queue_datas
         return (data.read_queue_nums, data.write_queue_nums, data.perm) == (4, 4, 6)
 
     await eventually(has_four)

@@ -32,12 +32,13 @@ OLD_TOPIC = "BenchmarkTest"
 def pull_of(
     topic: str, group: str, version: int, offset: int = 0, queue_id: int = 0, **settings: Any
 ) -> PullRequest:
+    defaults: dict[str, Any] = {"suspend_timeout": 0, "send_subscription": False}
     return PullRequest(
         queue=MessageQueue(topic=topic, broker_name="broker-a", queue_id=queue_id),
         offset=offset,
         group=group,
         subscription=subscription_data(topic, version=version),
-        **{"suspend_timeout": 0, "send_subscription": False, **settings},
+        **defaults | settings,
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import trio
-import trio.testing
 
 from rocketwire.client import (
     ClientConfig,

@@ -74,9 +74,8 @@ async def open_pair(
 ) -> AsyncGenerator[tuple[Channel, Peer]]:
     """A channel in memory, and its other end."""
     ours, theirs = streams()
-    async with open_channel_over(
-        ours, **{"peer": "peer", "idle_timeout": None, **settings}
-    ) as channel:
+    defaults: dict[str, Any] = {"peer": "peer", "idle_timeout": None}
+    async with open_channel_over(ours, **defaults | settings) as channel:
         yield channel, Peer(theirs)
 
 

@@ -276,8 +276,13 @@ async def test_a_package_that_is_missing_ends_the_pulls(monkeypatch: pytest.Monk
         await Instance(code=FOUND, body=packed).calls.pull_repeatedly(FIRST, Taker().take)
 
 
-HEADER = {"suggestWhichBrokerId": "0", "nextBeginOffset": "1", "minOffset": "0"}
-HEADER |= {"maxOffset": "9", "topicSysFlag": "0"}
+HEADER = {
+    "suggestWhichBrokerId": "0",
+    "nextBeginOffset": "1",
+    "minOffset": "0",
+    "maxOffset": "9",
+    "topicSysFlag": "0",
+}
 HEADERS: tuple[Fields, ...] = (
     HEADER,
     {**HEADER, "nextBeginOffset": "33", "maxOffset": "100"},

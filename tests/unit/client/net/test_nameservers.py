@@ -39,7 +39,7 @@ ROUTE = TopicRouteData(broker_datas=(BrokerData(broker_name="b", broker_addrs={0
 async def servers(
     *addresses: str, **settings: Any
 ) -> AsyncGenerator[tuple[NameServers, MemoryNetwork, ChannelPool]]:
-    config = ClientConfig(**{"namesrv_addr": addresses, **settings})
+    config = ClientConfig(**dict[str, Any](namesrv_addr=addresses) | settings)
     async with (
         open_network() as network,
         open_pool(config, environment={}, connect=network.connect) as pool,

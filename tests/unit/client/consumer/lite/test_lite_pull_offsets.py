@@ -2,7 +2,6 @@
 
 import pytest
 import trio
-import trio.testing
 
 from rocketwire.client.consumer.lite.lite_pull_consumer import open_lite_pull_consumer
 from rocketwire.codes import RequestCode as Code
