@@ -39,7 +39,7 @@ def read_capture(data: bytes) -> None:
     reader = CaptureReader("fuzz", RawSource(_Memory(data)))
     try:
         for records in reader:
-            assert len(np.unique(records.where)) == len(records.where)
+            assert len(np.unique(records.file_offset)) == len(records.file_offset)
             for rows in frames_to_rows(flows.feed(records, segments(records, addresses, skipped))):
                 assert len(rows) == sum(
                     batch.num_rows for batch in (*builder.add(rows), *builder.rest())

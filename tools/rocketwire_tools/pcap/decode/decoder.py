@@ -101,7 +101,7 @@ class Decoder:
     def __init__(self, path: str | Series, options: Options | None = None) -> None:
         self._series = Series.of(path)
         self._span = Span()
-        self._where = 0
+        self._file_offset = 0
         self.files = FileNames(self._series.paths[0])  # files so far
         self._options = Options() if options is None else options
         self.addresses = Addresses()  # numbers of addresses
@@ -154,7 +154,7 @@ class Decoder:
         yield from self._finish()
 
     def _read(self, path: str) -> Generator[Rows, None, bool]:
-        options, base = self._options, self._where
+        options, base = self._options, self._file_offset
         source = open_input(path)
         reader = CaptureReader(
             path, source, chunk_size=options.chunk_size, eager=options.eager, base=base
@@ -193,7 +193,7 @@ class Decoder:
             yield from self._feed_part(records.take(slice(start, start + step)))
 
     def _feed_part(self, records: Records) -> Iterator[Rows]:
-        self._where = int(records.where[-1]) + _BETWEEN
+        self._file_offset = int(records.file_offset[-1]) + _BETWEEN
         self.totals.packets += len(records.time_ns)
         self.totals.bytes += int(records.captured.sum())
         self.totals.cut_short += int((records.captured < records.wire).sum())
@@ -201,7 +201,7 @@ class Decoder:
         if self._options.watch is not None:
             self._options.watch(records, tcp_segments, self.addresses)
         rows = self._rows_of(self._flows.feed(records, tcp_segments))
-        yield from self._release(rows, int(records.time_ns[-1]), int(records.where[-1]))
+        yield from self._release(rows, int(records.time_ns[-1]), int(records.file_offset[-1]))
         if self.addresses.are_many:
             self._forget_addresses()
 
@@ -218,7 +218,7 @@ class Decoder:
     def _rows_of(self, frames: ChunkFrames) -> list[Rows]:
         parts = frames_to_rows(frames)
         for part in parts:
-            self._flows.number(part.number, part.first_where)
+            self._flows.number(part.number, part.first_offset)
         return parts
 
     def _select_segments(self, every: Segments) -> Segments:
@@ -231,35 +231,35 @@ class Decoder:
     def _select_rows(self, rows: Rows) -> Rows | None:
         return rows
 
-    def _release(self, parts: list[Rows], now: int | None, where: int) -> Iterator[Rows]:
+    def _release(self, parts: list[Rows], now: int | None, file_offset: int) -> Iterator[Rows]:
         self._waiting += [rows for part in parts if (rows := self._select_rows(part)) is not None]
-        bound = None if now is None else self._before(now, where)
-        ready = any(bound is None or part.last_where.min() < bound for part in self._waiting)
+        bound = None if now is None else self._before(now, file_offset)
+        ready = any(bound is None or part.last_offset.min() < bound for part in self._waiting)
         if not ready:
             return
         sorted_rows = concatenate(self._waiting)
         count = len(sorted_rows)
         if bound is not None:
-            count = int(np.searchsorted(sorted_rows.last_where, bound))
-        for cell in self._cells(sorted_rows.last_where[:count]):
+            count = int(np.searchsorted(sorted_rows.last_offset, bound))
+        for cell in self._cells(sorted_rows.last_offset[:count]):
             yield sorted_rows.take(cell)
         self._waiting = [sorted_rows.take(slice(count, None))] if count < len(sorted_rows) else []
 
-    def _before(self, now: int, where: int) -> int:
+    def _before(self, now: int, file_offset: int) -> int:
         # Offset of the first record in which an incomplete frame may end
         bound = self._flows.waits_since()
         waiting = sum(map(len, self._waiting))
         if waiting > MAX_WAITING:
             bound = self._flows.waits_since(now - self._options.limits.hold_ns)
         if waiting > 2 * MAX_WAITING or sum(part.size for part in self._waiting) > MAX_KEPT:
-            return where + 1
-        bound = where + 1 if bound is None else min(bound, where + 1)
+            return file_offset + 1
+        bound = file_offset + 1 if bound is None else min(bound, file_offset + 1)
         return bound if self._options.eager else bound - bound % CELL
 
-    def _cells(self, last_where: Array) -> Iterator[slice]:
+    def _cells(self, last_offset: Array) -> Iterator[slice]:
         # Slices of rows that form batches. They depend only on positions in the file, and so do the
         # pairs within them.
-        cell = last_where // CELL
+        cell = last_offset // CELL
         ends = [*(np.flatnonzero(cell[1:] != cell[:-1]) + 1).tolist(), len(cell)]
         if self._options.eager:
             ends = [len(cell)]

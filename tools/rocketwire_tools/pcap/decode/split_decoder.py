@@ -65,7 +65,7 @@ class SplitDecoder(Decoder):
         yield from self._finish()
 
     def _select_rows(self, rows: Rows) -> Rows | None:
-        mine = (rows.first_where >= self._split.start) & (rows.first_where < self._end)
+        mine = (rows.first_offset >= self._split.start) & (rows.first_offset < self._end)
         if mine.all():
             return rows
         kept = np.flatnonzero(mine)
@@ -173,7 +173,7 @@ class SplitDecoder(Decoder):
                 yield from self._feed(records)
                 if not self._look_for_open() or int(records.time_ns[-1]) > self._latest:
                     return False
-                if int(records.where[-1]) - start > self._reach.ahead:
+                if int(records.file_offset[-1]) - start > self._reach.ahead:
                     return False
         finally:
             source.close()

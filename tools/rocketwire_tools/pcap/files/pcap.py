@@ -76,7 +76,7 @@ class PcapFormat:
         return Records(
             buffer=buffer,
             size=0,
-            where=offsets + base,
+            file_offset=offsets + base,
             data=offsets + self.record_header,
             captured=words[:, 2],
             wire=np.maximum(words[:, 3], words[:, 2]),

@@ -161,10 +161,10 @@ class _BlockWalk:
         _, length = section.words(buffer, offset)
         section.declare(bytes(buffer[offset + 8 : offset + length - 4]), base + offset)
 
-    def _refuse_midway(self, where: int) -> None:
+    def _refuse_midway(self, file_offset: int) -> None:
         if self._midway:
             message = "a section or an interface that begins midway: this file cannot be split"
-            raise CaptureError(self._path, where, message)
+            raise CaptureError(self._path, file_offset, message)
 
     def skippable_bytes(self, buffer: bytearray, offset: int, size: int) -> int:
         # Bytes of the block at an offset if it is too large to be read and can be skipped,
@@ -194,7 +194,7 @@ class _BlockWalk:
         blocks = PacketBlocks(offsets, types, section_numbers, self._sections)
         packets, error = records(blocks, buffer, base)
         packets.size = size
-        if len(packets.where):
+        if len(packets.file_offset):
             yield packets
         if error is not None:
             self.error = error

@@ -46,13 +46,13 @@ class Section:
         self.interfaces: list[Interface] = []
         self.words = struct.Struct(f"{order}II").unpack_from
 
-    def declare(self, body: bytes, where: int) -> None:
+    def declare(self, body: bytes, file_offset: int) -> None:
         """Read an interface description block."""
         if len(body) < 8:
-            raise CaptureError(self.path, where, "a bad interface description")
+            raise CaptureError(self.path, file_offset, "a bad interface description")
         if len(self.interfaces) >= MAX_INTERFACES:
             raise CaptureError(
-                self.path, where, f"a section of more than {MAX_INTERFACES:,} interfaces"
+                self.path, file_offset, f"a section of more than {MAX_INTERFACES:,} interfaces"
             )
         link, _, snaplen = struct.unpack_from(f"{self.order}HHI", body)
         resolution, offset = 6, 0
@@ -110,10 +110,12 @@ def records(
     error = None
     if len(wrong):
         first = int(wrong[0])
-        path, where = blocks.sections[0].path, base + int(offset[first])
+        path, file_offset = blocks.sections[0].path, base + int(offset[first])
         no_interface = "a packet of an interface that is not described"
         longer = "a packet longer than its block"
-        error = CaptureError(path, where, longer if captured[first] > room[first] else no_interface)
+        error = CaptureError(
+            path, file_offset, longer if captured[first] > room[first] else no_interface
+        )
         offset, data, captured, wire, raw, interface = (
             values[:first] for values in (offset, data, captured, wire, raw, interface)
         )
@@ -122,7 +124,7 @@ def records(
     packets = Records(
         buffer=buffer,
         size=0,
-        where=offset + base,
+        file_offset=offset + base,
         data=data,
         captured=captured,
         wire=np.maximum(wire, captured),

@@ -31,7 +31,7 @@ class Records:
 
     buffer: bytearray  # holds the records, and ``PADDING`` more bytes
     size: int  # bytes of the buffer in use
-    where: Integers  # offsets of the records in the file
+    file_offset: Integers  # offsets of the records in the file
     data: Integers  # offsets of the packets in the buffer
     captured: Integers  # captured bytes of each packet
     wire: Integers  # bytes that each packet had on the wire
@@ -42,7 +42,7 @@ class Records:
         return Records(
             self.buffer,
             self.size,
-            self.where[numbers],
+            self.file_offset[numbers],
             self.data[numbers],
             self.captured[numbers],
             self.wire[numbers],

@@ -146,7 +146,7 @@ class _ColumnMaker:
         return take(names.column(which), self._stream_rows)
 
     def _file(self) -> Column:
-        return self._builder.files.column(self._rows.first_where)
+        return self._builder.files.column(self._rows.first_offset)
 
     def _connection(self) -> Column:
         return self._stream_text(CONNECTION)

@@ -26,11 +26,11 @@ class FileNames:
     def add(self, base: int, path: str) -> None:
         self.begun.append((base, path))
 
-    def column(self, where: Array) -> Column:
+    def column(self, file_offset: Array) -> Column:
         if len(self.begun) == 1:
-            if len(self._equal) < len(where):
-                self._equal = pa.repeat(self._scalar, len(where))
-            return self._equal.slice(0, len(where))
+            if len(self._equal) < len(file_offset):
+                self._equal = pa.repeat(self._scalar, len(file_offset))
+            return self._equal.slice(0, len(file_offset))
         bases, paths = zip(*self.begun, strict=True)
-        number = np.searchsorted(np.array(bases[1:]), where, side="right")
+        number = np.searchsorted(np.array(bases[1:]), file_offset, side="right")
         return take(column(list(paths), pa.string()), column(number))

@@ -80,8 +80,8 @@ class Rows:
     target: Array  # the receiver
     time_ns: Array  # capture time of the first byte
     end_time_ns: Array  # capture time of the last captured byte
-    first_where: Array  # offset of the record of the first byte
-    last_where: Array  # offset of the record of the last captured byte
+    first_offset: Array  # offset of the record of the first byte
+    last_offset: Array  # offset of the record of the last captured byte
     header: HeaderBytes  # the encoded headers
     header_type: Array  # JSON or ROCKETMQ
     length: Array  # values of the length words
@@ -106,7 +106,7 @@ class Rows:
 
     def sorted(self) -> Rows:
         """The rows in the order of their last captured bytes, then of their first bytes."""
-        return self.take(np.lexsort((self.first_where, self.last_where)))
+        return self.take(np.lexsort((self.first_offset, self.last_offset)))
 
 
 NUMBERS: Final = tuple(name for name in Rows.__dataclass_fields__ if name not in ("header", "body"))
@@ -151,8 +151,8 @@ def _columns_to_rows(records: Records, cut: FrameColumns) -> Rows:
         cut.target[order],
         records.time_ns[first],
         records.time_ns[last],
-        records.where[first],
-        records.where[last],
+        records.file_offset[first],
+        records.file_offset[last],
         header_bytes.gather(cut.buffer, cut.header[order], length),
         header_type,
         cut.length[order],
@@ -178,8 +178,8 @@ def _objects_to_rows(frames: Sequence[Frame]) -> Rows:
         *_stream_columns(stream),
         np.array([packet.time_ns for packet in first], np.int64),
         np.array([packet.time_ns for packet in last], np.int64),
-        np.array([packet.where for packet in first], np.int64),
-        np.array([packet.where for packet in last], np.int64),
+        np.array([packet.file_offset for packet in first], np.int64),
+        np.array([packet.file_offset for packet in last], np.int64),
         header_bytes.header_bytes(header),
         np.array(header_type, np.int8),
         np.array(length, np.int64),

@@ -118,7 +118,7 @@ class Chunk:
 
     def packet_ref(self, record: int) -> PacketRef:
         """Offset and capture time of a record."""
-        return PacketRef(int(self.records.where[record]), int(self.records.time_ns[record]))
+        return PacketRef(int(self.records.file_offset[record]), int(self.records.time_ns[record]))
 
     def piece(self, start: int, end: int, number: int) -> bytes:
         """Bytes between two virtual positions, which begin in segment ``number`` or after it."""

@@ -23,14 +23,14 @@ open."""
 
 
 class _Beginning(NamedTuple):
-    where: int  # offset of the record that starts it
+    file_offset: int  # offset of the record that starts it
     side: int  # last bit of the stream's number
 
 
 class _EndPair:
     def __init__(self) -> None:
         # offsets of the records that start the second and later connections
-        self.where: list[int] = []
+        self.file_offset: list[int] = []
         self.numbers: list[int] = []  # of these connections: that of the stream whose last bit is 0
         # number of the connection before them; None for the number of the ends
         self.before: int | None = None
@@ -43,19 +43,19 @@ class _EndPair:
 
     def settle(self, next_number: Callable[[], int]) -> None:
         # Decide, at the end of a chunk, which streams start the same connection
-        for where, side in self._fresh:
+        for file_offset, side in self._fresh:
             if self._joined[side] == self._count:  # the opposite stream has not started one
                 self._count += 1
-                self.where.append(where)
+                self.file_offset.append(file_offset)
                 self.numbers.append(next_number())
             self._joined[side] = self._count
         self._fresh.clear()
 
     def prune(self) -> None:
         # Drop connections that open frames hardly need
-        if len(self.where) > _MAX_KEPT:
+        if len(self.file_offset) > _MAX_KEPT:
             self.before = self.numbers[-_MAX_KEPT - 1]
-            del self.where[:-_MAX_KEPT], self.numbers[:-_MAX_KEPT]
+            del self.file_offset[:-_MAX_KEPT], self.numbers[:-_MAX_KEPT]
 
 
 class Connections:
@@ -67,9 +67,9 @@ class Connections:
         self._touched: set[int] = set()
         self._forgotten: list[int] = []
 
-    def begin(self, number: int, where: int) -> None:
+    def begin(self, number: int, file_offset: int) -> None:
         pair = number & ~1
-        self._end_pairs.setdefault(pair, _EndPair()).add(_Beginning(where, number & 1))
+        self._end_pairs.setdefault(pair, _EndPair()).add(_Beginning(file_offset, number & 1))
         self._touched.add(pair)
 
     def settle(self) -> None:
@@ -77,7 +77,7 @@ class Connections:
         for pair in self._touched:
             self._end_pairs[pair].settle(self._next_number)
 
-    def number(self, number: Array, where: Array) -> None:
+    def number(self, number: Array, file_offset: Array) -> None:
         """Replace numbers of ends by those of connections."""
         if not self._end_pairs:
             return
@@ -87,7 +87,7 @@ class Connections:
             ends = self._end_pairs[pair]
             frames = with_reuse[pairs[with_reuse] == pair]
             first = pair if ends.before is None else ends.before
-            index = np.searchsorted(np.array(ends.where), where[frames], side="right")
+            index = np.searchsorted(np.array(ends.file_offset), file_offset[frames], side="right")
             numbers = np.array([first, *ends.numbers], np.int64)
             number[frames] = numbers[index] | (number[frames] & 1)
 

@@ -110,9 +110,9 @@ class Flows:
         self._settle(records, segments, frames)
         return frames
 
-    def number(self, number: Array, where: Array) -> None:
+    def number(self, number: Array, file_offset: Array) -> None:
         """Set the connections of completed frames."""
-        self._connections.number(number, where)
+        self._connections.number(number, file_offset)
 
     def _feed_chunk(self, chunk: Chunk, frames: ChunkFrames) -> None:
         self._slots.seen[chunk.slots] = int(chunk.records.time_ns[-1])
@@ -269,10 +269,10 @@ class Flows:
             unfed[number : chunk.high[group]] = True
         return chunk.part(unfed)
 
-    def _renew(self, stream: Stream, where: int) -> Stream:
+    def _renew(self, stream: Stream, file_offset: int) -> Stream:
         self._waiting.discard(stream)
         self._open.discard(stream)
-        self._connections.begin(stream.number, where)
+        self._connections.begin(stream.number, file_offset)
         return self._slots.renew(stream)
 
     def _note(self, slot: int, stream: Stream) -> None:

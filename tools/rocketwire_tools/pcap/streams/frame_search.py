@@ -31,7 +31,7 @@ class FrameSearch:
 
     def may_have_begun(self, end: int) -> bool:
         """Whether a frame may begin in a record before an offset."""
-        return bool(self._packets) and self._packets[0][1].where < end and 0 in self._data
+        return bool(self._packets) and self._packets[0][1].file_offset < end and 0 in self._data
 
     def add(self, data: bytes, packet: PacketRef) -> None:
         self._packets.append((len(self._data), packet))

@@ -267,4 +267,4 @@ class Reassembly(ABC):
         self._skip_overdue(now, limits, take)
 
     def _first_held(self) -> int | None:
-        return min((segment.packet.where for segment in self._held), default=None)
+        return min((segment.packet.file_offset for segment in self._held), default=None)

@@ -18,7 +18,7 @@ class Limits:
 class PacketRef(NamedTuple):
     """A record: its offset in the file, and its capture time."""
 
-    where: int
+    file_offset: int
     time_ns: int
 
 

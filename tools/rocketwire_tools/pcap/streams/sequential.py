@@ -30,7 +30,7 @@ class _Segment(NamedTuple):
     data: int
     flags: int
     unusual: bool
-    where: int
+    file_offset: int
     time_ns: int
 
 
@@ -77,11 +77,11 @@ class SequentialFeeder:
                 sequence = (segment.sequence + 1) & MASK
                 if stream.starts_another_connection(sequence):
                     stream.finish(take)
-                    stream = renew(stream, segment.where)
+                    stream = renew(stream, segment.file_offset)
                 stream.begin(sequence)
             elif segment.length and stream.is_of_another_connection(segment.sequence):
                 stream.finish(take)
-                stream = renew(stream, segment.where)
+                stream = renew(stream, segment.file_offset)
             self._feed_segment(stream, segment, take)
         return stream, high
 
@@ -97,7 +97,7 @@ class SequentialFeeder:
                 chunk.data[block],
                 chunk.flags[block],
                 chunk.unusual[block],
-                records.where[record],
+                records.file_offset[record],
                 records.time_ns[record],
             )
             yield from map(
@@ -127,7 +127,7 @@ class SequentialFeeder:
             sequence = (sequence + 1) & MASK
         if segment.length:
             text = bytes(self._buffer[segment.data : segment.data + segment.captured])
-            packet = PacketRef(segment.where, segment.time_ns)
+            packet = PacketRef(segment.file_offset, segment.time_ns)
             stream.add(sequence, text, segment.length, packet, self._limits, take)
         if segment.flags & (FIN | RST):
             stream.ended = True

@@ -136,7 +136,7 @@ class Stream(Reassembly):
 
     def continues(self, last: PacketRef, body: bytes | None) -> None:
         """Add skipped body bytes of the vectorised path."""
-        if last.where > self.last.where:
+        if last.file_offset > self.last.file_offset:
             self.last = last
         if body is not None and self._body is not None:
             self._body.append(body)
@@ -164,10 +164,10 @@ class Stream(Reassembly):
         """Whether an incomplete frame may have its first byte before the record at an offset."""
         if self.protocol in FOREIGN:
             return False
-        if (self.header is not None or self._head) and self.first.where < end:
+        if (self.header is not None or self._head) and self.first.file_offset < end:
             return True
         return self._search_buffer.may_have_begun(end) or any(
-            segment.packet.where < end for segment in self._held
+            segment.packet.file_offset < end for segment in self._held
         )
 
     def waits_since(self, since_ns: int) -> int | None:
@@ -176,7 +176,9 @@ class Stream(Reassembly):
         first_held = self._first_held()
         if (self.header is None and not self._head) or self.last.time_ns < since_ns:
             return first_held
-        return self.last.where if first_held is None else min(first_held, self.last.where)
+        return (
+            self.last.file_offset if first_held is None else min(first_held, self.last.file_offset)
+        )
 
     # ---- segments
 
@@ -224,7 +226,7 @@ class Stream(Reassembly):
     ) -> int:
         count = min(self.need, len(data) - offset)
         if count and self.header is not None:
-            if packet.where > self.last.where:
+            if packet.file_offset > self.last.file_offset:
                 self.last = packet
             if self._body is not None:
                 self._body.append(data[offset : offset + count])
@@ -251,7 +253,7 @@ class Stream(Reassembly):
         head = self._head
         if not head:
             self.first = self.last = packet
-        elif packet.where > self.last.where:
+        elif packet.file_offset > self.last.file_offset:
             self.last = packet
         if len(head) < PREFIX_SIZE:
             missing = PREFIX_SIZE - len(head)

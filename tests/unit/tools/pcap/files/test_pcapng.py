@@ -46,11 +46,11 @@ def find_packets(path: Path) -> tuple[list[Packet], CaptureError | None]:
     try:
         for batch in CaptureReader(str(path), source):
             links = (
-                [batch.link] * len(batch.where)
+                [batch.link] * len(batch.file_offset)
                 if isinstance(batch.link, int)
                 else batch.link.tolist()
             )
-            columns = (batch.where, batch.captured, batch.wire, batch.time_ns)
+            columns = (batch.file_offset, batch.captured, batch.wire, batch.time_ns)
             packets += zip(*(column.tolist() for column in columns), links, strict=True)
     except CaptureError as error:
         return packets, error
@@ -133,7 +133,7 @@ def test_block_beyond_the_end_of_the_file_is_cut(tmp_path: Path) -> None:
     path.write_bytes(section() + interface() + packet() + struct.pack("<III", 77, 0xFFFFFFFC, 0))
     source = open_input(str(path))
     reader = CaptureReader(str(path), source)
-    assert [1] == [len(batch.where) for batch in reader]
+    assert [1] == [len(batch.file_offset) for batch in reader]
     assert reader.truncated
     source.close()
 
