@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+# Controls, line separators, marks that turn the direction of writing, halves of characters, which
+# JSON can have, and bytes of file names that are no UTF-8 (``os.fsdecode`` makes such halves of
+# them).
 _ESCAPES: Final = (
     {code: f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0))}
     | {
@@ -14,9 +17,6 @@ _ESCAPES: Final = (
     | {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
     | {code: f"\\x{code - 0xDC00:02x}" for code in range(0xDC80, 0xDD00)}
 )
-"""Controls, line separators, marks that turn the direction of writing, halves of characters, which
-JSON can have, and bytes of file names that are no UTF-8 (``os.fsdecode`` makes such halves of
-them)."""
 
 
 def escape_controls(text: str) -> str:

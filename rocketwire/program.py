@@ -7,8 +7,7 @@ from typing import Any, Final, NoReturn
 
 from rocketwire.nearest import did_you_mean
 
-USAGE: Final = 2
-"""Exit status of an invalid command line."""
+USAGE: Final = 2  # exit status of an invalid command line
 
 
 class ProgramParser(argparse.ArgumentParser):

@@ -49,8 +49,8 @@ Scripted: TypeAlias = (
 )
 """A response, a function that makes one from the request, or None for no response."""
 
+# Maximum requests that a scripted peer records; the oldest are dropped
 MAX_REMEMBERED: Final = 100_000
-"""Maximum requests that a scripted peer records; the oldest are dropped."""
 
 
 def reply(

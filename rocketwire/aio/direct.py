@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from rocketwire.client.send_result import SendResult
     from rocketwire.wire.request_template import RequestTemplate
 
+# Maximum unsent bytes of a connection; further sends go through trio, which waits for room
 MAX_UNSENT: Final = 1 << 20
-"""Maximum unsent bytes of a connection; further sends go through trio, which waits for room."""
 
 
 class LoopConnection(asyncio.Protocol):

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from rocketwire.client.telemetry.prometheus import PrometheusHook
     from rocketwire.policy.retry import SendStatus
 
+# Names of each module. Only the modules that a program uses are imported: it starts faster.
 _MODULES = {
     "registration.broker_topics": "BrokerIdentity RegistrationSettings",
     "config": "AccessChannel ClientConfig Credentials",
@@ -75,11 +76,10 @@ _MODULES = {
     "rocketwire.policy.retry": "SendStatus",
     "signals": "wait_for_signal",
 }
-"""Names of each module. Only the modules that a program uses are imported: it starts faster."""
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
+# Extra of each class that needs one
 _EXTRAS = {"OpenTelemetryHook": "otel", "PrometheusHook": "observe"}
-"""Extra of each class that needs one."""
 
 __all__ = [
     "AccessChannel",

@@ -16,8 +16,8 @@ from rocketwire.errors import IllegalAddressError, IllegalValueError
 AddressRemap: TypeAlias = "str | Mapping[str, str] | Callable[[str], str]"
 """``from=to;from=to``, or a mapping of such texts, or a function; see ``build_remap``."""
 
+# Distance of a broker's second port below its first; it serves all but pulls and pops
 VIP_PORT_DISTANCE: Final = 2
-"""Distance of a broker's second port below its first; it serves all but pulls and pops."""
 
 _NOT_IN_NAMES: Final = frozenset(" \t,;/*")
 

@@ -94,6 +94,7 @@ def seconds(*, zero: bool = False, minimum: float = 0.0, maximum: float | None =
 
 SOME_SECONDS: Final = seconds()
 
+# The check of a setting by its annotation: a ``float`` is a number of seconds
 _RULE_OF_TYPE: Final[Mapping[str, Rule]] = {
     "bool": check_flag,
     "str": check_text,
@@ -103,7 +104,6 @@ _RULE_OF_TYPE: Final[Mapping[str, Rule]] = {
     "float": SOME_SECONDS,
     "float | None": optional(SOME_SECONDS),
 }
-"""The check of a setting by its annotation: a ``float`` is a number of seconds."""
 
 
 def check_settings(settings: object, rules: Mapping[str, Rule] = {}) -> None:
@@ -124,6 +124,7 @@ class Settings:
         return super().__new__(cls)
 
 
+# Settings that other libraries name otherwise
 _OTHER_NAMES: Final = {
     "timeout": ("send_msg_timeout", "consume_timeout", "mq_client_api_timeout"),
     "concurrency": ("consume_thread_max",),
@@ -131,7 +132,6 @@ _OTHER_NAMES: Final = {
     "secret_key": ("credentials",),
     "name_servers": ("namesrv_addr",),
 }
-"""Settings that other libraries name otherwise."""
 
 
 def check_setting_names(names: Iterable[str], known: Collection[str]) -> None:

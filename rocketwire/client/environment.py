@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from rocketwire.errors import IllegalValueError
 
-PREFIX: Final = "ROCKETWIRE_"
-"""Begin of the variables that are not Java's."""
+PREFIX: Final = "ROCKETWIRE_"  # begin of the variables that are not Java's
 
 _ADDRESSES: Final = "NAMESRV_ADDR"
 _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
 
+# What a variable has to be, and its reader, by the annotation of the setting
 _READERS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "str": ("a text", str),
     "str | None": ("a text", str),
@@ -22,7 +22,6 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "float": ("a number", float),
     "float | None": ("a number", float),
 }
-"""What a variable has to be, and its reader, by the annotation of the setting."""
 
 
 def read_settings(config_class: type[Any], environment: Mapping[str, str]) -> dict[str, Any]:

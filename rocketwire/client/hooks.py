@@ -197,8 +197,7 @@ class ClientHook(Hook):
         """Handle the end of a commit."""
 
 
-_FAILED: Final = object()
-"""State of a hook whose first method failed; its second is not called."""
+_FAILED: Final = object()  # state of a hook whose first method failed; its second is not called
 
 
 class HookChain:

@@ -10,8 +10,7 @@ from typing import Final
 
 from rocketwire.controls import escape_controls
 
-MAX_LENGTH: Final = 128
-"""Maximum characters of a text in the log; an id of a client has at most 48."""
+MAX_LENGTH: Final = 128  # maximum characters of a text in the log; an id of a client has at most 48
 
 
 def log_text(text: str) -> str:

@@ -31,20 +31,12 @@ from rocketwire.policy.resource_names import is_retry_topic
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-FIRST_INTERVAL: Final = 10.0
-"""Seconds between the first warning and the second."""
-
-LONGEST_INTERVAL: Final = 300.0
-"""Longest time between two warnings in seconds."""
-
-MAX_REASONS: Final = 8
-"""Number of reasons of an outage that cause a warning at once."""
-
+FIRST_INTERVAL: Final = 10.0  # seconds between the first warning and the second
+LONGEST_INTERVAL: Final = 300.0  # longest time between two warnings in seconds
+MAX_REASONS: Final = 8  # number of reasons of an outage that cause a warning at once
+# Seconds by which outages of retry topics are reported later than those of other topics
 RETRY_PATIENCE: Final = 3.0
-"""Seconds by which outages of retry topics are reported later than those of other topics."""
-
-NAME_SERVERS: Final = "name servers"
-"""Subject of the outage of all name servers."""
+NAME_SERVERS: Final = "name servers"  # subject of the outage of all name servers
 
 _NUMBERS: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 

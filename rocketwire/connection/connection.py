@@ -44,19 +44,17 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.request_template import RequestTemplate
 
+# Maximum pending requests; Java's default for asynchronous requests (``NettySystemConfig``)
 DEFAULT_MAX_IN_FLIGHT: Final = 65_535
-"""Maximum pending requests; Java's default for asynchronous requests (``NettySystemConfig``)."""
-
-DEFAULT_IDLE_TIMEOUT: Final = 120.0
-"""Seconds of silence after which both Java ends close."""
+DEFAULT_IDLE_TIMEOUT: Final = 120.0  # seconds of silence after which both Java ends close
 
 _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
 _COMMAND_FLAGS: Final = _RESPONSE | _ONEWAY
 
 _response_received: Final = build_constructor(ResponseReceived)
+# Creates named tuples without their constructor, in a third of its time
 _new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
-"""Creates named tuples without their constructor, in a third of its time."""
 
 _SETTLED_DEADLINES_KEPT: Final = 64
 _MIN_OPAQUE: Final = -(2**31)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-DEFAULT_VIRTUAL_NODES: Final = 10
-"""Positions of each consumer on the ring of the consistent hash."""
+DEFAULT_VIRTUAL_NODES: Final = 10  # positions of each consumer on the ring of the consistent hash
 
 
 class AllocateMessageQueueStrategy(Protocol):
@@ -292,6 +291,7 @@ _BY_POSITION: Final = (
 )
 
 
+# The strategies without configuration, by Java's name
 STRATEGIES: Final[dict[str, AllocateMessageQueueStrategy]] = {
     strategy.name: strategy
     for strategy in (
@@ -300,4 +300,3 @@ STRATEGIES: Final[dict[str, AllocateMessageQueueStrategy]] = {
         AllocateMessageQueueConsistentHash(),
     )
 }
-"""The strategies without configuration, by Java's name."""

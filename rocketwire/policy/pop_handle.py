@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 NORMAL: Final = "0"
 RETRY_V1: Final = "1"
+# The topic that a message was popped from: its own, or one of two forms of the retry topic
 RETRY_V2: Final = "2"
-"""The topic that a message was popped from: its own, or one of two forms of the retry topic."""
 
 
 _WORDS: Final = 8

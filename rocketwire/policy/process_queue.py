@@ -19,11 +19,10 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from rocketwire.messages.callbacks import PopProcessQueueInfo, ProcessQueueInfo
 
+# Seconds for which a consumer relies on a lock that it cannot renew; brokers keep it for 60
 LOCK_MAX_LIVE_TIME: Final = 30.0
-"""Seconds for which a consumer relies on a lock that it cannot renew; brokers keep it for 60."""
-
+# Seconds without a pull after which a consumer drops a queue and allocates it again
 PULL_MAX_IDLE_TIME: Final = 120.0
-"""Seconds without a pull after which a consumer drops a queue and allocates it again."""
 
 _MIB: Final = 1 << 20
 

@@ -14,20 +14,13 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
 
+# Thresholds of a send's latency in seconds
 LATENCY_MAX: Final = (0.05, 0.1, 0.55, 1.8, 3.0, 5.0, 15.0)
-"""Thresholds of a send's latency in seconds."""
-
+# Seconds for which a broker is avoided, for each threshold of ``LATENCY_MAX``
 NOT_AVAILABLE_DURATION: Final = (0.0, 0.0, 2.0, 5.0, 6.0, 10.0, 30.0)
-"""Seconds for which a broker is avoided, for each threshold of ``LATENCY_MAX``."""
-
-ISOLATION_LATENCY: Final = 10.0
-"""Latency in seconds that a failed send counts as."""
-
-DETECT_INTERVAL: Final = 2.0
-"""Seconds between two probes of a broker (``detectInterval``)."""
-
-POSITIVE: Final = 0x7FFFFFFF
-"""Largest turn; 0 follows."""
+ISOLATION_LATENCY: Final = 10.0  # latency in seconds that a failed send counts as
+DETECT_INTERVAL: Final = 2.0  # seconds between two probes of a broker (``detectInterval``)
+POSITIVE: Final = 0x7FFFFFFF  # largest turn; 0 follows
 
 
 class QueueRotation:

@@ -20,13 +20,14 @@ SYSTEM_TOPIC_PREFIX: Final = "rmq_sys_"
 SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
 REPLY_TOPIC_POSTFIX: Final = "REPLY_TOPIC"
 
+# Topic of messages with a delay level; the queue is the level less one
 SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
-"""Topic of messages with a delay level; the queue is the level less one."""
+# Topics of half messages of transactions
 HALF_TOPICS: Final = ("RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC")
-"""Topics of half messages of transactions."""
+# Topics of the decisions on half messages
 OP_TOPICS: Final = ("RMQ_SYS_TRANS_OP_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC")
-"""Topics of the decisions on half messages."""
 
+# Internal topics of brokers, to which clients must not send
 SEND_FORBIDDEN_TOPICS: Final = frozenset(
     {
         SCHEDULE_TOPIC,
@@ -37,16 +38,16 @@ SEND_FORBIDDEN_TOPICS: Final = frozenset(
         "OFFSET_MOVED_EVENT",
     }
 )
-"""Internal topics of brokers, to which clients must not send."""
 
+# Topics that cannot be created and are not in any namespace
 SYSTEM_TOPICS: Final = SEND_FORBIDDEN_TOPICS | {
     "TBW102",
     "BenchmarkTest",
     "RMQ_SYS_TRACE_TOPIC",
     "CHECKPOINT_TOPIC",
 }
-"""Topics that cannot be created and are not in any namespace."""
 
+# Groups that every broker has (Java: ``MixAll.isPredefinedGroup``)
 PREDEFINED_GROUPS: Final = frozenset(
     {
         "DEFAULT_CONSUMER",
@@ -65,7 +66,6 @@ PREDEFINED_GROUPS: Final = frozenset(
         "CID_RMQ_SYS_TRANS",
     }
 )
-"""Groups that every broker has (Java: ``MixAll.isPredefinedGroup``)."""
 
 
 def is_system_topic(topic: str) -> bool:

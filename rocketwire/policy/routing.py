@@ -22,18 +22,13 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import QueueData, TopicQueueMappingInfo, TopicRouteData
 
 MASTER_ID: Final = 0
-DEFAULT_TOPIC: Final = "TBW102"
-"""Topic whose route is used for a topic that does not exist yet."""
+DEFAULT_TOPIC: Final = "TBW102"  # topic whose route is used for a topic that does not exist yet
 
 GLOBAL_SCOPE: Final = "__global__"
+# Prefix of the pseudo broker name in the queues of a static topic
 MOCK_BROKER_PREFIX: Final = "__syslo__"
-"""Prefix of the pseudo broker name in the queues of a static topic."""
-
-NO_BROKER: Final = "__syslo__none__"
-"""Pseudo broker of a static topic's queue that no broker has."""
-
-MAX_QUEUES: Final = 65_536
-"""Maximum queues of one topic in a valid route; operators create tens."""
+NO_BROKER: Final = "__syslo__none__"  # pseudo broker of a static topic's queue that no broker has
+MAX_QUEUES: Final = 65_536  # maximum queues of one topic in a valid route; operators create tens
 
 _INTEGER: Final = r"[+-]?[0-9]{1,10}"
 

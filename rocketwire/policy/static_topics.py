@@ -28,8 +28,8 @@ from rocketwire.policy.routing import GLOBAL_SCOPE, mock_broker_name
 CREATE_OR_UPDATE: Final = "CREATE_OR_UPDATE"
 REMAPPING: Final = "REMAPPING"
 
+# New leaders begin at a multiple of this logical offset (Java: ``DEFAULT_BLOCK_SEQ_SIZE``)
 BLOCK: Final = 10_000
-"""New leaders begin at a multiple of this logical offset (Java: ``DEFAULT_BLOCK_SEQ_SIZE``)."""
 
 EPOCH_STEP: Final = 1000
 

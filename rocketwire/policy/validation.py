@@ -24,11 +24,10 @@ from rocketwire.wire.message.properties import NAME_VALUE_SEPARATOR, PROPERTY_SE
 
 MAX_TOPIC_LENGTH: Final = 127
 MAX_GROUP_LENGTH: Final = 120
+# Broker's limit for retry and dead-letter topics; clients only send to topics up to 127
 MAX_RETRY_TOPIC_LENGTH: Final = 255
-"""Broker's limit for retry and dead-letter topics; clients only send to topics up to 127."""
-
+# Maximum bytes of a body before compression (``maxMessageSize``)
 DEFAULT_MAX_MESSAGE_SIZE: Final = 4 << 20
-"""Maximum bytes of a body before compression (``maxMessageSize``)."""
 
 RESERVED_PRODUCER_GROUP: Final = "DEFAULT_PRODUCER"
 RESERVED_CONSUMER_GROUP: Final = "DEFAULT_CONSUMER"

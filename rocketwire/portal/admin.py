@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.message.stored import StoredMessage
 
-MAX_CHUNK: Final = 256
-"""Maximum messages that cross to a facade together."""
+MAX_CHUNK: Final = 256  # maximum messages that cross to a facade together
 
 
 class Walk:

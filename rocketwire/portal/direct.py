@@ -30,14 +30,10 @@ if TYPE_CHECKING:
     from rocketwire.transport.fastpath.direct_requests import StartedRequest
     from rocketwire.wire.command import RemotingCommand
 
+# Sends of a producer before it opens connections of its own: a short program needs none
 WARM_SENDS: Final = 8
-"""Sends of a producer before it opens connections of its own: a short program needs none."""
-
-MAX_RESPONSE: Final = 1 << 20
-"""Maximum bytes of the response to a send."""
-
-MAX_OPAQUE: Final = 2**31 - 1
-"""Number of the last request before they start again with 1."""
+MAX_RESPONSE: Final = 1 << 20  # maximum bytes of the response to a send
+MAX_OPAQUE: Final = 2**31 - 1  # number of the last request before they start again with 1
 
 
 class ProducerMethods(ClientUser, of=Producer):

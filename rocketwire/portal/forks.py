@@ -24,11 +24,9 @@ from rocketwire.transport import dial
 if TYPE_CHECKING:
     import socket
 
-plain_sockets: WeakSet[socket.socket] = WeakSet()
-"""Sockets of connections without trio."""
-
+plain_sockets: WeakSet[socket.socket] = WeakSet()  # sockets of connections without trio
+# Seconds for which a fork waits until trio pauses, and which the pause takes, at most
 PATIENCE: Final = 5.0
-"""Seconds for which a fork waits until trio pauses, and which the pause takes, at most."""
 
 
 class _Fork:

@@ -17,14 +17,11 @@ if TYPE_CHECKING:
     from rocketwire.portal.loans import Loan, Loans
     from rocketwire.wire.message.stored import StoredMessage
 
+# Seconds after which an application that lags looks again, before it waits to be woken. A wake
+# costs as much as the whole handling of a batch. Meanwhile several batches arrive.
 PAUSE: Final = 0.002
-"""Seconds after which an application that lags looks again, before it waits to be woken.
-
-A wake costs as much as the whole handling of a batch. Meanwhile several batches arrive.
-"""
-
+# Messages that wait at the broker, in the queue of the last batch, if the application lags
 LAG: Final = 32
-"""Messages that wait at the broker, in the queue of the last batch, if the application lags."""
 
 
 def check_limit(limit: int) -> None:

@@ -28,11 +28,9 @@ if TYPE_CHECKING:
     from rocketwire.portal.calls import Post
     from rocketwire.wire.message.stored import StoredMessage
 
+# Maximum settled loans that wait until trio lends more, or ``DELAY`` is over
 MAX_UNPOSTED: Final = 16
-"""Maximum settled loans that wait until trio lends more, or ``DELAY`` is over."""
-
-DELAY: Final = 0.05
-"""Seconds for which they wait at most."""
+DELAY: Final = 0.05  # seconds for which they wait at most
 
 
 class Loan:

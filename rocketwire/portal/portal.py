@@ -26,11 +26,8 @@ from rocketwire.portal.calls import Call, CallCancelledError, ThreadCall, run_in
 
 T = TypeVar("T")
 
-MAX_IDLE_WORKERS: Final = 64
-"""Maximum workers that wait for calls; others end."""
-
-END_PATIENCE: Final = 1.0
-"""Seconds for running calls when the thread ends."""
+MAX_IDLE_WORKERS: Final = 64  # maximum workers that wait for calls; others end
+END_PATIENCE: Final = 1.0  # seconds for running calls when the thread ends
 
 CLOSED: Final = "the client was closed"
 

@@ -23,8 +23,7 @@ from rocketwire.portal.portal import (
 
 T_co = TypeVar("T_co", covariant=True)
 
-EXIT_PATIENCE: Final = 5.0
-"""Seconds that open resources get to close when the program ends."""
+EXIT_PATIENCE: Final = 5.0  # seconds that open resources get to close when the program ends
 
 
 class Resource(PortalUser, Generic[T_co]):

@@ -31,11 +31,9 @@ if TYPE_CHECKING:
 FailedAttempt: TypeAlias = tuple[Attempt, RocketWireError]
 """An attempt and its error, for ``Attempt.send_again``."""
 
-MAX_LANES: Final = 8
-"""Maximum connections of a producer to a broker, for as many threads at a time."""
-
+MAX_LANES: Final = 8  # maximum connections of a producer to a broker, for as many threads at a time
+# Seconds after which a connection is checked before it is used: the broker may have closed it
 IDLE_SECONDS: Final = 1.0
-"""Seconds after which a connection is checked before it is used: the broker may have closed it."""
 
 _READ_SIZE: Final = 4096
 

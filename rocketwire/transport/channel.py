@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.channel")
 
+# Errors of a stream that can no longer be used
 _LOST: Final = (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError)
-"""Errors of a stream that can no longer be used."""
 
 
 class Channel(trio.abc.AsyncResource):

@@ -11,8 +11,8 @@ import trio
 from rocketwire.errors import ConnectFailedError
 from rocketwire.os_errors import reason_of_no_connection
 
+# The sockets of this process's connections, of which a fork closes its copies
 sockets: WeakSet[trio.socket.SocketType] = WeakSet()
-"""The sockets of this process's connections, of which a fork closes its copies."""
 
 
 async def connect_stream(

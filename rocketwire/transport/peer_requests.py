@@ -25,8 +25,8 @@ checks (Java: ``TransactionalMessageServiceImpl.check``).  A Java producer queue
 checks (``checkRequestHoldMax``).
 """
 
+# Maximum bytes of the bodies of concurrent requests; a single request may be larger
 MAX_SERVED_BYTES: Final = 256 << 20
-"""Maximum bytes of the bodies of concurrent requests; a single request may be larger."""
 
 Handler: TypeAlias = Callable[[RemotingCommand], Awaitable[RemotingCommand | None]]
 """Answers a request of the peer; None for no response.  One-way requests get no response."""

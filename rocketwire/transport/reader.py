@@ -19,17 +19,13 @@ import trio
 if TYPE_CHECKING:
     from rocketwire.transport.fastpath.epoll_bypass import EpollBypass
 
+# Maximum bytes of a read: several pull responses, which two reads would have to join
 _READ_SIZE: Final = 262_144
-"""Maximum bytes of a read: several pull responses, which two reads would have to join."""
-
-_DIRECT_READ_SIZE: Final = 65_536
-"""Maximum bytes of a read that expects one response."""
-
+_DIRECT_READ_SIZE: Final = 65_536  # maximum bytes of a read that expects one response
+# Least missing bytes for which the system is asked to wait until all of them are there
 _LOW_WATER: Final = 4096
-"""Least missing bytes for which the system is asked to wait until all of them are there."""
-
+# Reads of single responses in a row after which the waiting task may read directly
 _SINGLE_RESPONSES: Final = 4
-"""Reads of single responses in a row after which the waiting task may read directly."""
 
 
 class StreamReader:

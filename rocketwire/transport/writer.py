@@ -20,8 +20,7 @@ from rocketwire.transport.reader import descriptor_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_UNSENT: Final = 1 << 20
-"""Maximum unsent bytes; further senders wait."""
+MAX_UNSENT: Final = 1 << 20  # maximum unsent bytes; further senders wait
 
 
 class StreamWriter:

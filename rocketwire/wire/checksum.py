@@ -12,15 +12,15 @@ from typing import Any, Final, cast
 
 import crcmod.predefined
 
+# A checksum function: takes data and the checksum of the data before it, 0 at the start
 Crc = Callable[[bytes | memoryview, int], int]
-"""A checksum function: takes data and the checksum of the data before it, 0 at the start."""
 
 MASK: Final = 0x7FFF_FFFF
 
 _PROBES: Final = (b"", b"a", b"Hello", bytes(64), bytes(range(256)) * 5)
 
+# The definition (crcmod); too slow for registrations if its C extension is missing
 defined_crc: Final[Crc] = cast("Any", crcmod.predefined).mkPredefinedCrcFun("crc-32")
-"""The definition (crcmod); too slow for registrations if its C extension is missing."""
 
 
 def choose_crc(definition: Crc, fast: Crc) -> Crc:

@@ -32,20 +32,16 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.buffer import Buffer
 
+# Maximum bytes of a whole frame, the first four included (Java: ``NettyDecoder``)
 MAX_FRAME_LENGTH: Final = 16_777_216
-"""Maximum bytes of a whole frame, the first four included (Java: ``NettyDecoder``)."""
-
+# Maximum bytes of a header.  The longest in use carries one KV value; Java has no such limit.
 MAX_HEADER_LENGTH: Final = 4 * 1_048_576
-"""Maximum bytes of a header.  The longest in use carries one KV value; Java has no such limit."""
-
+# Least size in bytes of a body that is received into a buffer of its own
 LARGE_BODY: Final = 131_072
-"""Least size in bytes of a body that is received into a buffer of its own."""
-
+# Maximum bytes of a large body's buffer that are kept for the next large body
 MAX_SPARE: Final = 4 * 1_048_576
-"""Maximum bytes of a large body's buffer that are kept for the next large body."""
-
+# Creates named tuples without their constructor, in a third of its time
 _new: Final[Callable[..., RawFrame]] = vars(tuple)["__new__"]
-"""Creates named tuples without their constructor, in a third of its time."""
 
 _MIN_LENGTH: Final = PREFIX_SIZE - LENGTH_SIZE
 _HEADER_TYPES: Final = tuple(int(t) for t in SerializeType)

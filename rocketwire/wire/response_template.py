@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.command import RemotingCommand
 
+# Maximum bytes of a frame with a template; for longer frames the decoder's share is small
 MAX_LENGTH: Final = 4096
-"""Maximum bytes of a frame with a template; for longer frames the decoder's share is small."""
 
 
 class ResponseTemplate:

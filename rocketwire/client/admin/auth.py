@@ -35,8 +35,7 @@ from rocketwire.messages.auth import (
 
 Frozen = TypeVar("Frozen", UserInfo, PolicyEntryInfo)
 
-_CUSTOM: Final = "Custom"
-"""Type of the policies that requests change (Java: ``PolicyType``)."""
+_CUSTOM: Final = "Custom"  # type of the policies that requests change (Java: ``PolicyType``)
 
 
 class Users(ClusterCalls):

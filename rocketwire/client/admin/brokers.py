@@ -40,8 +40,7 @@ from rocketwire.wire.json.fastjson import loads
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
 
-READ_AHEAD_MODE: Final = "READ_AHEAD_MODE"
-"""Ext field of code 2004 (Java: ``FIleReadaheadMode``)."""
+READ_AHEAD_MODE: Final = "READ_AHEAD_MODE"  # ext field of code 2004 (Java: ``FIleReadaheadMode``)
 
 
 class Brokers(ClusterCalls):

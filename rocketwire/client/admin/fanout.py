@@ -23,11 +23,9 @@ from rocketwire.errors import ChannelError, RocketWireError
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
 
+# Timeout of a request in seconds (Java: ``DefaultMQAdminExt.timeoutMillis``)
 ADMIN_TIMEOUT: Final = 5.0
-"""Timeout of a request in seconds (Java: ``DefaultMQAdminExt.timeoutMillis``)."""
-
-MAX_CONCURRENT_CALLS: Final = 32
-"""Maximum concurrent requests of a call."""
+MAX_CONCURRENT_CALLS: Final = 32  # maximum concurrent requests of a call
 
 T = TypeVar("T")
 Key = TypeVar("Key")

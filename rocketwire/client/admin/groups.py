@@ -62,8 +62,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.topic_config import TopicConfig
 
-_MAX_PERM: Final = 7
-"""All permission bits."""
+_MAX_PERM: Final = 7  # all permission bits
 
 
 class Groups(TopicCalls):

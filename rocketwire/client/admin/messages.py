@@ -42,23 +42,16 @@ if TYPE_CHECKING:
 
 INDEX_OF_KEYS: Final = "K"
 INDEX_OF_TAGS: Final = "T"
+# Values of ``QueryMessageRequestHeader.index_type`` (Java: ``MessageConst.INDEX_TAG_TYPE``)
 INDEX_OF_IDS: Final = "U"
-"""Values of ``QueryMessageRequestHeader.index_type`` (Java: ``MessageConst.INDEX_TAG_TYPE``)."""
-
+# Messages of one unique key; brokers give no more (Java: ``QueryMessageProcessor``)
 MAX_UNIQUE: Final = 32
-"""Messages of one unique key; brokers give no more (Java: ``QueryMessageProcessor``)."""
-
-HOUR_MILLIS: Final = 3_600_000
-"""Unit by which entries of an index in RocksDB are sorted."""
-
-FOREVER: Final = 2**63 - 1
-"""A time that never comes, in milliseconds."""
-
+HOUR_MILLIS: Final = 3_600_000  # unit by which entries of an index in RocksDB are sorted
+FOREVER: Final = 2**63 - 1  # a time that never comes, in milliseconds
+# Ext field: whether the key is a unique key (Java: ``MixAll.UNIQUE_MSG_QUERY_FLAG``)
 UNIQUE_KEY_QUERY: Final = "_UNIQUE_KEY_QUERY"
-"""Ext field: whether the key is a unique key (Java: ``MixAll.UNIQUE_MSG_QUERY_FLAG``)."""
-
+# Consumer group of operators' pulls (Java: ``MixAll.TOOLS_CONSUMER_GROUP``)
 TOOLS_GROUP: Final = "TOOLS_CONSUMER"
-"""Consumer group of operators' pulls (Java: ``MixAll.TOOLS_CONSUMER_GROUP``)."""
 
 
 class Messages(ClusterCalls):

@@ -17,14 +17,9 @@ from rocketwire.messages import encode_body
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import DataVersion
 
+# Entries of one page (Java: ``ClientConfig.maxPageSizeInGetMetadata``). A broker may return fewer.
 PAGE_SIZE: Final = 2000
-"""Entries of one page (Java: ``ClientConfig.maxPageSizeInGetMetadata``).
-
-A broker may return fewer.
-"""
-
-MAX_RESTARTS: Final = 10
-"""Limit for a broker whose configuration changes all the time."""
+MAX_RESTARTS: Final = 10  # limit for a broker whose configuration changes all the time
 
 Entry = TypeVar("Entry")
 

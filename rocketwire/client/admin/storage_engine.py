@@ -18,8 +18,8 @@ from rocketwire.messages.brokers import (
     ExportRocksDBConfigToJsonRequestHeader,
 )
 
+# Ext field of code 5001 (Java: ``MessageConst.TIMER_ENGINE_TYPE``)
 TIMER_ENGINE_TYPE: Final = "E_T"
-"""Ext field of code 5001 (Java: ``MessageConst.TIMER_ENGINE_TYPE``)."""
 
 
 class TimerEngine(StrEnum):

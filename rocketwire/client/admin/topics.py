@@ -65,8 +65,7 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
 
-MAX_UNROUTED: Final = 1_024
-"""Queue ids outside of a route that are looked at."""
+MAX_UNROUTED: Final = 1_024  # queue ids outside of a route that are looked at
 _FIELDS: Final = fields(TopicConfig)
 
 

@@ -36,12 +36,11 @@ from rocketwire.wire.values.drafts import build_constructor
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
 
+# Default attempts of a failing message before it becomes a dead letter
 MAX_RECONSUME_TIMES: Final = 16
-"""Default attempts of a failing message before it becomes a dead letter."""
 
 SUSPEND_MIN_MILLIS: Final = 10
-SUSPEND_MAX_MILLIS: Final = 30_000
-"""Limits of ``suspend_current_queue_time_millis``."""
+SUSPEND_MAX_MILLIS: Final = 30_000  # limits of ``suspend_current_queue_time_millis``
 
 
 class ConsumeConcurrentlyStatus(Enum):
@@ -82,10 +81,10 @@ class ConsumeOrderlyContext:
     suspend_current_queue_time_millis: int | None = None
 
 
+# Create a context from all its values, in the order of its attributes; fast
 concurrently_context: Final[Callable[..., ConsumeConcurrentlyContext]] = build_constructor(
     ConsumeConcurrentlyContext
 )
-"""Create a context from all its values, in the order of its attributes; fast."""
 
 MessageListenerConcurrently: TypeAlias = Callable[
     [Sequence[StoredMessage], ConsumeConcurrentlyContext],
@@ -257,6 +256,7 @@ FROM_WHERE: Final = instance_of(
     expected="a ConsumeFromWhere, for example ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET",
 )
 
+# The checks of settings that are not those of their type
 _RULES: Final[Mapping[str, Rule]] = {
     "message_model": instance_of(
         MessageModel, expected="a MessageModel, for example MessageModel.CLUSTERING"
@@ -271,4 +271,3 @@ _RULES: Final[Mapping[str, Rule]] = {
     "await_termination": seconds(zero=True),
     "local_offset_store_dir": optional(instance_of(str, PathLike, expected="a path")),
 }
-"""The checks of settings that are not those of their type."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
 
+# Maximum pulls of messages that are too old; enough for two thousand in a millisecond
 _PULLS: Final = 64
-"""Maximum pulls of messages that are too old; enough for two thousand in a millisecond."""
 
 
 async def find_offset_at(

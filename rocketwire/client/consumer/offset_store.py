@@ -33,11 +33,9 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Directory in the user's home for offsets of broadcasting consumers
 DEFAULT_DIRECTORY: Final = ".rocketmq_offsets"
-"""Directory in the user's home for offsets of broadcasting consumers."""
-
-_STORE_OUTAGE: Final = "storing of offsets"
-"""Name of the outage of the local file."""
+_STORE_OUTAGE: Final = "storing of offsets"  # name of the outage of the local file
 
 
 class OffsetStore(ABC):

@@ -35,14 +35,11 @@ if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
 
+# Seconds that a broker may hold a pull of a push consumer; other pulls allow 20
 BROKER_SUSPEND_MAX_TIME: Final = 15.0
-"""Seconds that a broker may hold a pull of a push consumer; other pulls allow 20."""
-
-CONSUMER_TIMEOUT_WHEN_SUSPEND: Final = 30.0
-"""Timeout in seconds of a pull that the broker may hold."""
-
+CONSUMER_TIMEOUT_WHEN_SUSPEND: Final = 30.0  # timeout in seconds of a pull that the broker may hold
+# Maximum bytes of a pull whose size only ``max_msg_nums`` limits (Java: ``Integer.MAX_VALUE``)
 UNLIMITED_BYTES: Final = 2**31 - 1
-"""Maximum bytes of a pull whose size only ``max_msg_nums`` limits (Java: ``Integer.MAX_VALUE``)."""
 
 
 class PullStatus(Enum):
@@ -102,14 +99,10 @@ _VARIABLE_FIELDS: Final = ("queueOffset", "sysFlag", "commitOffset")
 _BROKER_NAME: Final = "bname"
 _NEXT_OFFSET: Final = "nextBeginOffset"
 _MAX_OFFSET: Final = "maxOffset"
-_LONG_DIGITS: Final = 18
-"""A number of at most this many digits always fits into a ``long``."""
-
+_LONG_DIGITS: Final = 18  # a number of at most this many digits always fits into a ``long``
+# Seconds for which pulls avoid a slave that did not respond. A name server removes a silent broker
+# after the same time.
 SLAVE_AVOIDED: Final = 120.0
-"""Seconds for which pulls avoid a slave that did not respond.
-
-A name server removes a silent broker after the same time.
-"""
 
 _RESPONSE_MARGIN: Final = CONSUMER_TIMEOUT_WHEN_SUSPEND - BROKER_SUSPEND_MAX_TIME
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-LOCK_INTERVAL: Final = 20.0
-"""Seconds between two renewals of all locks."""
+LOCK_INTERVAL: Final = 20.0  # seconds between two renewals of all locks
 
 
 def _lock_outage(queue: MessageQueue) -> str:

@@ -34,11 +34,10 @@ _CLIENT_ID_OUTAGE: Final = "client id"
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Default start of ``CONSUME_FROM_TIMESTAMP``: milliseconds before the consumer starts
 CONSUME_TIMESTAMP_BEFORE: Final = 30 * 60 * 1000
-"""Default start of ``CONSUME_FROM_TIMESTAMP``: milliseconds before the consumer starts."""
-
+# Seconds after the first heartbeat within which a broker should list a member of a group
 HEARTBEAT_PATIENCE: Final = 3.0
-"""Seconds after the first heartbeat within which a broker should list a member of a group."""
 
 
 def queue_outage(topic: str) -> str:

@@ -36,11 +36,9 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Producer group of messages that a consumer sends to a retry topic
 INNER_PRODUCER_GROUP: Final = "CLIENT_INNER_PRODUCER"
-"""Producer group of messages that a consumer sends to a retry topic."""
-
-SEND_BACK_TIMEOUT: Final = 5.0
-"""Timeout of a send-back in seconds."""
+SEND_BACK_TIMEOUT: Final = 5.0  # timeout of a send-back in seconds
 
 
 def with_real_topic(message: StoredMessage, group: str, namespace: str = "") -> StoredMessage:

@@ -27,14 +27,11 @@ if TYPE_CHECKING:
     from rocketwire.client.trace.dispatcher import TraceDispatcher
     from rocketwire.wire.message.stored import StoredMessage
 
+# Timeout in seconds for sending the queued records when the consumer closes
 CLOSE_TIMEOUT: Final = 3.0
-"""Timeout in seconds for sending the queued records when the consumer closes."""
-
+# Results of a handler call with Java's numbers (``ConsumeReturnType``). Unlike in Java, a handler
+# that returns None has succeeded.
 SUCCESS, TIME_OUT, EXCEPTION, _RETURN_NULL, FAILED = range(5)
-"""Results of a handler call with Java's numbers (``ConsumeReturnType``).
-
-Unlike in Java, a handler that returns None has succeeded.
-"""
 
 
 class _Call(NamedTuple):

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Property of a half message: the producer group that decides its transaction
 PRODUCER_GROUP: Final = "PGROUP"
-"""Property of a half message: the producer group that decides its transaction."""
 
 
 class BrokerRequests:

@@ -53,6 +53,7 @@ T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Request codes that ``BrokerRequests`` serves
 BROKER_REQUEST_CODES: Final = (
     RequestCode.CHECK_TRANSACTION_STATE,
     RequestCode.NOTIFY_CONSUMER_IDS_CHANGED,
@@ -62,19 +63,12 @@ BROKER_REQUEST_CODES: Final = (
     RequestCode.CONSUME_MESSAGE_DIRECTLY,
     RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT,
 )
-"""Request codes that ``BrokerRequests`` serves."""
 
+# Seconds between a new connection and the heartbeat of producers: the first message goes first.
+# Java sends this heartbeat in its next round, up to 30 s later.
 PRODUCERS_HEARTBEAT_DELAY: Final = 0.1
-"""Seconds between a new connection and the heartbeat of producers: the first message goes first.
-
-Java sends this heartbeat in its next round, up to 30 s later.
-"""
-
-MAX_HEARTBEATS_AT_ONCE: Final = 32
-"""Maximum heartbeats that are sent concurrently."""
-
-VERSION_5: Final = 413
-"""``MQVersion.V5_0_0``, without the import of that large enum."""
+MAX_HEARTBEATS_AT_ONCE: Final = 32  # maximum heartbeats that are sent concurrently
+VERSION_5: Final = 413  # ``MQVersion.V5_0_0``, without the import of that large enum
 
 
 def _heartbeat_outage(address: str) -> str:
@@ -472,8 +466,7 @@ class ClientInstance:
             await self.remove_consumer(consumer)
 
 
-CLOSE_SECONDS: Final = 3.0
-"""Timeout for unregistering when a client closes."""
+CLOSE_SECONDS: Final = 3.0  # timeout for unregistering when a client closes
 
 
 @asynccontextmanager

@@ -16,14 +16,14 @@ import trio
 if TYPE_CHECKING:
     from types import FrameType
 
+# Loops of asyncio that use clients; ``rocketwire.aio`` adds them, and this module imports none
 loops: WeakSet[Any] = WeakSet()
-"""Loops of asyncio that use clients; ``rocketwire.aio`` adds them, and this module imports none."""
 
+# Packages whose functions do not say what the application does
 _LIBRARIES: Final = frozenset({
     "rocketwire", "trio", "outcome", "asyncio", "uvloop", "threading", "concurrent", "selectors",
     "socket", "queue", "contextlib", "runpy",
 })  # fmt: skip
-"""Packages whose functions do not say what the application does."""
 
 
 class _Stack(NamedTuple):

@@ -14,10 +14,8 @@ from rocketwire.client.addresses import parse_name_servers, split_address
 from rocketwire.errors import ClientError, LocalProtocolError
 
 DEFAULT_PORT: Final = 8080
-FETCH_SECONDS: Final = 3.0
-"""Java's timeout for connecting and for reading."""
-MAX_RESPONSE_SIZE: Final = 65_536
-"""Largest response, in bytes."""
+FETCH_SECONDS: Final = 3.0  # Java's timeout for connecting and for reading
+MAX_RESPONSE_SIZE: Final = 65_536  # largest response, in bytes
 
 _STREAM_ERRORS: Final = (
     OSError,

@@ -38,11 +38,8 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-_START: Final = 999
-"""Java starts at a random index below this."""
-
-MAX_RECORDS: Final = 64
-"""Maximum addresses of a DNS name that are used."""
+_START: Final = 999  # Java starts at a random index below this
+MAX_RECORDS: Final = 64  # maximum addresses of a DNS name that are used
 
 
 @trio_only()

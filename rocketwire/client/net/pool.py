@@ -50,13 +50,13 @@ _LOG: Final = logging.getLogger("rocketwire.client")
 
 _GO_AWAY: Final = int(ResponseCode.GO_AWAY)
 
+# Maximum addresses that a pool connects to; more are rejected with ``LocalProtocolError``
 MAX_CHANNELS: Final = 4096
-"""Maximum addresses that a pool connects to; more are rejected with ``LocalProtocolError``."""
 
 _CO_COROUTINE: Final = 0x80  # ``inspect.CO_COROUTINE``
 
+# If a request times out and nothing arrived for this many seconds, the connection is retired
 SILENCE: Final = 1.0
-"""If a request times out and nothing arrived for this many seconds, the connection is retired."""
 
 Connect: TypeAlias = "Callable[[str, int], Awaitable[trio.abc.Stream]]"
 """Connects to a host and port; raises ``ConnectFailedError``."""

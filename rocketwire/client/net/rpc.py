@@ -29,11 +29,9 @@ if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.messages.operations.model import Body, Operation
 
-_MAX_BINARY_CODE: Final = 2**15 - 1
-"""Largest request code that fits into a binary header."""
-
+_MAX_BINARY_CODE: Final = 2**15 - 1  # largest request code that fits into a binary header
+# Default of the response codes that are not errors
 SUCCESS: Final = frozenset((ResponseCode.SUCCESS.value,))
-"""Default of the response codes that are not errors."""
 
 
 class Response(NamedTuple):

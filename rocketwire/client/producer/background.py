@@ -25,11 +25,9 @@ if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.publish.sender import MessageSender
 
-DETECT_TIMEOUT: Final = 0.2
-"""Timeout of a reachability check in seconds (``detectTimeout``)."""
-
+DETECT_TIMEOUT: Final = 0.2  # timeout of a reachability check in seconds (``detectTimeout``)
+# Topic of open transactions, whose route no name server is asked for
 _ALL_BROKERS: Final = HALF_TOPICS[0]
-"""Topic of open transactions, whose route no name server is asked for."""
 
 
 def decode_recall_handle(recall_handle: str) -> str:

@@ -100,8 +100,8 @@ def build_outgoing_batch(
     return OutgoingMessage(_BATCH, ",".join(unique_keys), body, fields)
 
 
+# Bytes of a message in a batch, without body and properties but with unique key
 MESSAGE_OVERHEAD: Final = 128
-"""Bytes of a message in a batch, without body and properties but with unique key."""
 
 
 def split_into_batches(messages: Sequence[Message], max_size: int) -> Iterator[Sequence[Message]]:

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from rocketwire.client.publish.unique_keys import UniqueKeys
     from rocketwire.client.send_result import SendResult
 
+# Larger bodies take the normal path, because the body then dominates the cost
 MAX_BODY_SIZE: Final = 4096
-"""Larger bodies take the normal path, because the body then dominates the cost."""
-
+# Longer properties take the normal path, which checks the size of their bytes
 MAX_PROPERTIES_SIZE: Final = 4096
-"""Longer properties take the normal path, which checks the size of their bytes."""
 
 
 class _Topic(NamedTuple):

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from rocketwire.client.message import Message
     from rocketwire.client.send_result import SendResult
 
-IN_FLIGHT: Final = 64
-"""Maximum messages of a call that wait for the broker."""
+IN_FLIGHT: Final = 64  # maximum messages of a call that wait for the broker
 
 
 async def send_many(

@@ -54,8 +54,7 @@ if TYPE_CHECKING:
     from rocketwire.policy.queue_selectors import Key
     from rocketwire.wire.message.stored import StoredMessage
 
-DETECT_INTERVAL = 3.0
-"""Seconds between two checks of unreachable brokers."""
+DETECT_INTERVAL = 3.0  # seconds between two checks of unreachable brokers
 
 
 @trio_only("send", "send_unhooked")

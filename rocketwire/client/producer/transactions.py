@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Timeout for sending a transaction's state to the broker, which checks it later if that fails
 END_TRANSACTION_TIMEOUT: Final = 3.0
-"""Timeout for sending a transaction's state to the broker, which checks it later if that fails."""
 
 
 class LocalTransactionState(Enum):

@@ -34,11 +34,10 @@ if TYPE_CHECKING:
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _OK: Final = SendStatus.SEND_OK
 _ID, _OFFSET, _KEY = "msgId", "queueOffset", "transactionId"
+# Ext fields of the response to a simple message; 5.0 and later add the unique key
 _RESPONSE_FIELDS: Final = {"queueId", _OFFSET, _ID, const.MSG_REGION, const.TRACE_ON}
-"""Ext fields of the response to a simple message; 5.0 and later add the unique key."""
-
+# Limit of learned response forms of a queue; each length of offset and opaque has its own
 MAX_RESPONSE_FORMS: Final = 32
-"""Limit of learned response forms of a queue; each length of offset and opaque has its own."""
 
 
 class DirectConnection(Protocol):

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from rocketwire.client.publish.config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
 
-REPLY: Final = "reply"
-"""``MSG_TYPE`` of replies."""
+REPLY: Final = "reply"  # ``MSG_TYPE`` of replies
 
+# Long names of the fields of ``SendMessageRequestHeaderV2``
 V1_NAMES: Final = {
     "a": "producerGroup",
     "b": "topic",
@@ -50,7 +50,6 @@ V1_NAMES: Final = {
     "m": "batch",
     "n": "bname",
 }
-"""Long names of the fields of ``SendMessageRequestHeaderV2``."""
 
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from rocketwire.transport.fastpath.direct_requests import StartedRequest
 
 
+# Errors after which another attempt may succeed
 _FAILURES: Final = (BrokerError, ChannelError, BrokerNotFoundError)
-"""Errors after which another attempt may succeed."""
 
 
 class _Attempt(NamedTuple):

@@ -59,8 +59,7 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-_MIN_INTERVAL, _MAX_INTERVAL = 10.0, 60.0
-"""Java's limits for the seconds between two registrations."""
+_MIN_INTERVAL, _MAX_INTERVAL = 10.0, 60.0  # Java's limits for the seconds between two registrations
 
 
 @trio_only()

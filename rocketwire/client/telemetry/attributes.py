@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 Attributes: TypeAlias = dict[str, str | int | Sequence[str]]
 
-MAX_SERVERS: Final = 256
-"""Brokers whose attributes are kept."""
+MAX_SERVERS: Final = 256  # brokers whose attributes are kept
 
 
 @lru_cache(MAX_SERVERS)

@@ -65,11 +65,9 @@ if TYPE_CHECKING:
     from rocketwire.client.telemetry.attributes import Attributes
     from rocketwire.wire.message.stored import StoredMessage
 
-MAX_LINKS: Final = 128
-"""Maximum links of a span to messages (the default limit of SDKs)."""
-
+MAX_LINKS: Final = 128  # maximum links of a span to messages (the default limit of SDKs)
+# Values of ``MESSAGING_OPERATION`` by operation type
 _OLD_OPERATIONS: Final = {"send": "publish", "process": "process", "receive": "receive"}
-"""Values of ``MESSAGING_OPERATION`` by operation type."""
 
 
 class _Sending(NamedTuple):

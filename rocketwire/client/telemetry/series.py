@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
     from rocketwire.client.telemetry.attributes import Attributes
 
+# Maximum series of a metric, for topics, groups, brokers and errors; others are one series
 MAX_SERIES: Final = 1024
-"""Maximum series of a metric, for topics, groups, brokers and errors; others are one series."""
-
-_OVERFLOW: Final = "otel.metric.overflow"
-"""Attribute of the series for all others, as in SDKs."""
+_OVERFLOW: Final = "otel.metric.overflow"  # attribute of the series for all others, as in SDKs
 
 Key: TypeAlias = tuple[str | None, ...]
 

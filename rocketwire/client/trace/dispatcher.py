@@ -23,26 +23,16 @@ if TYPE_CHECKING:
 
 TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
 
+# Beginning of the trace topics of managed clouds, before the region
 CLOUD_TRACE_PREFIX: Final = "rmq_sys_TRACE_DATA_"
-"""Beginning of the trace topics of managed clouds, before the region."""
-
-MAX_QUEUED: Final = 2048
-"""Maximum queued records; more are dropped."""
-
-BATCH: Final = 20
-"""Maximum records in a message."""
-
-MAX_TRACE_BYTES: Final = 128_000
-"""Approximate limit for the body of a trace message, in bytes."""
-
+MAX_QUEUED: Final = 2048  # maximum queued records; more are dropped
+BATCH: Final = 20  # maximum records in a message
+MAX_TRACE_BYTES: Final = 128_000  # approximate limit for the body of a trace message, in bytes
+# Subject of warnings about dropped records
 _DROPPED_RECORDS: Final = "records of the message trace"
-"""Subject of warnings about dropped records."""
-
+# Approximate limit for the keys of a trace message: all properties must fit into 32,767 bytes
 MAX_KEYS_BYTES: Final = 24_000
-"""Approximate limit for the keys of a trace message: all properties must fit into 32,767 bytes."""
-
-FLUSH_INTERVAL: Final = 5.0
-"""Maximum seconds between a record and its message."""
+FLUSH_INTERVAL: Final = 5.0  # maximum seconds between a record and its message
 
 
 class TraceDispatcher:

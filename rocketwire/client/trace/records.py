@@ -12,8 +12,8 @@ from rocketwire.wire.message.properties import split_keys
 
 DEFAULT_REGION: Final = "DefaultRegion"
 
+# Message types with Java's numbers (``MessageType``)
 NORMAL, TRANS_HALF, TRANS_COMMIT, DELAY = range(4)
-"""Message types with Java's numbers (``MessageType``)."""
 
 
 class TraceRecord(NamedTuple):

@@ -16,14 +16,12 @@ from rocketwire.wire.json.fastjson import JsonValue, Real
 _NUMBER = r"(?a)([+-]?)(\d{1,80}(?:\.\d*+)?|\.\d++|(?=[eE][+-]?\d))(?:([eE][+-]?)(\d{0,3}))?"
 _FORMATTED_NUMBER = r"(-?)(?:(∞)|(,*+\d[\d,]*+)(?:E(-?\d{1,9})(?!\d))?)"
 _LONG_MAX: Final = (1 << 63) - 1
-_LONG_DIGITS: Final = 19
-"""Digits of the largest ``long``."""
+_LONG_DIGITS: Final = 19  # digits of the largest ``long``
 _INT_LOW: Final = -(1 << 31)
 _INT_HIGH: Final = (1 << 31) - 1
-_INTEGER_SUFFIXES: Final = ("L", "B", "S")
-"""Suffixes of integers."""
+_INTEGER_SUFFIXES: Final = ("L", "B", "S")  # suffixes of integers
+# Java itself converts numbers up to that many digits; longer ones must be exact integers
 _MAX_DIGITS: Final = 38
-"""Java itself converts numbers up to that many digits; longer ones must be exact integers."""
 
 
 class Mismatch(ValueError):

@@ -33,8 +33,8 @@ E = TypeVar("E", bound=Enum)
 
 _BASE64 = r"(?:(?>[A-Za-z0-9+/]{4}))*+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?"
 _set: Final = object.__setattr__
+# Maximum bits of an integer that becomes text; Python raises for longer ones
 _MAX_TEXT_BITS: Final = 12_000
-"""Maximum bits of an integer that becomes text; Python raises for longer ones."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -140,8 +140,8 @@ def _read_byte(value: JsonValue) -> int:
 BYTE: Final = Primitive(
     "byte", _read_byte, _EXACT_BYTE.write, _EXACT_BYTE.parse, _EXACT_BYTE.print, zero=0
 )
+# A ``long`` whose default in Java is the wall clock; here the default is None
 CLOCKED_LONG: Final[Form[int]] = Form("long", LONG.read, LONG.write, LONG.parse, LONG.print)
-"""A ``long`` whose default in Java is the wall clock; here the default is None."""
 
 
 # ---------------------------------------------------------------------------- booleans
@@ -253,8 +253,8 @@ def keep_text(text: str) -> str:
 STRING: Final[Form[str]] = Form(
     "String", _read_string, None, keep_text, keep_text, keep_text, exact=str
 )
+# A text; null is allowed in a list, a set, or as a value of a map
 NULLABLE_STRING: Final[Form[str | None]] = Form("String", _read_string, nulls=True)
-"""A text; null is allowed in a list, a set, or as a value of a map."""
 
 
 def _read_bits(value: JsonValue) -> frozenset[int] | None:

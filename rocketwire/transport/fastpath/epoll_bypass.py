@@ -29,14 +29,10 @@ import trio
 
 _LOG: Final = logging.getLogger("rocketwire.channel")
 
+# Maximum tasks of the run; with more, checking them takes longer than a turn of the loop
 MAX_TASKS: Final = 100
-"""Maximum tasks of the run; with more, checking them takes longer than a turn of the loop."""
-
-MAX_POLLS: Final = 8
-"""Polls in a row that can find bytes while the loop may have something to do."""
-
-MAX_WAIT: Final = 1.0
-"""Seconds after which the loop gets a turn."""
+MAX_POLLS: Final = 8  # polls in a row that can find bytes while the loop may have something to do
+MAX_WAIT: Final = 1.0  # seconds after which the loop gets a turn
 
 
 class EpollBypass:

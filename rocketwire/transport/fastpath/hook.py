@@ -31,8 +31,7 @@ def is_switched_on() -> bool:
     return value != "off"
 
 
-is_on: bool = is_switched_on()
-"""Whether ``attach`` uses the fast path, and producers send directly."""
+is_on: bool = is_switched_on()  # whether ``attach`` uses the fast path, and producers send directly
 
 
 def attach(

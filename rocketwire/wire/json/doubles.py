@@ -14,13 +14,12 @@ from typing import Final
 
 _BITS: Final = struct.Struct(">q")
 _DOUBLE: Final = struct.Struct(">d")
-_FRACTION: Final = 52
-"""Bits of the fraction, without the implicit bit of normal numbers."""
+_FRACTION: Final = 52  # bits of the fraction, without the implicit bit of normal numbers
 _LOG_2: Final = 0.301029995663981
 _EXACT_POWERS: Final = tuple((5**power).bit_length() if power else 0 for power in range(27))
 _LONG: Final = 64
+# Bits of Java's integer types; Java uses the smallest that holds the number and the divisor
 _INTEGERS: Final = (32, _LONG)
-"""Bits of Java's integer types; Java uses the smallest that holds the number and the divisor."""
 
 
 def double_text(value: float) -> str:

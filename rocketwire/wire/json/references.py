@@ -23,11 +23,10 @@ Container: TypeAlias = "dict[str, JsonValue] | list[JsonValue]"
 
 REFERENCE: Final = "$ref"
 
+# Maximum characters of a path, including the paths of references that it passes
 MAX_PATH_LENGTH: Final = 512
-"""Maximum characters of a path, including the paths of references that it passes."""
-
+# Maximum components of all paths of a document; a registration has at most three a topic
 MAX_STEPS: Final = 400_000
-"""Maximum components of all paths of a document; a registration has at most three a topic."""
 
 _STEP = r"""(?s)\.((?:(?>[^.\[\\]|\\.))++)|\[([0-9]++)\]|\['([^']*+)'\]|\["([^"]*+)"\]"""
 _QUOTED = r"(?s)\\(.)"

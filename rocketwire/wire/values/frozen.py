@@ -29,8 +29,7 @@ __all__ = ["compile_constructors", "compile_function", "dataclass", "declared_fi
 
 _UNSET: Final = object()
 _set = object.__setattr__
-_uncompiled: Final[list[type[Any]]] = []
-"""Classes whose constructor is not compiled yet."""
+_uncompiled: Final[list[type[Any]]] = []  # classes whose constructor is not compiled yet
 
 if not TYPE_CHECKING:  # pragma: no branch  # type checkers read the one of the library
 

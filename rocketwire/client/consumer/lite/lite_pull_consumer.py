@@ -55,16 +55,13 @@ if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
 
-PULL_DELAY: Final = 0.05
-"""Delay in seconds if a queue is full or paused."""
-
-PULL_DELAY_EXCEPTION: Final = 1.0
-"""Delay in seconds after a failed pull."""
+PULL_DELAY: Final = 0.05  # delay in seconds if a queue is full or paused
+PULL_DELAY_EXCEPTION: Final = 1.0  # delay in seconds after a failed pull
 
 _COMMIT_OUTAGE: Final = "storing of offsets"
 
+# Seconds that the broker may hold a pull until a message arrives
 BROKER_SUSPEND_MAX_TIME: Final = 20.0
-"""Seconds that the broker may hold a pull until a message arrives."""
 
 
 @trio_only()

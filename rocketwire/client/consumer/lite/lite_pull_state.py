@@ -87,6 +87,7 @@ class LitePullConsumerConfig(Settings):
         check_settings(self, _RULES)
 
 
+# The checks of settings that are not those of their type
 _RULES: Final[Mapping[str, Rule]] = {
     "thresholds": check_thresholds,
     "auto_commit_interval": seconds(zero=True),
@@ -94,7 +95,6 @@ _RULES: Final[Mapping[str, Rule]] = {
     "consume_timestamp_millis": optional(integer_in(minimum=0)),
     "allocate_message_queue_strategy": check_strategy,
 }
-"""The checks of settings that are not those of their type."""
 
 
 class Polled(NamedTuple):

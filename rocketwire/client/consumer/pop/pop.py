@@ -42,11 +42,8 @@ if TYPE_CHECKING:
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
 
-ANY_QUEUE: Final = -1
-"""Queue id of a pop from any queue of the broker."""
-
-RESPONSE_MARGIN: Final = 10.0
-"""Timeout of a pop in seconds, in addition to ``poll_time``."""
+ANY_QUEUE: Final = -1  # queue id of a pop from any queue of the broker
+RESPONSE_MARGIN: Final = 10.0  # timeout of a pop in seconds, in addition to ``poll_time``
 
 
 class PopStatus(Enum):

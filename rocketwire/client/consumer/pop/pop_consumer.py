@@ -98,6 +98,7 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Seconds until a failed message is redelivered, by the number of attempts
 POP_DELAY_LEVEL: Final = (
     10,
     30,
@@ -116,20 +117,16 @@ POP_DELAY_LEVEL: Final = (
     3600,
     7200,
 )
-"""Seconds until a failed message is redelivered, by the number of attempts."""
 
-POP_DELAY_EXCEPTION: Final = 1.0
-"""Delay in seconds after a failed pop."""
+POP_DELAY_EXCEPTION: Final = 1.0  # delay in seconds after a failed pop
 
 _POLLING_FULL: Final = "the broker has too many waiting pops"
 
+# Seconds for which a broker may be too busy for pops before a warning is logged
 FULL_PATIENCE: Final = 10.0
-"""Seconds for which a broker may be too busy for pops before a warning is logged."""
-
+# Seconds to wait at close for the response to a recent pop, which may have hidden messages. A
+# broker that has not responded by then holds the pop because it has no message.
 RESPONSE_WAIT: Final = 1.0
-"""Seconds to wait at close for the response to a recent pop, which may have hidden messages.
-
-A broker that has not responded by then holds the pop because it has no message."""
 
 _FROM_WHERE: Final = {
     InitMode.MIN: ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
@@ -191,6 +188,7 @@ class PopConsumerConfig(Settings):
         check_settings(self, _RULES)
 
 
+# The checks of settings that are not those of their type
 _RULES: Final[Mapping[str, Rule]] = {
     "pop_invisible_time": seconds(minimum=5, maximum=300),
     "poll_time": seconds(zero=True),
@@ -199,7 +197,6 @@ _RULES: Final[Mapping[str, Rule]] = {
     "max_reconsume_times": integer_in(minimum=0),
     "await_termination": seconds(zero=True),
 }
-"""The checks of settings that are not those of their type."""
 
 
 @trio_only()

@@ -27,20 +27,14 @@ if TYPE_CHECKING:
     from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
 
+# Shortest time between two rebalances in seconds, also after an incomplete one
 REBALANCE_MIN_INTERVAL: Final = 1.0
-"""Shortest time between two rebalances in seconds, also after an incomplete one."""
-
-RELEASE_TIMEOUT: Final = 0.5
-"""Seconds that running handlers of a released queue get to finish."""
-
-PERSIST_TIMEOUT: Final = 3.0
-"""Timeout in seconds for storing the offset of a released queue."""
-
+RELEASE_TIMEOUT: Final = 0.5  # seconds that running handlers of a released queue get to finish
+PERSIST_TIMEOUT: Final = 3.0  # timeout in seconds for storing the offset of a released queue
+# Seconds after which an orderly queue is released although its handler runs
 FORCED_RELEASE_TIMEOUT: Final = 20.0
-"""Seconds after which an orderly queue is released although its handler runs."""
-
+# Seconds before a warning about another client's lock; that of a crashed client lives 60
 LOCK_PATIENCE: Final = 90.0
-"""Seconds before a warning about another client's lock; that of a crashed client lives 60."""
 
 
 def _offset_outage(queue: MessageQueue) -> str:

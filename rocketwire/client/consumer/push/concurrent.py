@@ -53,19 +53,14 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-RETRY_LOCALLY: Final = 5.0
-"""Seconds until a message that could not be sent back is handled again."""
-
-MAX_EXPIRED_AT_ONCE: Final = 16
-"""Maximum expired messages of a queue that are sent back at a time."""
-
-EXPIRED_DELAY_LEVEL: Final = 3
-"""Delay level of an expired message: 10 seconds."""
+RETRY_LOCALLY: Final = 5.0  # seconds until a message that could not be sent back is handled again
+MAX_EXPIRED_AT_ONCE: Final = 16  # maximum expired messages of a queue that are sent back at a time
+EXPIRED_DELAY_LEVEL: Final = 3  # delay level of an expired message: 10 seconds
 
 _RECONSUME_LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
 
+# A turn shorter than this (seconds) is not ended: a switch costs about ten fast calls
 SHORT_TURN: Final = 0.001
-"""A turn shorter than this (seconds) is not ended: a switch costs about ten fast calls."""
 
 
 class ConcurrentConsumption(Consumption):

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
 
-TURN: Final = 64
-"""Handler calls before a task lets other tasks run."""
+TURN: Final = 64  # handler calls before a task lets other tasks run
 
 
 class PushParts(NamedTuple):

@@ -31,17 +31,11 @@ if TYPE_CHECKING:
 
 LOG: Final = logging.getLogger("rocketwire.client")
 
-FAST: Final = 0.05
-"""Seconds within which a part is settled if its handlers are fast."""
-
-SLOW: Final = 1.0
-"""Seconds after which an application that takes parts is slow."""
-
+FAST: Final = 0.05  # seconds within which a part is settled if its handlers are fast
+SLOW: Final = 1.0  # seconds after which an application that takes parts is slow
+# Parts that even a slow application gets: with one, it waits for each crossing
 MIN_PARTS: Final = 4
-"""Parts that even a slow application gets: with one, it waits for each crossing."""
-
-MAX_PART: Final = 32
-"""Maximum handler calls of a part."""
+MAX_PART: Final = 32  # maximum handler calls of a part
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -58,8 +52,8 @@ class LentMessages:
     settled_at: float = 0.0  # when it has handled the last one, or 0
 
 
+# Messages that a handler rejected, and the context of its call
 Failure = tuple[Sequence["StoredMessage"], ConsumeConcurrentlyContext]
-"""Messages that a handler rejected, and the context of its call."""
 
 Settled: TypeAlias = Sequence[tuple[LentMessages, Sequence[Failure]]]
 """Settled parts, each with its rejected messages."""

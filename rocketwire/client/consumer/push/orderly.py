@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Seconds between attempts to lock a queue that another client has locked
 LOCK_RETRY_INTERVAL: Final = 3.0
-"""Seconds between attempts to lock a queue that another client has locked."""
 
 _NO_LIMIT: Final = 2**31 - 1
 

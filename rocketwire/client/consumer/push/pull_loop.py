@@ -38,20 +38,13 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-PULL_DELAY_FLOW_CONTROL: Final = 0.05
-"""Delay in seconds if the process queue is full."""
-
+PULL_DELAY_FLOW_CONTROL: Final = 0.05  # delay in seconds if the process queue is full
+# Delay in seconds if the broker rejects a pull because it is busy
 PULL_DELAY_BROKER_FLOW_CONTROL: Final = 0.02
-"""Delay in seconds if the broker rejects a pull because it is busy."""
-
-PULL_DELAY_EXCEPTION: Final = 1.0
-"""Delay in seconds after a failed pull, or without the lock."""
-
-PULL_DELAY_SUSPENDED: Final = 1.0
-"""Delay in seconds while the consumer is suspended."""
-
+PULL_DELAY_EXCEPTION: Final = 1.0  # delay in seconds after a failed pull, or without the lock
+PULL_DELAY_SUSPENDED: Final = 1.0  # delay in seconds while the consumer is suspended
+# Seconds for which a broker may be too busy for pulls before a warning is logged
 BUSY_PATIENCE: Final = 10.0
-"""Seconds for which a broker may be too busy for pulls before a warning is logged."""
 
 
 class AssignedQueue:

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.callbacks import ConsumerRunningInfo
     from rocketwire.wire.message.stored import StoredMessage
 
+# Result for the operator by the result of a handler
 _RESULT = {
     ConsumeConcurrentlyStatus.CONSUME_SUCCESS: CMResult.CR_SUCCESS,
     ConsumeConcurrentlyStatus.RECONSUME_LATER: CMResult.CR_LATER,
@@ -69,10 +70,9 @@ _RESULT = {
     ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT: CMResult.CR_LATER,
     None: CMResult.CR_SUCCESS,
 }
-"""Result for the operator by the result of a handler."""
 
+# Seconds for storing offsets and unlocking queues, and again for unregistering
 CLOSE_TIMEOUT: Final = 5.0
-"""Seconds for storing offsets and unlocking queues, and again for unregistering."""
 
 
 @trio_only()
