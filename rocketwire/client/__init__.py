@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     )
     from rocketwire.client.consumer.lite.lite_pull_consumer import (
         LitePullConsumer,
+        LitePullConsumerConfig,
         open_lite_pull_consumer,
     )
-    from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
     from rocketwire.client.consumer.pop.pop_consumer import (
         PopConsumer,
         PopConsumerConfig,
@@ -56,8 +56,8 @@ _MODULES = {
     "consumer.config": "ConsumeConcurrentlyContext ConsumeConcurrentlyStatus ConsumeOrderlyContext "
     "ConsumeOrderlyStatus PushConsumerConfig",
     "instance.instance": "ClientInstance open_client",
-    "consumer.lite.lite_pull_consumer": "LitePullConsumer open_lite_pull_consumer",
-    "consumer.lite.lite_pull_state": "LitePullConsumerConfig",
+    "consumer.lite.lite_pull_consumer": "LitePullConsumer LitePullConsumerConfig "
+    "open_lite_pull_consumer",
     "message": "Message",
     "net.nameservers": "NameServers",
     "net.pool": "ChannelPool open_pool",

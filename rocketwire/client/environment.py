@@ -25,7 +25,6 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
 
 
 def read_settings(config_class: type[Any], environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings that environment variables have; see ``ClientConfig.from_env``."""
     settings: dict[str, Any] = {}
     if environment.get(_ADDRESSES):
         settings["namesrv_addr"] = environment[_ADDRESSES]
@@ -39,7 +38,6 @@ def read_settings(config_class: type[Any], environment: Mapping[str, str]) -> di
 
 
 def read_credentials(environment: Mapping[str, str]) -> dict[str, str] | None:
-    """Return the arguments of ``Credentials`` that environment variables have, or None."""
     names = ("access_key", "secret_key", "security_token")
     values = {name: environment.get(PREFIX + name.upper(), "") for name in names}
     if not values["access_key"]:

@@ -44,7 +44,6 @@ def async_handler(name: str, handler: F, arguments: str) -> F:
 
 
 def sync_function(name: str, function: F, arguments: str) -> F:
-    """Return a function that is called and not awaited; ``IllegalHandlerError`` otherwise."""
     check_callable(name, function, arguments)
     if _is_async(_unwrap_function(function)):
         raise IllegalHandlerError(
@@ -57,14 +56,7 @@ def sync_function(name: str, function: F, arguments: str) -> F:
 def check_listeners(
     check: Callable[[str, Any, str], Any], listener: Any, orderly_listener: Any, *, orderly: bool
 ) -> tuple[Any, Any]:
-    """Check the handlers of a push consumer; returns what to call, concurrently or in order.
-
-    ``check`` is ``async_handler`` or ``sync_function``.
-
-    Raises:
-        IllegalHandlerError: a handler cannot be called.
-        LocalProtocolError: there are two handlers, or one that ``orderly`` does not concern.
-    """
+    # ``check`` is ``async_handler`` or ``sync_function``
     if listener is not None and (orderly or orderly_listener is not None):
         raise LocalProtocolError(
             "give one handler: either listener, or orderly_listener for messages in order;"
@@ -110,8 +102,6 @@ def check_callable(name: str, function: object, arguments: str) -> None:
 
 
 class CheckedHandler:
-    """A callable whose result is checked at each call and awaited."""
-
     __slots__ = ("_example", "_handler", "_name")
 
     def __init__(self, name: str, handler: Callable[..., Any], example: str) -> None:
@@ -120,7 +110,6 @@ class CheckedHandler:
         self._example = example
 
     async def __call__(self, *arguments: object) -> Any:
-        """Call the handler and await its result; ``IllegalHandlerError`` if that is impossible."""
         result: Awaitable[Any] = self._handler(*arguments)
         if not inspect.isawaitable(result):
             raise IllegalHandlerError(

@@ -222,7 +222,6 @@ class HookChain:
         *,
         is_oneway: bool = False,
     ) -> T:
-        """Let hooks see a send of messages, which they may replace before."""
         context = SendMessageContext(client, producer_group, messages, is_oneway=is_oneway)
         with self.watch(context):
             result = await send(context.messages)
@@ -249,7 +248,6 @@ class HookChain:
         request: Awaitable[T],
         build_context: Callable[[float, BaseException | None], OperationContext],
     ) -> T:
-        """Await a request, and let hooks see its duration and its error, which is raised again."""
         started = trio.current_time()
         failure: BaseException | None = None
         try:
@@ -271,7 +269,6 @@ class HookChain:
         seconds: float,
         error: BaseException | None = None,
     ) -> None:
-        """Let hooks see received messages, or an error."""
         topic, broker_name = queue.topic or "", queue.broker_name or ""
         context = ReceiveMessageContext(
             client, consumer_group, operation, topic, broker_name, messages, seconds, error

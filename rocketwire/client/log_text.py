@@ -14,7 +14,6 @@ MAX_LENGTH: Final = 128  # maximum characters of a text in the log; an id of a c
 
 
 def log_text(text: str) -> str:
-    """Escape control characters, and cut the text to ``MAX_LENGTH`` characters."""
     if text.isprintable() and len(text) <= MAX_LENGTH:
         return text
     suffix = f"... ({len(text)} characters)" if len(text) > MAX_LENGTH else ""

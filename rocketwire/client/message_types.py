@@ -24,7 +24,6 @@ from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, Ille
 
 
 def convert_body(body: object) -> bytes:
-    """Return the body as bytes; a ``bytearray`` or ``memoryview`` is copied."""
     if isinstance(body, (bytes, bytearray, memoryview)):
         return bytes(body)
     hint = ", for example text.encode()" if isinstance(body, str) else ""
@@ -32,7 +31,6 @@ def convert_body(body: object) -> bytes:
 
 
 def check_parts(**parts: object) -> None:
-    """Check all attributes of a ``Message`` except the body, by name."""
     for name, value in parts.items():
         try:
             _CHECKS[name](f"Message.{name}", value)

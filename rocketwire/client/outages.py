@@ -86,7 +86,6 @@ class _Outage:
 
 class Outages:
     def __init__(self, owner: str = "") -> None:
-        """Start without outages; warnings begin with ``owner``, if there is one."""
         self._prefix = f"{owner}: " if owner else ""
         self._outages: dict[str, _Outage] = {}
 
@@ -107,14 +106,10 @@ class Outages:
         """Report a failure: log a warning if it is due, otherwise a DEBUG line.
 
         Args:
-            subject: the failing subject.
-            reason: error or text.
-            advice: advice for the user; empty for the result of ``advice_on``.
-            part: part of the subject, for example a queue of a broker; the outage ends when all
-                parts work.
+            advice: empty for the result of ``advice_on``.
+            part: for example a queue of a broker; the outage ends when all parts work.
             patience: seconds without a warning.
-            topic: the topic concerned; a retry topic is not reported during other outages, which
-                probably have the same reason.
+            topic: a retry topic is not reported during other outages, which explain it.
             cause: the error, if ``reason`` is a text.
         """
         if topic is not None and is_retry_topic(topic):
@@ -220,7 +215,6 @@ _ADVICE: Final = {
 
 
 def advice_on(error: Exception) -> str:
-    """Return advice for the user about an error; empty if there is none."""
     if isinstance(error, TopicRouteNotFoundError):
         if error.brokers:
             return "start the broker; the topic is there again when it has registered"

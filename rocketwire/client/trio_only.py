@@ -19,7 +19,6 @@ Class = TypeVar("Class", bound=type[Any])
 
 
 def require_trio() -> None:
-    """Raise ``NotInTrioError`` unless the caller is a trio task."""
     try:
         trio.lowlevel.current_task()
     except RuntimeError:

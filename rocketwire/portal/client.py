@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.client.config import ClientConfig
-    from rocketwire.client.instance.opening import Client
+    from rocketwire.client.instance.instance import Client
     from rocketwire.portal.settings import ClientSettings
 
 

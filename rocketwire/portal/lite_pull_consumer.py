@@ -9,7 +9,7 @@ from rocketwire.portal.client import ClientUser
 from rocketwire.portal.methods import delegate
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.lite.lite_pull_state import Polled
+    from rocketwire.client.consumer.lite.lite_pull_consumer import Polled
     from rocketwire.messages.message_queue import MessageQueue
 
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.instance.opening import open_or_reuse_client
+from rocketwire.client.instance.instance import open_or_reuse_client
 from rocketwire.client.net.nameserver_api import NameServerCalls
 from rocketwire.client.net.nameservers import NameServers as TrioNameServers
 from rocketwire.client.net.nameservers import SingleNameServer as TrioSingleNameServer
@@ -17,7 +17,7 @@ from rocketwire.portal.methods import Facade, PartOfClient, delegate
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from rocketwire.client.instance.opening import Client
+    from rocketwire.client.instance.instance import Client
 
 
 class _Requests(Facade):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from rocketwire.client.consumer.config import ConsumeConcurrentlyContext
-    from rocketwire.client.instance.opening import Client
+    from rocketwire.client.instance.instance import Client
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.portal.calls import Post
     from rocketwire.portal.resources import Resource

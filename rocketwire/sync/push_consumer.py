@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from typing import Unpack
 
-    from rocketwire.client.instance.opening import Client
+    from rocketwire.client.instance.instance import Client
     from rocketwire.portal.loans import Loan
     from rocketwire.portal.settings import PushConsumerSettings
     from rocketwire.sync.client import ClientLike

@@ -20,8 +20,9 @@ from __future__ import annotations
 import logging
 import math
 import ssl
+from collections.abc import Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
 
@@ -46,17 +47,15 @@ from rocketwire.transport.dial import reason_of
 from rocketwire.transport.fastpath import hook
 from rocketwire.transport.nursery import background
 from rocketwire.transport.peer_requests import MAX_SERVED, Handler, PeerRequests
-from rocketwire.transport.pending import PendingRequest, RequestChain
 from rocketwire.transport.reader import StreamReader
 from rocketwire.transport.writer import MAX_UNSENT, StreamWriter
+from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire.transport.fastpath.direct_requests import DirectRequests, StartedRequest
-    from rocketwire.transport.pending import NextRequest
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.request_template import PreparedRequest
 
 _LOG: Final = logging.getLogger("rocketwire.channel")
 
@@ -64,9 +63,34 @@ _LOG: Final = logging.getLogger("rocketwire.channel")
 _LOST: Final = (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError)
 
 
-class Channel(trio.abc.AsyncResource):
-    """One connection; use ``open_channel_over``."""
+NextRequest: TypeAlias = Callable[[RemotingCommand], RemotingCommand | PreparedRequest | None]
+"""Takes a response and returns the next request of a chain, or None."""
 
+
+class PendingRequest:
+    __slots__ = ("error", "opaque", "response", "task")
+
+    def __init__(self, opaque: int) -> None:
+        self.opaque: int = opaque
+        self.task: trio.lowlevel.Task | None = None  # the waiting task; None before it waits
+        self.response: RemotingCommand | None = None
+        self.error: RocketWireError | None = None
+
+    def wake(self) -> None:
+        if self.task is not None:
+            trio.lowlevel.reschedule(self.task)
+
+
+class RequestChain(PendingRequest):
+    __slots__ = ("next_request", "timeout")
+
+    def __init__(self, next_request: NextRequest, timeout: float) -> None:
+        super().__init__(0)
+        self.next_request: NextRequest = next_request
+        self.timeout: float = timeout  # seconds for each response
+
+
+class Channel(trio.abc.AsyncResource):
     def __init__(
         self,
         stream: trio.abc.Stream,
@@ -80,13 +104,7 @@ class Channel(trio.abc.AsyncResource):
     ) -> None:
         """Create a channel over a connected stream, which it closes, without starting its tasks.
 
-        Args:
-            nursery: nursery for the handlers of the peer's requests.
-            peer: name of the peer for error messages.
-            handler: answers the peer's requests; None to answer that they are not supported.
-            max_in_flight: maximum number of pending requests of this side.
-            max_served: maximum number of concurrent requests of the peer.
-            idle_timeout: seconds without bytes after which the channel closes, or None.
+        ``peer`` is for error messages. Without a handler, the peer's requests are not supported.
         """
         self.peer = peer
         self.is_open: bool = True  # whether requests can be sent
@@ -215,7 +233,6 @@ class Channel(trio.abc.AsyncResource):
         await self._send(self._connection.send_oneway(command, now=trio.current_time()))
 
     async def wait_closed(self) -> None:
-        """Wait until either side has ended the connection."""
         await self._ended.wait()
 
     async def aclose(self) -> None:
@@ -316,7 +333,6 @@ class Channel(trio.abc.AsyncResource):
         self._nursery.cancel_scope.cancel()
 
     async def read(self) -> None:
-        """Receive until the connection ends; the reader task."""
         reader = self.reader
         while self._error is None:
             try:
@@ -327,14 +343,12 @@ class Channel(trio.abc.AsyncResource):
             reader.single_responses = reader.single_responses + 1 if is_single else 0
 
     async def write(self) -> None:
-        """Write until the connection ends; the writer task."""
         try:
             await self._writer.run()
         except _LOST as error:
             self._break(f"could not send{reason_of(error)}", error)
 
     async def watch(self) -> None:
-        """Handle timeouts until the connection ends; the timer task."""
         while self._error is None:
             deadline = self._connection.next_deadline()
             self._alarm_at = math.inf if deadline is None else deadline

@@ -100,7 +100,6 @@ class StreamReader:
 
 
 def descriptor_of(stream: trio.abc.Stream) -> int | None:
-    """Return the descriptor of a plain TCP stream; None for other streams."""
     if isinstance(stream, trio.SocketStream) and sys.platform != "win32":
         return stream.socket.fileno()
     return None

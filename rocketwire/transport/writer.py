@@ -24,8 +24,6 @@ MAX_UNSENT: Final = 1 << 20  # maximum unsent bytes; further senders wait
 
 
 class StreamWriter:
-    """Bytes to be written to one stream by ``run``."""
-
     __slots__ = (
         "_closed",
         "_descriptor",
@@ -72,7 +70,6 @@ class StreamWriter:
         return False
 
     async def wait_for_room(self, is_open: Callable[[], bool]) -> None:
-        """Wait while ``MAX_UNSENT`` is exceeded and the connection is open."""
         while self.unsent > MAX_UNSENT and is_open():
             await self._moved.wait()
 
@@ -83,12 +80,10 @@ class StreamWriter:
             await self._moved.wait()
 
     def close(self) -> None:
-        """Stop writing, and wake the waiting tasks."""
         self._closed = True
         self._moved.set()
 
     async def run(self) -> None:
-        """Write until cancelled; for errors see ``send_all``."""
         while True:
             if not self._queue:
                 await self._wait_for_data()

@@ -9,6 +9,8 @@ from __future__ import annotations
 from rocketwire.client.admin.admin import Admin as Admin
 from rocketwire.client.admin.admin import open_admin as open_admin
 from rocketwire.client.admin.auth import acl_of as acl_of
+from rocketwire.client.admin.brokers import RocksDBConfig as RocksDBConfig
+from rocketwire.client.admin.brokers import TimerEngine as TimerEngine
 from rocketwire.client.admin.changes import Change as Change
 from rocketwire.client.admin.changes import Target as Target
 from rocketwire.client.admin.fanout import leaving_out as leaving_out
@@ -17,5 +19,3 @@ from rocketwire.client.admin.message_tracks import TrackType as TrackType
 from rocketwire.client.admin.message_tracks import message_tracks as message_tracks
 from rocketwire.client.admin.offsets import NOW as NOW
 from rocketwire.client.admin.offsets import QueueOffsets as QueueOffsets
-from rocketwire.client.admin.storage_engine import RocksDBConfig as RocksDBConfig
-from rocketwire.client.admin.storage_engine import TimerEngine as TimerEngine

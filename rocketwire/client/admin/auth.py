@@ -234,7 +234,6 @@ class Acls(ClusterCalls):
 
 
 def keep_absent(given: Frozen, present: Frozen | None) -> Frozen:
-    """Return the given values, and the present ones where None is given."""
     if present is None:
         return given
     values = {each.name: getattr(given, each.name) for each in fields(given)}

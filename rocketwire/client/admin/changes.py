@@ -157,8 +157,6 @@ async def change_settings(
 def start_from(
     edits: Mapping[str, Edit[T]], build_new: Callable[[str], T]
 ) -> dict[str, Callable[[T | None], T]]:
-    """Return edits that begin with ``build_new(name)`` where nothing is present."""
-
     def start(name: str, edit: Edit[T], present: T | None) -> T:
         return edit(build_new(name) if present is None else present)
 
@@ -166,13 +164,12 @@ def start_from(
 
 
 def replace_config(config: Config, present: Config) -> Config:
-    """Return a configuration with the attributes of the present one, changed by its own."""
     changed = apply_attribute_changes(present.attributes, config.attributes)
     return replace(config, attributes=changed)
 
 
 def with_attribute_changes(changes: Iterable[Change[Config]]) -> tuple[Config, ...]:
-    """Return the new configurations as brokers expect them: attributes are their changes."""
+    # brokers expect attributes as their changes
     return tuple(
         replace(
             after,

@@ -20,7 +20,7 @@ from rocketwire.client.consumer.pulled_messages import ReadReport
 from rocketwire.client.consumer.queues import find_master, get_queues
 from rocketwire.client.consumer.retry import build_send_back_header
 from rocketwire.client.periodic import now_millis
-from rocketwire.client.trace.dispatcher import TRACE_TOPIC
+from rocketwire.client.trace import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, DecodeError, MissingPackageError

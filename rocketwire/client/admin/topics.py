@@ -24,9 +24,15 @@ from rocketwire.client.admin.changes import (
     with_attribute_changes,
 )
 from rocketwire.client.admin.clusters import ClusterCalls
-from rocketwire.client.admin.fanout import call_each, merge_tables, read_from_each
+from rocketwire.client.admin.fanout import (
+    PAGE_SIZE,
+    Page,
+    all_pages,
+    call_each,
+    merge_tables,
+    read_from_each,
+)
 from rocketwire.client.admin.name_servers import NameServerUpkeep
-from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -357,8 +363,6 @@ class Topics(ClusterCalls):
 
 
 class TopicCalls(ClusterCalls):
-    """Requests that need those for topics."""
-
     def __init__(self, client: ClientInstance, within: float) -> None:
         super().__init__(client, within)
         self._topics = Topics(client, within)
@@ -395,7 +399,6 @@ async def find_unrouted_queues(
 
 
 def create_header(config: TopicConfig, *, force: bool = False) -> CreateTopicRequestHeader:
-    """Build the header to create or change a topic (codes 17, 513)."""
     changes = attribute_changes(config.attributes)
     return CreateTopicRequestHeader(
         topic=config.topic_name,

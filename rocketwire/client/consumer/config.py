@@ -123,11 +123,7 @@ None or ``*`` for all.
 def parse_subscriptions(
     subscriptions: Mapping[str, Filter],
 ) -> list[tuple[str, str | None, str | None]]:
-    """Return topics with expression and type; the type is None for tags.
-
-    Raises:
-        IllegalTypeError: the argument is not a mapping of topics to filters.
-    """
+    """Return topics with expression and type, which is None for tags."""
     if not isinstance(subscriptions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
         example = subscriptions if isinstance(subscriptions, str) else "orders"
         expected = f'a mapping of topic to tags, for example {{"{example}": "*"}}'
@@ -147,12 +143,6 @@ def _parse_filter(topic: object, value: Any) -> tuple[str | None, str | None]:
 
 
 def check_subscription(topic: object, expression: object, expression_type: object) -> None:
-    """Check the arguments of ``subscribe``.
-
-    Raises:
-        IllegalTypeError: an argument is not a ``str``.
-        IllegalValueError: SQL without its type, which would be a tag that no message has.
-    """
     check_text("topic", topic)
     for name, value in (("expression", expression), ("expression_type", expression_type)):
         if value is not None:
@@ -165,14 +155,12 @@ def check_subscription(topic: object, expression: object, expression_type: objec
 
 
 def check_strategy(name: str, value: object) -> None:
-    """Raise ``IllegalTypeError`` unless the value is an allocation strategy."""
     if isinstance(value, type) or not callable(getattr(value, "allocate", None)):
         expected = "an AllocateMessageQueueStrategy, for example AllocateMessageQueueAveragely()"
         raise type_error(name, expected, value)
 
 
 def check_thresholds(name: str, value: object) -> None:
-    """Check that the value is a ``Thresholds`` and that each of its numbers is at least 1."""
     instance_of(Thresholds, expected="Thresholds(...)")(name, value)
     check_settings(value)
 

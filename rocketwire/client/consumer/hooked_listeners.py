@@ -61,8 +61,6 @@ def hook_pop(
     group: str,
     broker_name: Callable[[StoredMessage], str],
 ) -> Callable[[StoredMessage], Awaitable[bool | None]]:
-    """Return a handler of popped messages whose calls hooks see."""
-
     async def call_listener(message: StoredMessage) -> bool | None:
         queue = MessageQueue(
             topic=message.topic, broker_name=broker_name(message), queue_id=message.queue_id

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import trio
 
 from rocketwire.client.consumer.config import check_subscription
-from rocketwire.client.consumer.filter_check import check_expression
-from rocketwire.client.instance.opening import Client, open_or_reuse_client
+from rocketwire.client.instance.instance import Client, open_or_reuse_client
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.trio_only import require_trio
+from rocketwire.codes import RequestCode
 from rocketwire.messages.callbacks import ConsumerRunningInfo
+from rocketwire.messages.heartbeat import CheckClientRequestBody, SubscriptionData
 from rocketwire.policy.resource_names import with_namespace
-from rocketwire.policy.subscription import subscription_data
+from rocketwire.policy.subscription import TAG, subscription_data
 from rocketwire.policy.validation import check_topic
 from rocketwire.transport.nursery import background
 
@@ -48,8 +49,6 @@ class CachedMessages(NamedTuple):
 
 
 class Membership(NamedTuple):
-    """What a consumer gets from ``join_group``."""
-
     instance: ClientInstance
     group: str  # with namespace
     nursery: trio.Nursery  # of the consumer's tasks
@@ -57,8 +56,6 @@ class Membership(NamedTuple):
 
 
 class TraceSettings(Protocol):
-    """The settings of a consumer's trace; see ``PushConsumerConfig``."""
-
     @property
     def enable_trace(self) -> bool: ...
     @property
@@ -75,12 +72,7 @@ async def join_group(
     own_instance: bool = True,
     is_stream: bool = False,
 ) -> AsyncGenerator[Membership]:
-    """Open what a consumer needs until the end of the block.
-
-    Args:
-        call_timeout: see ``ConsumerTrace``.
-        own_instance, is_stream: see ``open_or_reuse_client``.
-    """
+    """Open what a consumer needs; for arguments see ``ConsumerTrace``, ``open_or_reuse_client``."""
     async with (
         open_or_reuse_client(client, own_instance=own_instance, is_stream=is_stream) as instance,
         background() as nursery,
@@ -224,3 +216,19 @@ def _settings(config: Any) -> dict[str, str]:
         text = str(value).lower() if isinstance(value, bool) else str(value)
         settings[first + "".join(map(str.capitalize, others))] = text
     return settings
+
+
+async def check_expression(
+    instance: ClientInstance, group: str, subscription: SubscriptionData
+) -> None:
+    # the broker of another expression than tags compiles it (code 46)
+    if subscription.expression_type in (None, TAG):
+        return
+    body = CheckClientRequestBody(
+        client_id=instance.client_id,
+        group=group,
+        namespace=instance.config.namespace or None,
+        subscription_data=subscription,
+    )
+    address = await instance.any_broker(subscription.topic or "")
+    await instance.brokers.call(address, RequestCode.CHECK_CLIENT_CONFIG, None, body)

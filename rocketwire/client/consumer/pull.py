@@ -127,7 +127,6 @@ def _build_flags(request: PullRequest, *, to_slave: bool) -> int:
 
 
 def build_pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHeader:
-    """Build the header of a pull; offsets are not committed to a slave."""
     subscription = request.subscription
     is_tag = subscription.expression_type in (None, TAG)
     version = subscription.sub_version or 0
@@ -263,11 +262,7 @@ class _QueueState:
 
 
 class PullCalls:
-    """The pulls of a consumer, each from the replica that the broker suggested last.
-
-    Java: ``PullAPIWrapper``.
-    """
-
+    # Each pull asks the replica that the broker suggested last (Java: ``PullAPIWrapper``).
     def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
         self._instance = instance
         self._limits = limits
@@ -408,5 +403,5 @@ class _PullSequence:
 
 
 def pull_outage(queue: MessageQueue) -> str:
-    """Return the name of the outage of pulls; queues of a topic on a broker share it."""
+    # queues of a topic on a broker share the outage
     return f"pulls of topic {queue.topic} from broker {queue.broker_name}"

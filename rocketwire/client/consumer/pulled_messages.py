@@ -60,15 +60,8 @@ def read_messages(
     *,
     unwrap: bool = True,
 ) -> PulledMessages:
-    """Read the messages in the body of a response, and compare their tags exactly.
-
-    The broker compares only the hash codes of tags. That of a static topic adds ``offset_delta`` to
-    queue offsets. ``end`` is the broker's next offset, if it is known.
-
-    Raises:
-        DecodeError: there is no body, so the response has no messages.
-        MissingPackageError: a body needs a package that is not installed.
-    """
+    # The broker compares only the hash codes of tags. That of a static topic adds ``offset_delta``
+    # to queue offsets. ``end`` is the broker's next offset, if it is known.
     if not body:
         raise DecodeError("the response has no messages", path="body")
     reader = reader or StoredMessageReader(limits)
@@ -186,8 +179,6 @@ def next_offset(pulled: PulledMessages, begin: int, proposed: int) -> int:
 
 
 class PullOutcome(Protocol):
-    """The attributes of ``PullResult`` that ``ReadReport`` uses."""
-
     @property
     def next_begin_offset(self) -> int: ...
     @property
@@ -199,8 +190,6 @@ class PullOutcome(Protocol):
 
 
 class ReadReport:
-    """Counts and logs the messages that a consumer could not read."""
-
     def __init__(self, group: str) -> None:
         self.unreadable: int = 0  # number of skipped messages
         self._group = group
@@ -212,7 +201,6 @@ class ReadReport:
         unreadable: Sequence[UnreadableMessage],
         consequence: str = "is skipped",
     ) -> None:
-        """Count and log unreadable messages; ``source`` is a topic and broker."""
         self.unreadable += len(unreadable)
         for message in unreadable:
             stored = message.stored
@@ -236,7 +224,6 @@ class ReadReport:
     def report_limit(
         self, source: object, limit: LimitExceededError, accepted: int, consequence: str
     ) -> None:
-        """Log that a response exceeds a limit, as a WARNING once for each source."""
         level = logging.DEBUG if source in self._limited_sources else logging.WARNING
         self._limited_sources.add(source)
         _LOG.log(

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
 from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.client.outages import Outages
 from rocketwire.client.periodic import now_millis
@@ -18,10 +19,11 @@ from rocketwire.messages.allocation import QueryAssignmentRequestBody, QueryAssi
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import sorted_client_ids, sorted_queues, use_all_positions
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
+from rocketwire.policy.subscription import subscription_data
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.config import PushConsumerConfig
-    from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
+    from rocketwire.client.consumer.lite.lite_pull_consumer import LitePullConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.allocation import MessageQueueAssignment
@@ -45,8 +47,6 @@ def queue_outage(topic: str) -> str:
 
 
 class Rebalance:
-    """Allocates the queues of topics to this member of a group."""
-
     def __init__(
         self,
         instance: ClientInstance,
@@ -150,7 +150,6 @@ class Rebalance:
             )
 
     async def fetch_members(self, topic: str) -> tuple[str, ...]:
-        """Fetch the client ids of the group from a broker of the topic."""
         return await self._call_any_broker(
             topic, lambda address: self._instance.brokers.consumer_ids(address, self._group)
         )
@@ -201,7 +200,6 @@ async def find_start_offset(
     offsets: OffsetStore,
     queue: MessageQueue,
 ) -> int:
-    """Return the stored offset of a group, or the one of its settings."""
     stored = await offsets.fetch(queue)
     if stored is not None and stored >= 0:
         return stored
@@ -228,7 +226,7 @@ async def find_initial_offset(
         where: the setting; the three deprecated values mean ``CONSUME_FROM_LAST_OFFSET``, as in
             Java.
         timestamp_millis: time for ``CONSUME_FROM_TIMESTAMP``; None for half an hour ago.
-        exact_for: the group, to correct the result of brokers before 5.0 (``offset_lookup.py``);
+        exact_for: the group, to correct the result of brokers before 5.0 (``find_offset_at``);
             None not to.
     """
     is_retry = (queue.topic or "").startswith(RETRY_PREFIX)
@@ -243,7 +241,40 @@ async def find_initial_offset(
     if timestamp_millis is None:
         timestamp_millis = now_millis() - CONSUME_TIMESTAMP_BEFORE
     if exact_for is not None:
-        from rocketwire.client.consumer.offset_lookup import find_offset_at
-
         return await find_offset_at(instance, exact_for, queue, timestamp_millis)
     return await instance.brokers.search_offset(address, queue, timestamp_millis)
+
+
+# Maximum pulls of messages that are too old; enough for two thousand in a millisecond
+_PULLS: Final = 64
+
+
+async def find_offset_at(
+    instance: ClientInstance, group: str, queue: MessageQueue, timestamp_millis: int
+) -> int:
+    # Brokers before 5.0 return the message whose store time is nearest, which may be older, or any
+    # message of that millisecond; Java's consumers start there
+    # (``ConsumeQueue.getOffsetInQueueByTime`` of 4.9.4).
+    # One millisecond earlier, so that no message of the millisecond itself is missed.
+    search_millis = max(timestamp_millis - 1, 0)
+    address = (await find_replica(instance, queue)).address
+    offset = await instance.brokers.search_offset(address, queue, search_millis)
+    pulls = PullCalls(instance)
+    for _ in range(_PULLS):
+        result = await pulls.pull(
+            PullRequest(
+                queue=queue,
+                offset=offset,
+                group=group,
+                subscription=subscription_data(queue.topic or "", version=0),
+                suspend_timeout=0,
+                send_subscription=True,
+            )
+        )
+        for message in result.messages:
+            if message.store_timestamp >= timestamp_millis:
+                return message.queue_offset
+        if result.status is PullStatus.NO_NEW_MSG or result.next_begin_offset <= offset:
+            break
+        offset = result.next_begin_offset
+    return offset

@@ -37,8 +37,6 @@ class _Counter:
 
 
 class ConsumerStats:
-    """Counts pulled, consumed and failed messages of each topic."""
-
     def __init__(self) -> None:
         self._pulls: dict[str, _Counter] = defaultdict(_Counter)
         self._consumed: dict[str, _Counter] = defaultdict(_Counter)

@@ -50,8 +50,6 @@ PRODUCER_GROUP: Final = "PGROUP"
 
 
 class BrokerRequests:
-    """Handlers for the requests of brokers to a client instance."""
-
     def __init__(self, instance: Members) -> None:
         self._instance = instance
         self._outages = Outages()
@@ -142,7 +140,7 @@ class BrokerRequests:
 
 
 def decode_reset_offsets(body: bytes | None) -> Mapping[MessageQueue, int]:
-    """Decode the offsets of a reset request, in the format for Java or for C++ clients."""
+    # in the format for Java, or for C++ clients
     try:
         java_body = decode_body(ResetOffsetBody, body, limits=ANSWER_LIMITS)
     except DecodeError:

@@ -14,11 +14,13 @@ import random
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 
 import trio
 
+from rocketwire.client.arguments import type_error
 from rocketwire.client.config import ClientConfig, to_config
 from rocketwire.client.instance.heartbeats import HeartbeatHistory, build_heartbeat
 from rocketwire.client.instance.routes import BrokerAddress, Routes
@@ -531,3 +533,25 @@ async def open_client(
                 instance.hooks.closed(instance)
             with trio.move_on_after(CLOSE_SECONDS, shield=True):
                 await instance.close()
+
+
+Client: TypeAlias = "ClientInstance | ClientConfig | str"
+"""An open client, settings of a new client, or name servers as ``host:port;host:port``."""
+
+
+@asynccontextmanager
+async def open_or_reuse_client(
+    client: Client, *, own_instance: bool = True, is_stream: bool = False
+) -> AsyncGenerator[ClientInstance]:
+    """Yield an open client until the end of the block, which closes one that it has opened."""
+    require_trio()
+    if isinstance(client, ClientInstance):
+        yield client
+    elif isinstance(client, (ClientConfig, str)):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
+        if is_stream:
+            client = replace(to_config(client), enable_stream_request_type=True)
+        async with open_client(client, own_instance=own_instance) as instance:
+            yield instance
+    else:
+        expected = "an open client, a ClientConfig or name servers as 'host:port;host:port'"
+        raise type_error("client", expected, client)

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 
 class ProducerMember(Protocol):
-    """A producer of a group."""
-
     @property
     def group(self) -> str:
         """The producer group; an instance has one producer of a group."""
@@ -54,8 +52,6 @@ class ProducerMember(Protocol):
 
 
 class ConsumerMember(Protocol):
-    """A consumer of a group."""
-
     @property
     def group(self) -> str:
         """The consumer group; an instance has one consumer of a group."""

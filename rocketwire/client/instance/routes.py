@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 
 class BrokerAddress(NamedTuple):
-    """An address of a broker group."""
-
     address: str
     broker_id: int  # id of the broker; 0 is the master
 
@@ -30,8 +28,6 @@ class BrokerAddress(NamedTuple):
 
 
 class Routes:
-    """Routes by topic, and addresses by broker group and broker id."""
-
     def __init__(self) -> None:
         self.changes: int = 0  # counter that grows when addresses may have changed
         self._routes: dict[str, TopicRouteData] = {}
@@ -50,7 +46,6 @@ class Routes:
         return self._routes.get(topic)
 
     def put(self, topic: str, route: TopicRouteData) -> bool:
-        """Set the route of a topic; returns whether it has changed."""
         previous = self._routes.get(topic)
         if previous is not None and not has_changed(previous, route):
             return False
@@ -128,7 +123,6 @@ class Routes:
         return tuple(a for a in addresses if a is not None and a != but)
 
     def all_addresses(self, *, slaves: bool = True) -> tuple[tuple[str, str], ...]:
-        """Return broker group and address of every broker, or of the masters only."""
         return tuple(
             (name, address)
             for name, addresses in self._brokers.items()
@@ -150,10 +144,7 @@ def select_address(broker: BrokerData) -> str | None:
 
 
 def has_changed(old: TopicRouteData, new: TopicRouteData) -> bool:
-    """Return whether two routes differ, except in the order of brokers and queues.
-
-    Java: ``TopicRouteData.topicRouteDataChanged``.
-    """
+    # Java: ``TopicRouteData.topicRouteDataChanged``
     return _normalize(old) != _normalize(new)
 
 

@@ -26,25 +26,17 @@ _STREAM_ERRORS: Final = (
 
 
 def address_server_url(domain: str, subgroup: str, unit_name: str | None = None) -> str:
-    """Return the URL of the address server; its default port is 8080."""
     host = domain if ":" in domain else f"{domain}:{DEFAULT_PORT}"
     unit = (unit_name or "").strip()
     return f"http://{host}/rocketmq/{subgroup}" + (f"-{unit}?nofix=1" if unit else "")
 
 
 def parse_response(text: str) -> tuple[str, ...]:
-    """Return the name servers in the first line of a response."""
     lines = text.strip().splitlines()
     return parse_name_servers(lines[0] if lines else "")
 
 
 async def fetch_name_servers(url: str) -> tuple[str, ...]:
-    """Fetch the name servers from a URL of ``address_server_url``; empty if it lists none.
-
-    Raises:
-        ClientError: no response in time, a status other than 200, or an invalid list of addresses;
-            or h11 is not installed (extra ``client``).
-    """
     text = await fetch_text(url)
     try:
         return parse_response(text)

@@ -14,8 +14,6 @@ from collections.abc import Iterable
 
 
 class NameServerSelector:
-    """The name servers, the current server, and the servers that failed."""
-
     def __init__(self, addresses: Iterable[str] = (), *, start: int = 0) -> None:
         self._addresses = tuple(addresses)
         self._next = start
@@ -28,20 +26,14 @@ class NameServerSelector:
 
     @property
     def current(self) -> str | None:
-        """The preferred server; None before the first response and after a failure."""
         return self._current
 
     @property
     def failed(self) -> frozenset[str]:
-        """Servers that failed and have not responded since."""
         return frozenset(self._failed)
 
     def replace(self, addresses: Iterable[str]) -> tuple[str, ...]:
-        """Set a new list; an empty list, or the same servers in another order, changes nothing.
-
-        Returns:
-            The removed addresses; their channels are no longer needed.
-        """
+        """Set a list, unless it is empty or has the same servers; returns the removed addresses."""
         new = tuple(dict.fromkeys(addresses))
         if not new or set(new) == set(self._addresses):
             return ()
@@ -53,17 +45,13 @@ class NameServerSelector:
         return removed
 
     def next_order(self) -> tuple[str, ...]:
-        """Return the order for the next request, and advance if there is no current server.
-
-        First the current server, then the following servers of the list, then those that failed.
-        """
+        """Return the order: the current server, then those after it, then those that failed."""
         order = self.peek_order()
         if self._current is None:
             self._next += 1
         return order
 
     def peek_order(self) -> tuple[str, ...]:
-        """Return the order for the next request without advancing."""
         if not self._addresses:
             return ()
         if self._current is None:

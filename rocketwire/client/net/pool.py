@@ -43,8 +43,8 @@ from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
+    from rocketwire.transport.channel import NextRequest
     from rocketwire.transport.fastpath.direct_requests import DirectRequests, StartedRequest
-    from rocketwire.transport.pending import NextRequest
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 

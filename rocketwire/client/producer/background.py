@@ -31,7 +31,6 @@ _ALL_BROKERS: Final = HALF_TOPICS[0]
 
 
 def decode_recall_handle(recall_handle: str) -> str:
-    """Return the broker name in a recall handle; ``IllegalMessageError`` if it is invalid."""
     try:
         parts = base64.urlsafe_b64decode(recall_handle.encode()).decode().split(" ")
     except (binascii.Error, UnicodeError) as error:
@@ -44,7 +43,6 @@ def decode_recall_handle(recall_handle: str) -> str:
 async def recall_message(
     instance: ClientInstance, group: str, wire_topic: str, recall_handle: str, within: float
 ) -> str:
-    """Recall a message at its broker (code 370); returns its unique key."""
     broker = decode_recall_handle(recall_handle)
     header = RecallMessageRequestHeader(
         producer_group=group, topic=wire_topic, recall_handle=recall_handle, bname=broker
@@ -59,7 +57,6 @@ async def recall_message(
 
 
 async def detect_brokers(instance: ClientInstance, sender: MessageSender, seconds: float) -> None:
-    """Check periodically whether unreachable brokers are reachable again, until cancelled."""
     while True:
         await trio.sleep(seconds)
         for broker in sender.faults.due(trio.current_time()):
@@ -78,11 +75,8 @@ async def detect_brokers(instance: ClientInstance, sender: MessageSender, second
 
 
 async def announce_to_all_brokers(instance: ClientInstance) -> None:
-    """Let heartbeats go to all brokers of the name servers, until cancelled.
-
-    Each may have a transaction that an earlier process of the group left open, and checks it only
-    with a producer that it knows. Java: the topics of ``TransactionMQProducer``.
-    """
+    # Each broker may have a transaction that an earlier process of the group left open, and checks
+    # it only with a producer that it knows (Java: the topics of ``TransactionMQProducer``).
     routes = instance.routes
     try:
         while True:

@@ -38,8 +38,6 @@ class _Topic(NamedTuple):
 
 
 class FastPath:
-    """Direct sends of one sender: a producer, or a thread or loop that sends for it."""
-
     def __init__(
         self,
         instance: ClientInstance,
@@ -138,5 +136,4 @@ class FastPath:
         return _Topic(target, rotation, [DirectQueue(queue) for queue in rotation.queues])
 
     def forget(self) -> None:
-        """Look everything up again, after a connection has ended."""
         self._topics.clear()

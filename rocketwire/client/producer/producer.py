@@ -283,7 +283,7 @@ class Producer(ProducerMember):
 
         Cancellation: each message may have been stored or not.
         """
-        from rocketwire.client.producer.many import send_many
+        from rocketwire.client.producer.batch import send_many
 
         for message in messages:
             check_message_type(message)
@@ -518,7 +518,6 @@ class Producer(ProducerMember):
 
 
 def check_message_type(message: object) -> None:
-    """Raise ``IllegalMessageTypeError`` unless ``message`` is a ``Message``."""
     if not isinstance(message, Message):
         raise IllegalMessageTypeError(str(type_error("message", "a Message", message)))
 

@@ -47,7 +47,6 @@ def create_reply(request: StoredMessage, body: bytes) -> Message:
 
 
 def build_request(message: Message, correlation_id: str, client_id: str, within: float) -> Message:
-    """Add the properties that the consumer needs for its reply, within so many seconds."""
     system = {
         **message.system,
         const.CORRELATION_ID: correlation_id,
@@ -66,8 +65,6 @@ class _PendingRequest:
 
 
 class PendingRequests:
-    """Requests of a producer that wait for their replies."""
-
     def __init__(self) -> None:
         self._pending: dict[str, _PendingRequest] = {}
 
@@ -75,7 +72,6 @@ class PendingRequests:
         return len(self._pending)
 
     def add(self, correlation_id: str) -> None:
-        """Add a request; the caller must call ``remove`` in every case."""
         self._pending[correlation_id] = _PendingRequest()
 
     def remove(self, correlation_id: str) -> None:
@@ -101,7 +97,6 @@ class PendingRequests:
 def decode_reply(
     header: ReplyMessageRequestHeader, properties: dict[str, str], body: bytes, now_millis: int
 ) -> StoredMessage:
-    """Decode the reply that a broker pushed; ``DecodeError`` if its body cannot be decompressed."""
     sys_flag = header.sys_flag or 0
     if sys_flag & MessageSysFlag.COMPRESSED:
         body = decompress_body(

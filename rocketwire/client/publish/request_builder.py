@@ -57,8 +57,6 @@ _PREPARED: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
 
 
 class QueueTemplate(NamedTuple):
-    """The request fields that all messages to a queue share."""
-
     broker_name: str
     fields: dict[str, str]  # ext fields; copy before use
     # form of requests with one message; None if requests are not built with forms
@@ -112,15 +110,12 @@ class Target:
 
 
 class MessageFields(NamedTuple):
-    """The ext fields that differ between messages."""
-
     born: int  # milliseconds since 1970
     flag: int
     sys_flag: int  # bits of ``MessageSysFlag``
     properties: str  # encoded properties
 
     def fields(self) -> dict[str, str]:
-        """Return the ext fields in the order of ``_build_form``."""
         born, flag, sys_flag, properties = self
         return {"g": str(born), "h": str(flag), "f": str(sys_flag), "i": properties}
 
@@ -133,8 +128,6 @@ def _build_form(fields: Mapping[str, str], client: ClientConfig) -> RequestTempl
 
 
 class OutgoingMessage:
-    """A message or batch that can be sent to any queue of its topic."""
-
     __slots__ = ("_fields", "body", "code", "msg_id")
 
     def __init__(
@@ -147,14 +140,12 @@ class OutgoingMessage:
 
     @property
     def fields(self) -> dict[str, str]:
-        """The ext fields that ``QueueTemplate`` does not have."""
         fields = self._fields
         return fields.fields() if isinstance(fields, MessageFields) else fields
 
     def build_request(
         self, template: QueueTemplate, client: ClientConfig, config: ProducerConfig
     ) -> RemotingCommand | PreparedRequest:
-        """Build the request for a queue, with its form if possible."""
         fields = self._fields
         if template.form is not None and isinstance(fields, MessageFields):
             request = template.form.request(fields[:3], fields.properties, self.body)
@@ -184,12 +175,6 @@ _REPLY: Final = int(RequestCode.SEND_REPLY_MESSAGE_V2)
 def build_outgoing_message(
     message: Message, msg_id: str, born: int, config: ProducerConfig, namespace: str = ""
 ) -> OutgoingMessage:
-    """Build the body and the ext fields of a message that ``check_message`` has accepted.
-
-    Raises:
-        IllegalMessageError: the properties cannot be encoded.
-        EncodeError: the compression library is not installed.
-    """
     text = None if namespace else message.encode_simple_properties(msg_id)
     if text is not None and not is_retry_topic(message.topic):
         text = _check_size(text)
@@ -228,7 +213,6 @@ def _compress(body: bytes, config: ProducerConfig) -> tuple[bytes, int]:
 
 
 def encode_checked_properties(properties: Mapping[str, str]) -> str:
-    """Encode properties; ``IllegalMessageError`` if they do not fit into a stored message."""
     return _check_size(encode_properties(properties))
 
 
@@ -241,15 +225,7 @@ def _check_size(text: str) -> str:
 def decode_send_result(
     response: RemotingCommand, msg_id: str, queue: MessageQueue
 ) -> SendResult | None:
-    """Decode the response to a send; None if the broker rejected the message.
-
-    Args:
-        msg_id: unique key of the message, or the keys of a batch.
-        queue: queue of the message, with the application's topic.
-
-    Raises:
-        DecodeError: the response is invalid.
-    """
+    """Decode the response to a send; None if the broker rejected the message."""
     status = SEND_STATUSES.get(response.code)
     if status is None:
         return None
@@ -276,5 +252,4 @@ def decode_send_result(
 
 
 def wire_topic(client: ClientConfig, topic: str) -> str:
-    """Return the topic with its namespace, as brokers know it."""
     return with_namespace(client.namespace, topic) if client.namespace else topic

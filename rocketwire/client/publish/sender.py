@@ -65,8 +65,6 @@ class _Attempt(NamedTuple):
 
 
 class MessageSender:
-    """Sends messages to the topics of a producer."""
-
     def __init__(
         self,
         instance: ClientInstance,
@@ -97,11 +95,9 @@ class MessageSender:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Topics, with namespace, that messages were sent to."""
         return tuple(self._topics)
 
     def set_route(self, topic: str, route: TopicRouteData) -> None:
-        """Use a new route of a topic; without writable queue, the next send fetches it again."""
         info = publish_info(topic, route)
         if info.queues:
             self._targets[topic] = Target(topic, info, start=self._chance.getrandbits(31))
@@ -110,15 +106,9 @@ class MessageSender:
 
     @property
     def targets(self) -> Mapping[str, Target]:
-        """Topics with queues, by name with namespace."""
         return self._targets
 
     async def find_target(self, topic: str) -> Target:
-        """Return the queues of a topic, or those that it will be created with.
-
-        Raises:
-            TopicRouteNotFoundError: there is neither the topic nor a broker that creates topics.
-        """
         target = self._targets.get(topic)
         if target is not None:
             return target
@@ -136,7 +126,6 @@ class MessageSender:
         return target
 
     async def has_broker_before_5(self, target: Target) -> bool:
-        """Return whether a broker of the topic is older than 5.0; without address it is not."""
         names = dict.fromkeys(target.info.broker_name(queue) for queue in target.info.queues)
         addresses = [self._instance.routes.master(name) for name in names]
         return any([await self._instance.is_before_5(a) for a in addresses if a is not None])
@@ -159,14 +148,9 @@ class MessageSender:
         within: float,
         started: DirectSend | None = None,
     ) -> SendResult:
-        """Send to the next queue, and to another broker if that fails, within so many seconds.
+        """Send to the next queue, and to another broker if that fails.
 
         ``started`` is the first attempt, over a channel of the pool, if it was started by now.
-
-        Raises:
-            BrokerError: a broker rejected the message finally.
-            SendFailedError: all attempts failed, or there was no time for more.
-            RequestTimeoutError: the only attempt timed out.
         """
         deadline = trio.current_time() + within
         sent_request = None
@@ -189,10 +173,7 @@ class MessageSender:
         error: RocketWireError,
         remaining: float,
     ) -> SendResult:
-        """Continue a send whose first attempt was made over a connection of its own, and failed.
-
-        ``remaining`` are the seconds for further attempts. For errors see ``send``.
-        """
+        """Continue a send whose first attempt, over a connection of its own, has failed."""
         now = trio.current_time()
         target, queue, outgoing = started.target, started.queue, started.outgoing()
         last = self._judge_failure(queue, error, now)
@@ -325,13 +306,6 @@ class MessageSender:
         deadline: float,
         sent_request: StartedRequest | None = None,
     ) -> SendResult:
-        """Make one attempt; ``sent_request`` is its request, if that was just sent.
-
-        Raises:
-            BrokerError: the broker rejected the message.
-            BrokerNotFoundError: the broker has no known address.
-            ChannelError: there is no response.
-        """
         instance = self._instance
         client = instance.config
         template = self.get_template(target, queue)
@@ -359,7 +333,6 @@ class MessageSender:
     async def send_oneway(
         self, target: Target, queue: MessageQueue, message: OutgoingMessage
     ) -> None:
-        """Send one-way; for errors see ``send_once``."""
         instance = self._instance
         template = self.get_template(target, queue)
         name = template.broker_name

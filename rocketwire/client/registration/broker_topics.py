@@ -100,13 +100,11 @@ class BrokerTopics:
         *,
         now_ms: int,
     ) -> None:
-        """Add or change topics, and logical queues; ``LocalProtocolError`` if one has no name."""
         self._topics |= {_require_name(topic): topic for topic in topics}
         self._mappings |= {mapping.topic or "": mapping for mapping in mappings}
         self._advance_version(now_ms)
 
     def remove(self, names: Iterable[str], *, now_ms: int) -> None:
-        """Remove topics; name servers keep them unless configured or requested to delete them."""
         for name in names:
             self._topics.pop(name, None)
             self._mappings.pop(name, None)
@@ -149,7 +147,6 @@ def _require_name(topic: TopicConfig) -> str:
 def build_registration(
     identity: BrokerIdentity, settings: RegistrationSettings, body: RegisterBrokerBody, version: int
 ) -> tuple[RegisterBrokerRequestHeader, bytes]:
-    """Build header and body of a registration (code 103) for a version of the protocol."""
     data = encode_register_broker_body(body, compressed=settings.packed, version=version)
     timeout_ms = int(settings.heartbeat_timeout * 1000) if settings.enable_acting_master else None
     header = RegisterBrokerRequestHeader(

@@ -242,11 +242,7 @@ def _labels(client: HookedClient, topic: str, group: str) -> tuple[str, str, str
 
 
 def read_again(read: Callable[[], T]) -> T:
-    """Return ``read()``; repeat it if another thread changes a table meanwhile.
-
-    Raises:
-        RuntimeError: that has happened ``_ATTEMPTS`` times.
-    """
+    # another thread may change the table meanwhile
     for _ in range(_ATTEMPTS - 1):
         try:
             return read()

@@ -36,8 +36,6 @@ MAX_WAIT: Final = 1.0  # seconds after which the loop gets a turn
 
 
 class EpollBypass:
-    """The bypass for one descriptor; use ``bypass_for``."""
-
     __slots__ = (
         "_context",
         "_descriptor",
@@ -108,7 +106,6 @@ class EpollBypass:
 
 
 def bypass_for(descriptor: int) -> EpollBypass | None:
-    """Return the bypass for a socket in this run of trio; None if there is none."""
     task: Any = trio.lowlevel.current_task()
     try:
         runner = task._runner

@@ -24,7 +24,6 @@ SWITCH: Final = "ROCKETWIRE_FASTPATH"
 
 
 def is_switched_on() -> bool:
-    """Return whether the environment variable, ``on`` or ``off``, leaves the fast path on."""
     value = os.environ.get(SWITCH)
     if value not in (None, "", "on", "off"):
         raise IllegalValueError(f"{SWITCH} must be on or off, not {value!r}")

@@ -43,9 +43,9 @@ from rocketwire.client.consumer.member import (
     join_group,
 )
 from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
-from rocketwire.client.consumer.pop.ack import Acknowledgements
 from rocketwire.client.consumer.pop.pop import (
     ANY_QUEUE,
+    Acknowledgements,
     InitMode,
     PopCalls,
     PopResult,
@@ -56,7 +56,7 @@ from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.consumer.push.assignment import Assignment
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
 from rocketwire.client.consumer.push.consumption import PushParts
-from rocketwire.client.consumer.queue_locks import QueueLocks
+from rocketwire.client.consumer.queues import QueueLocks
 from rocketwire.client.consumer.rebalance import Rebalance, queue_outage
 from rocketwire.client.consumer.retry import (
     describe_message,
@@ -93,7 +93,7 @@ from rocketwire.wire.message.stored import StoredMessage
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
-    from rocketwire.client.instance.opening import Client
+    from rocketwire.client.instance.instance import Client
     from rocketwire.messages.route import TopicRouteData
 
 _LOG: Final = logging.getLogger("rocketwire.client")

@@ -81,13 +81,11 @@ class Assignment(PushPart):
         return tuple(q for q, assigned in self._assigned.items() if not assigned.process.dropped)
 
     def process_queues(self) -> dict[MessageQueue, ProcessQueue[StoredMessage]]:
-        """Return all process queues, also of queues that are being released."""
         return {queue: assigned.process for queue, assigned in self._assigned.items()}
 
     # ------------------------------------------------------------------ rebalancing
 
     async def has_route(self, topic: str) -> bool:
-        """Return whether the topic has a route; see ``Rebalance.has_route``."""
         return await self._rebalance.has_route(topic)
 
     def rebalance_soon(self) -> None:
@@ -109,7 +107,6 @@ class Assignment(PushPart):
                 await self._rebalance_due.wait()
 
     async def rebalance(self) -> bool:
-        """Rebalance once; returns whether it is complete."""
         is_complete = True
         previous_queues = set(self.queues)
         for queue in list(self._assigned):
@@ -244,7 +241,6 @@ class Assignment(PushPart):
         self.rebalance_soon()
 
     async def close(self, within: float) -> None:
-        """Release all queues; running handlers get ``within`` seconds to finish."""
         self._closed = True
         async with self._rebalance_lock:
             await self._close(within)
@@ -269,10 +265,7 @@ class Assignment(PushPart):
             await self._locks.unlock(queues)
 
     async def move(self, queue: MessageQueue, offset: int) -> None:
-        """Continue a queue at another offset, as the broker requires (Java: ``OFFSET_ILLEGAL``).
-
-        An operator may have requested it.
-        """
+        # The broker requires it (Java: ``OFFSET_ILLEGAL``), perhaps because an operator has.
         assigned = self._assigned.get(queue)
         if assigned is None:
             return
@@ -301,6 +294,5 @@ class Assignment(PushPart):
                     assigned.process.last_lock = now
 
     async def send_back_expired(self) -> None:
-        """Send back messages whose handlers run longer than ``consume_timeout``."""
         for queue, process in self.process_queues().items():
             await self._consumption.send_back_expired(queue, process)

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from types import coroutine
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
 
@@ -30,11 +31,6 @@ from rocketwire.client.consumer.config import (
     count_successes,
 )
 from rocketwire.client.consumer.push.consumption import TURN, Consumption
-from rocketwire.client.consumer.push.worker_batches import (
-    PulledBatch,
-    WorkerClaim,
-    notify_before_wait,
-)
 from rocketwire.client.consumer.retry import (
     report_failed_handler,
     send_message_back,
@@ -61,6 +57,77 @@ _RECONSUME_LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
 
 # A turn shorter than this (seconds) is not ended: a switch costs about ten fast calls
 SHORT_TURN: Final = 0.001
+
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class PulledBatch:
+    queue: MessageQueue
+    process: ProcessQueue[StoredMessage]
+    messages: Sequence[StoredMessage]
+    next_index: int = 0  # index of the first unclaimed message
+
+    @property
+    def is_open(self) -> bool:
+        process = self.process
+        return self.next_index < len(self.messages) and not (process.dropped or process.retiring)
+
+    def drop(self) -> None:
+        self.next_index = len(self.messages)
+
+
+class WorkerClaim:
+    __slots__ = ("announced", "batch", "begin", "end", "since")
+
+    def __init__(self, batch: PulledBatch, since: float) -> None:
+        self.batch: PulledBatch = batch
+        self.since: float = since  # start of the handler calls on trio's clock
+        # index of the first handled message that is still in the process queue
+        self.begin: int = batch.next_index
+        # index after the last handled message; the running handler's messages start here
+        self.end: int = self.begin
+        # index after the last message that was returned by ``announce``
+        self.announced: int = self.begin
+
+    def announce(self) -> Sequence[StoredMessage]:
+        """Return the messages of the running handler; empty if they were returned before."""
+        if self.announced > self.end:
+            return ()
+        self.announced = self.batch.next_index
+        return self.batch.messages[self.end : self.announced]
+
+    def take_handled(self) -> Sequence[StoredMessage]:
+        """Return the handled messages once; the list of the batch itself if it is all of them."""
+        messages, begin, end = self.batch.messages, self.begin, self.end
+        self.begin = end
+        return messages[begin:end] if begin or end < len(messages) else messages
+
+
+@coroutine
+def notify_before_wait(
+    work: Coroutine[Any, Any, T], notify: Callable[[], object]
+) -> Generator[Any, Any, T]:
+    """Await ``work``, and call ``notify()`` each time before it waits and other tasks can run.
+
+    ``notify`` must neither block nor raise.
+    """
+    resume: Callable[[Any], Any] = work.send
+    value: Any = None
+    while True:
+        try:
+            trap = resume(value)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        notify()
+        try:
+            value = yield trap
+        except BaseException as error:  # noqa: BLE001 - passed to the coroutine
+            resume, value = work.throw, error
+        else:
+            resume = work.send
 
 
 class ConcurrentConsumption(Consumption):
@@ -293,7 +360,6 @@ class ConcurrentConsumption(Consumption):
     async def send_back(
         self, queue: MessageQueue, message: StoredMessage, delay_level: int
     ) -> bool:
-        """Send a message back; returns whether a broker accepted it."""
         max_reconsume_times = self._config.max_reconsume_times
         return await send_message_back(
             self._instance,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.consumer.config import PushConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.consumer.queue_locks import QueueLocks
+    from rocketwire.client.consumer.queues import QueueLocks
     from rocketwire.client.consumer.stats import ConsumerStats
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.heartbeat import SubscriptionData
@@ -31,8 +31,6 @@ TURN: Final = 64  # handler calls before a task lets other tasks run
 
 
 class PushParts(NamedTuple):
-    """What the parts of a push consumer share."""
-
     instance: ClientInstance
     group: str
     config: PushConsumerConfig
@@ -77,10 +75,7 @@ class Consumption(PushPart, ABC):
 
     @abstractmethod
     async def settle(self, seconds: float) -> None:
-        """Start no handler any more, and wait until none runs, at most ``seconds``.
-
-        The queues must be retiring or dropped.
-        """
+        """Start no handler any more, and wait at most ``seconds`` until none runs."""
 
     @abstractmethod
     async def settle_queue(

@@ -60,8 +60,6 @@ class Delivery:
 
 
 class DeliveryChannel:
-    """Passes messages from handlers to the loop."""
-
     def __init__(self) -> None:
         self._send, self._receive = trio.open_memory_channel[Delivery](0)
         self._last: Delivery | None = None
@@ -69,7 +67,6 @@ class DeliveryChannel:
     async def concurrently(
         self, messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
     ) -> ConsumeConcurrentlyStatus:
-        """Pass messages to the loop; a concurrent listener."""
         for index, message in enumerate(messages):
             delivery = await self._deliver(message, context.message_queue)
             if delivery.retry_level is not None:
@@ -81,7 +78,6 @@ class DeliveryChannel:
     async def orderly(
         self, messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
     ) -> ConsumeOrderlyStatus:
-        """Pass messages to the loop; an orderly listener."""
         for message in messages:
             delivery = await self._deliver(message, context.message_queue)
             if delivery.retry_level is not None:
@@ -95,10 +91,6 @@ class DeliveryChannel:
         return delivery
 
     async def next(self) -> Delivery:
-        """Acknowledge the previous message, and return the next one.
-
-        Cancellation: safe.
-        """
         if self._last is not None:
             self._last.ack()
             self._last = None

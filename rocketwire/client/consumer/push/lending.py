@@ -75,8 +75,6 @@ class Borrower(Protocol):
 
 
 class LentConsumption(ConcurrentConsumption):
-    """Lends messages to a borrower, at most one part for each of its handlers."""
-
     def __init__(
         self,
         parts: PushParts,
@@ -99,10 +97,7 @@ class LentConsumption(ConcurrentConsumption):
         pass  # there are no workers
 
     async def settle(self, seconds: float) -> None:
-        """Lend nothing more, and wait until everything is settled, at most ``seconds``.
-
-        What is settled afterwards has no effect: its messages are redelivered.
-        """
+        # What is settled afterwards has no effect: its messages are redelivered.
         self._is_lending = False
         self.settle_parts(self._borrower.take_settled())
         try:
@@ -115,7 +110,6 @@ class LentConsumption(ConcurrentConsumption):
     async def send_back_expired(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
     ) -> None:
-        """Send back the oldest messages that were lent long ago; see ``ConcurrentConsumption``."""
         oldest = self._now() - self._config.consume_timeout
         for part in self._parts.values():
             if part.process is process and part.lent_at < oldest:
@@ -123,7 +117,6 @@ class LentConsumption(ConcurrentConsumption):
         await super().send_back_expired(queue, process)
 
     def settle_later(self, seconds: float, take: Callable[[], Settled]) -> None:
-        """Settle the parts that ``take`` returns after so many seconds; in trio."""
         if not self._has_ended:
             self._nursery.start_soon(self._settle_after, seconds, take)
 
@@ -152,7 +145,6 @@ class LentConsumption(ConcurrentConsumption):
         self._lend()
 
     def abandon(self, part: LentMessages) -> None:
-        """Wait no longer for a part that nobody will settle; in trio."""
         self._active.pop(id(part), None)
         self._parts.pop(id(part), None)
         self._settled.unpark_all()

@@ -50,8 +50,6 @@ _NO_LIMIT: Final = 2**31 - 1
 
 
 class OrderlyConsumption(Consumption):
-    """The handlers of a consumer, one task for each queue."""
-
     is_orderly = True
 
     def __init__(

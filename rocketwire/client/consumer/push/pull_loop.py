@@ -90,7 +90,6 @@ class PullLoop(PushPart):
         }
 
     async def run(self, queue: MessageQueue, assigned: AssignedQueue, offset: int) -> None:
-        """Pull a queue, starting at an offset."""
         moved_to: int | None = None
         with assigned.scope:
             moved_to = await self._pull_until_moved(queue, assigned.process, offset)
@@ -166,7 +165,6 @@ class PullLoop(PushPart):
         return self._subscriptions[queue.topic or ""]
 
     def commit_offset(self, queue: MessageQueue) -> int | None:
-        """Return the offset to commit with a pull; None for none."""
         return (self._offsets.get(queue) or None) if self._is_clustering else None
 
     def build_request(self, queue: MessageQueue, offset: int) -> PullRequest:

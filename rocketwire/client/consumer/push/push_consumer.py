@@ -38,7 +38,7 @@ from rocketwire.client.consumer.push.consumption import PushParts
 from rocketwire.client.consumer.push.iteration import Delivery, DeliveryChannel
 from rocketwire.client.consumer.push.lending import LentConsumption
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
-from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
+from rocketwire.client.consumer.queues import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.consumer.retry import with_real_topic
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler, check_listeners
@@ -56,7 +56,7 @@ from rocketwire.policy.validation import check_consumer_group
 if TYPE_CHECKING:
     from rocketwire.client.consumer.member import CachedMessages
     from rocketwire.client.consumer.push.lending import Borrower
-    from rocketwire.client.instance.opening import Client
+    from rocketwire.client.instance.instance import Client
     from rocketwire.messages.callbacks import ConsumerRunningInfo
     from rocketwire.wire.message.stored import StoredMessage
 

@@ -25,8 +25,7 @@ from rocketwire.client.consumer.config import count_successes
 from rocketwire.client.consumer.hooked_listeners import count_orderly, hook_listener, hook_pop
 from rocketwire.client.consumer.trace import ConsumerTrace
 from rocketwire.client.hooks import HookChain
-from rocketwire.client.trace.dispatcher import TRACE_TOPIC
-from rocketwire.client.trace.records import TraceRecord
+from rocketwire.client.trace import TRACE_TOPIC, TraceRecord
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageResponseHeader

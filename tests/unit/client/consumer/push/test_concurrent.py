@@ -12,9 +12,12 @@ from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyStatus,
     PushConsumerConfig,
 )
-from rocketwire.client.consumer.push.concurrent import SHORT_TURN, ConcurrentConsumption
+from rocketwire.client.consumer.push.concurrent import (
+    SHORT_TURN,
+    ConcurrentConsumption,
+    notify_before_wait,
+)
 from rocketwire.client.consumer.push.consumption import TURN
-from rocketwire.client.consumer.push.worker_batches import notify_before_wait
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue

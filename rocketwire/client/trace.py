@@ -1,25 +1,36 @@
-"""``TraceDispatcher``: sends trace records in the background.
+"""Message trace: its records, as text in Java's format, and the task that sends them.
 
 Tracing never delays or fails a traced call. If the trace topic cannot keep up, the newest records
 are dropped, counted and logged.
 
-Java: ``AsyncTraceDispatcher``.
+Java: ``AsyncTraceDispatcher``, ``TraceDataEncoder``.
 """
 
 from __future__ import annotations
 
+import random
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
+from rocketwire.client.config import AccessChannel
 from rocketwire.client.message import Message
 from rocketwire.client.outages import Outages, advice_on
+from rocketwire.client.periodic import now_millis
+from rocketwire.client.publish.config import ProducerConfig
+from rocketwire.client.publish.request_builder import build_outgoing_message
+from rocketwire.client.publish.sender import MessageSender
+from rocketwire.client.publish.unique_keys import unique_keys
 from rocketwire.errors import RocketWireError
+from rocketwire.policy.validation import check_message, check_producer_group
+from rocketwire.transport.nursery import background
+from rocketwire.wire.message.properties import split_keys
 
 if TYPE_CHECKING:
-    from rocketwire.client.trace.records import TraceRecord
+    from rocketwire.client.instance.instance import ClientInstance
 
 TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
 
@@ -35,9 +46,44 @@ MAX_KEYS_BYTES: Final = 24_000
 FLUSH_INTERVAL: Final = 5.0  # maximum seconds between a record and its message
 
 
-class TraceDispatcher:
-    """Sends records, several in a message, in a background task."""
+DEFAULT_REGION: Final = "DefaultRegion"
 
+# Message types with Java's numbers (``MessageType``)
+NORMAL, TRANS_HALF, TRANS_COMMIT, DELAY = range(4)
+
+
+class TraceRecord(NamedTuple):
+    text: str  # fields, with Java's separators
+    keys: tuple[str, ...]  # keys of the record for operators
+    topic: str = ""  # topic of the traced message; a trace message contains records of one topic
+    region: str = ""  # region of the broker
+
+    @property
+    def keys_size(self) -> int:
+        return sum(len(key) + 1 for key in self.keys)
+
+
+def build_record(
+    kind: str, topic: str, region: str, msg_id: str, keys: str | None, *fields: object
+) -> TraceRecord:
+    """Build a record: ``Pub``, ``SubBefore``, ``SubAfter``, ``EndTransaction`` or ``Recall``.
+
+    Its fields are in the order of ``rocketwire.policy.trace_records``; None becomes ``null``, and a
+    bool what it is in Java. ``topic``, ``msg_id`` and ``keys`` are those of the traced message.
+    """
+    text = "\x01".join((kind, *map(_format_field, fields))) + "\x02"
+    return TraceRecord(text, (msg_id, *split_keys(keys)), topic, region)
+
+
+def _format_field(field: object) -> str:
+    if field is None:
+        return "null"
+    if isinstance(field, bool):
+        return "true" if field else "false"
+    return str(field)
+
+
+class TraceDispatcher:
     def __init__(
         self,
         send: Callable[[Message], Awaitable[object]],
@@ -55,7 +101,6 @@ class TraceDispatcher:
         self._outages = Outages()
 
     def append(self, record: TraceRecord) -> None:
-        """Queue a record; never blocks."""
         if len(self._queue) >= MAX_QUEUED:
             self.dropped += 1
             self._outages.report(
@@ -69,7 +114,6 @@ class TraceDispatcher:
             self._batch_ready.set()
 
     async def run(self) -> None:
-        """Send records until cancelled."""
         while True:
             with trio.move_on_after(FLUSH_INTERVAL):
                 await self._batch_ready.wait()
@@ -77,7 +121,6 @@ class TraceDispatcher:
             await self.flush()
 
     async def flush(self) -> None:
-        """Send all queued records, and wait for those that are being sent."""
         async with self._send_lock:
             while self._queue:
                 await self._send_next()
@@ -113,7 +156,44 @@ class TraceDispatcher:
 
 
 def build_trace_message(topic: str, records: Sequence[TraceRecord]) -> Message:
-    """Build the message of several records, with the keys of all of them."""
     keys = tuple(dict.fromkeys(key for record in records for key in record.keys))
     body = "".join(record.text for record in records).encode()
     return Message(topic, body, keys=keys)
+
+
+_CONFIG: Final = ProducerConfig(send_msg_timeout=5.0)
+
+
+class TraceSender:
+    def __init__(self, instance: ClientInstance, name: str) -> None:
+        # brokers do not get its producer group in heartbeats
+        group = f"_INNER_TRACE_PRODUCER-{name}"
+        check_producer_group(group)
+        chance = random.Random()  # noqa: S311 - spreads load, hides nothing
+        # as in Java, where the producer of traces has no namespace
+        self._sender = MessageSender(instance, group, _CONFIG, chance, adds_namespace=False)
+        self._keys = unique_keys(instance.own_ip)
+
+    async def send(self, message: Message) -> None:
+        check_message(
+            message.topic, message.body, message.properties, max_size=_CONFIG.max_message_size
+        )
+        born = now_millis()
+        unique_key = self._keys.next_key(born)
+        outgoing = build_outgoing_message(message, unique_key, born, _CONFIG)
+        await self._sender.send(message.topic, outgoing, _CONFIG.send_msg_timeout)
+
+
+@asynccontextmanager
+async def open_trace(
+    instance: ClientInstance, name: str, topic: str | None, within: float
+) -> AsyncGenerator[TraceDispatcher]:
+    is_cloud = instance.config.access_channel is AccessChannel.CLOUD
+    dispatcher = TraceDispatcher(TraceSender(instance, name).send, topic, is_cloud=is_cloud)
+    async with background() as nursery:
+        nursery.start_soon(dispatcher.run)
+        try:
+            yield dispatcher
+        finally:
+            with trio.move_on_after(within, shield=True):
+                await dispatcher.flush()
