@@ -1,7 +1,4 @@
-"""Type checks of a message's attributes, after the fast check has failed.
-
-Java: the compiler.
-"""
+"""Type checks of a message's attributes, after the fast check has failed (Java: the compiler)."""
 
 # An application can pass any object.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false

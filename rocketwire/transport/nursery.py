@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import trio
 
 from rocketwire.errors import RocketWireError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+
+T = TypeVar("T")
 
 
 @asynccontextmanager
@@ -38,3 +40,10 @@ async def background() -> AsyncGenerator[trio.Nursery]:
                 raise
     if raised is not None:
         raise raised
+
+
+async def run_each(function: Callable[[T], Awaitable[object]], items: Iterable[T]) -> None:
+    """Await a function for each item, all at once."""
+    async with trio.open_nursery() as nursery:
+        for item in items:
+            nursery.start_soon(function, item)

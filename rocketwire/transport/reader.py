@@ -29,17 +29,6 @@ _SINGLE_RESPONSES: Final = 4
 
 
 class StreamReader:
-    __slots__ = (
-        "_low_water",
-        "_stream",
-        "allows_bypass",
-        "bypass",
-        "descriptor",
-        "is_closed",
-        "received_at",
-        "single_responses",
-    )
-
     def __init__(self, stream: trio.abc.Stream) -> None:
         # number of last reads that each brought the only awaited response; the caller counts them
         self.single_responses: int = 0

@@ -24,18 +24,6 @@ MAX_UNSENT: Final = 1 << 20  # maximum unsent bytes; further senders wait
 
 
 class StreamWriter:
-    __slots__ = (
-        "_closed",
-        "_descriptor",
-        "_idle",
-        "_moved",
-        "_put",
-        "_queue",
-        "_stream",
-        "_written",
-        "unsent",
-    )
-
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.unsent: int = 0  # number of bytes that have not been written yet
         self._stream = stream

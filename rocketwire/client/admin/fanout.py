@@ -20,6 +20,7 @@ from rocketwire.client.net.rpc import SUCCESS, Response
 from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import ChannelError, RocketWireError
 from rocketwire.messages import encode_body
+from rocketwire.transport.nursery import run_each
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
@@ -212,9 +213,7 @@ async def try_each(
             except RocketWireError as error:
                 failed[target] = error
 
-    async with trio.open_nursery() as nursery:
-        for target in targets:
-            nursery.start_soon(call_target, target)
+    await run_each(call_target, targets)
     return results, failed
 
 
@@ -233,8 +232,8 @@ class Page(NamedTuple, Generic[Entry]):
 
 async def all_pages(ask: Callable[[int, str], Awaitable[Page[Entry]]]) -> Page[Entry]:
     # ``ask`` gets an index, and the version of the pages before as JSON. If the configuration
-    # changes meanwhile, all pages are fetched again. Brokers before 5.3.2 return all at once, without
-    # a total. Java's loops can miss the last entry (``MQClientAPIImpl.getAllTopicConfig``).
+    # changes meanwhile, all pages are fetched again. Brokers before 5.3.2 return all at once, and
+    # no total. Java's loops can miss the last entry (``MQClientAPIImpl.getAllTopicConfig``).
     page: Page[Entry] = await ask(0, "")
     entries, version, restarts = dict(page.entries), page.version, 0
     while page.total is not None and len(entries) < page.total:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.policy.process_queue import ProcessQueue
-    from rocketwire.wire.message.stored import StoredMessage
 
 
 class CachedMessages(NamedTuple):
@@ -154,7 +153,7 @@ class GroupMember(ABC):
 
     @staticmethod
     def _sum_cached(
-        queues: Iterable[tuple[MessageQueue, ProcessQueue[StoredMessage]]],
+        queues: Iterable[tuple[MessageQueue, ProcessQueue]],
     ) -> dict[str, CachedMessages]:
         cached: dict[str, CachedMessages] = {}
         for queue, process in queues:
@@ -171,7 +170,7 @@ class GroupMember(ABC):
         config: object,
         consume_type: ConsumeType,
         unreadable: int,
-        queues: Iterable[tuple[MessageQueue, ProcessQueue[StoredMessage], int | None]] = (),
+        queues: Iterable[tuple[MessageQueue, ProcessQueue, int | None]] = (),
         *,
         is_orderly: bool = False,
         threads: int | None = None,

@@ -349,17 +349,6 @@ class PullCalls:
 
 
 class _PullSequence:
-    __slots__ = (
-        "_accept",
-        "_broker",
-        "_broker_id",
-        "_changes",
-        "_instance",
-        "_request",
-        "_state",
-        "is_over",
-    )
-
     def __init__(
         self,
         instance: ClientInstance,

@@ -10,12 +10,11 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-import trio
-
 from rocketwire.client.outages import Outages
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.allocation import LockBatchRequestBody, UnlockBatchRequestBody
 from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX, static_queues, subscribe_queues
+from rocketwire.transport.nursery import run_each
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
@@ -84,9 +83,7 @@ class QueueLocks:
             else:
                 self._outages.end(_lock_outage(broker_queues[0]))
 
-        async with trio.open_nursery() as nursery:
-            for broker_queues in (await self._group_by_broker(queues)).values():
-                nursery.start_soon(lock, broker_queues)
+        await run_each(lock, (await self._group_by_broker(queues)).values())
         return locked
 
     async def unlock(self, queues: Iterable[MessageQueue]) -> None:

@@ -40,7 +40,8 @@ from rocketwire.wire.json.limits import ANSWER_LIMITS
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 
 if TYPE_CHECKING:
-    from rocketwire.client.instance.interfaces import ConsumerMember, Members
+    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.instance.interfaces import ConsumerMember
     from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -50,7 +51,7 @@ PRODUCER_GROUP: Final = "PGROUP"
 
 
 class BrokerRequests:
-    def __init__(self, instance: Members) -> None:
+    def __init__(self, instance: ClientInstance) -> None:
         self._instance = instance
         self._outages = Outages()
 

@@ -39,7 +39,7 @@ from rocketwire.errors import (
     RocketWireError,
     TopicRouteNotFoundError,
 )
-from rocketwire.transport.nursery import background
+from rocketwire.transport.nursery import background, run_each
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -369,9 +369,7 @@ class ClientInstance:
             async with limit:
                 responded += await self.send_heartbeat(address)
 
-        async with trio.open_nursery() as nursery:
-            for address in addresses:
-                nursery.start_soon(send, address)
+        await run_each(send, addresses)
         return responded
 
     async def send_heartbeat(self, address: str) -> bool:

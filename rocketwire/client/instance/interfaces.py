@@ -13,9 +13,6 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from rocketwire.client.config import ClientConfig
-    from rocketwire.client.net.nameservers import NameServers
-    from rocketwire.client.net.pool import ChannelPool
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
     from rocketwire.messages.heartbeat import ConsumerData
     from rocketwire.messages.message_queue import MessageQueue
@@ -85,13 +82,3 @@ class ConsumerMember(Protocol):
     ) -> ConsumeMessageDirectlyResult:
         """Consume a message that a broker stores, at an operator's request (code 309)."""
         ...
-
-
-class Members(Protocol):
-    """The attributes of a client instance that ``BrokerRequests`` uses."""
-
-    config: ClientConfig
-    pool: ChannelPool
-    name_servers: NameServers
-    producers: dict[str, ProducerMember]
-    consumers: dict[str, ConsumerMember]

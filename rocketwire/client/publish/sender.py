@@ -6,7 +6,6 @@ Java: ``DefaultMQProducerImpl`` (``topicPublishInfoTable``, ``tryToFindTopicPubl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
@@ -84,7 +83,7 @@ class MessageSender:
             CommunicationMode.SYNC, config.retry_times_when_send_failed
         )
         self._pause = config.retry_interval if self._max_attempts > 1 else 0.0
-        self._targets: dict[str, Target] = {}
+        self.targets: dict[str, Target] = {}  # topics with queues, by name with namespace
         self._topics: dict[str, None] = {}
         # slow and failing brokers
         self.faults: Final = FaultStrategy(
@@ -100,27 +99,23 @@ class MessageSender:
     def set_route(self, topic: str, route: TopicRouteData) -> None:
         info = publish_info(topic, route)
         if info.queues:
-            self._targets[topic] = Target(topic, info, start=self._chance.getrandbits(31))
+            self.targets[topic] = Target(topic, info, start=self._chance.getrandbits(31))
         else:
-            self._targets.pop(topic, None)
-
-    @property
-    def targets(self) -> Mapping[str, Target]:
-        return self._targets
+            self.targets.pop(topic, None)
 
     async def find_target(self, topic: str) -> Target:
-        target = self._targets.get(topic)
+        target = self.targets.get(topic)
         if target is not None:
             return target
         self._topics[topic] = None
         try:
             self.set_route(topic, await self._instance.route(topic))
-            if topic not in self._targets:
+            if topic not in self.targets:
                 await self._instance.refresh_route(topic)
                 self.set_route(topic, await self._instance.route(topic))
         except TopicRouteNotFoundError:
             await self._use_default_route(topic)
-        target = self._targets.get(topic)
+        target = self.targets.get(topic)
         if target is None:
             raise TopicRouteNotFoundError(topic)
         return target
@@ -158,7 +153,7 @@ class MessageSender:
             target, queue, sent_request = started.target, started.queue, started.request
         else:
             name = wire_topic(self._instance.config, topic) if self._adds_namespace else topic
-            target = self._targets.get(name) or await self.find_target(name)
+            target = self.targets.get(name) or await self.find_target(name)
             queue = self._select_queue(target, [])
         end = self._attempt_deadline(deadline, is_last=self._max_attempts == 1)
         last = await self._attempt(topic, target, queue, message, end, sent_request)
@@ -193,7 +188,7 @@ class MessageSender:
         brokers = [queue.broker_name or ""]
         left = self._max_attempts - (not (self._pause and last.sent_nothing))
         while last.retry and left > 0 and trio.current_time() < deadline:
-            target = self._targets.get(target.topic) or target
+            target = self.targets.get(target.topic) or target
             queue = self._select_queue(target, brokers)
             broker = queue.broker_name or ""
             if self._pause and broker in brokers:

@@ -1,4 +1,1 @@
-"""Registers a broker at name servers, for programs that are brokers.
-
-It may import ``net``.
-"""
+"""Registers a broker at name servers, for programs that are brokers."""

@@ -50,7 +50,7 @@ from rocketwire.messages.registration import (
     UnRegisterBrokerRequestHeader,
 )
 from rocketwire.transport.channel import open_channel_over
-from rocketwire.transport.nursery import background
+from rocketwire.transport.nursery import background, run_each
 from rocketwire.wire.command import RemotingCommand
 
 if TYPE_CHECKING:
@@ -180,9 +180,7 @@ class Registration:
             except RocketWireError as error:
                 _LOG.info("name server %s: not unregistered: %s", server.address, error)
 
-        async with trio.open_nursery() as nursery:
-            for server in self.name_servers.each():
-                nursery.start_soon(unregister, server)
+        await run_each(unregister, self.name_servers.each())
         self.results.clear()
 
     async def _send_registration(
@@ -209,9 +207,7 @@ class Registration:
                 kv_table=response.body,
             )
 
-        async with trio.open_nursery() as nursery:
-            for server in servers:
-                nursery.start_soon(register, server)
+        await run_each(register, servers)
 
     async def _query_outdated(
         self, servers: Iterable[SingleNameServer]
@@ -241,9 +237,7 @@ class Registration:
             if not is_current:
                 outdated.append(server)
 
-        async with trio.open_nursery() as nursery:
-            for server in servers:
-                nursery.start_soon(query, server)
+        await run_each(query, servers)
         return tuple(outdated)
 
     # ------------------------------------------------------------------ requests of peers

@@ -36,17 +36,6 @@ MAX_WAIT: Final = 1.0  # seconds after which the loop gets a turn
 
 
 class EpollBypass:
-    __slots__ = (
-        "_context",
-        "_descriptor",
-        "_poll_loop",
-        "_polls",
-        "_runner",
-        "_task",
-        "_turn",
-        "poll",
-    )
-
     def __init__(self, descriptor: int, runner: Any, context: dict[str, Any], loop: int) -> None:
         self._descriptor = descriptor
         self._runner = runner

@@ -153,7 +153,7 @@ class LiteQueue:
 
     def __init__(self, now: float) -> None:
         # messages that were pulled and not polled
-        self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
+        self.process: ProcessQueue = ProcessQueue(now=now)
         self.scope: Final = trio.CancelScope()
         # offset of the next pull; None to query the group's offset
         self.position: int | None = None

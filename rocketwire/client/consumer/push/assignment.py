@@ -20,12 +20,12 @@ from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, q
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.transport.nursery import run_each
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.push.consumption import Consumption, PushParts
     from rocketwire.client.outages import Outages
     from rocketwire.policy.process_queue import ProcessQueue
-    from rocketwire.wire.message.stored import StoredMessage
 
 # Shortest time between two rebalances in seconds, also after an incomplete one
 REBALANCE_MIN_INTERVAL: Final = 1.0
@@ -80,7 +80,7 @@ class Assignment(PushPart):
     def queues(self) -> tuple[MessageQueue, ...]:
         return tuple(q for q, assigned in self._assigned.items() if not assigned.process.dropped)
 
-    def process_queues(self) -> dict[MessageQueue, ProcessQueue[StoredMessage]]:
+    def process_queues(self) -> dict[MessageQueue, ProcessQueue]:
         return {queue: assigned.process for queue, assigned in self._assigned.items()}
 
     # ------------------------------------------------------------------ rebalancing
@@ -154,9 +154,7 @@ class Assignment(PushPart):
             results.extend([await self._acquire(queue) for queue in broker_queues])
 
         # concurrently, so that a hanging broker does not delay the queues of others
-        async with trio.open_nursery() as nursery:
-            for broker_queues in queues_by_broker.values():
-                nursery.start_soon(acquire, broker_queues)
+        await run_each(acquire, queues_by_broker.values())
         return all(results) and len(results) == len(queues)
 
     async def _lock(self, queues: list[MessageQueue]) -> set[MessageQueue]:

@@ -65,7 +65,7 @@ T = TypeVar("T")
 @dataclass(slots=True, eq=False, repr=False)
 class PulledBatch:
     queue: MessageQueue
-    process: ProcessQueue[StoredMessage]
+    process: ProcessQueue
     messages: Sequence[StoredMessage]
     next_index: int = 0  # index of the first unclaimed message
 
@@ -150,7 +150,7 @@ class ConcurrentConsumption(Consumption):
         self._batches: deque[PulledBatch] = deque()
         self._idle_workers: list[trio.lowlevel.Task] = []
         self._is_waking = False
-        self._active: dict[int, ProcessQueue[StoredMessage]] = {}
+        self._active: dict[int, ProcessQueue] = {}
         self._settled = trio.lowlevel.ParkingLot()
 
     def start(self) -> None:
@@ -158,10 +158,7 @@ class ConcurrentConsumption(Consumption):
             self._nursery.start_soon(self._worker, index)
 
     def submit(
-        self,
-        queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
-        messages: Sequence[StoredMessage],
+        self, queue: MessageQueue, process: ProcessQueue, messages: Sequence[StoredMessage]
     ) -> None:
         self._batches.append(PulledBatch(queue, process, messages))
         self._wake_worker()
@@ -175,7 +172,7 @@ class ConcurrentConsumption(Consumption):
                 await self._settled.park()
 
     async def settle_queue(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], seconds: float
+        self, queue: MessageQueue, process: ProcessQueue, seconds: float
     ) -> bool:
         del queue
         with trio.move_on_after(seconds):
@@ -183,7 +180,7 @@ class ConcurrentConsumption(Consumption):
                 await self._settled.park()
         return not self._is_active(process)
 
-    def _is_active(self, process: ProcessQueue[StoredMessage]) -> bool:
+    def _is_active(self, process: ProcessQueue) -> bool:
         return any(active is process for active in self._active.values())
 
     # ------------------------------------------------------------------ workers
@@ -300,7 +297,7 @@ class ConcurrentConsumption(Consumption):
     def _commit(
         self,
         queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
+        process: ProcessQueue,
         messages: Sequence[StoredMessage],
         now: float,
     ) -> None:
@@ -332,7 +329,7 @@ class ConcurrentConsumption(Consumption):
     async def _send_back_all(
         self,
         queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
+        process: ProcessQueue,
         messages: Sequence[StoredMessage],
         context: ConsumeConcurrentlyContext,
     ) -> Sequence[StoredMessage]:
@@ -373,18 +370,13 @@ class ConcurrentConsumption(Consumption):
         )
 
     async def _resubmit_later(
-        self,
-        queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
-        messages: Sequence[StoredMessage],
+        self, queue: MessageQueue, process: ProcessQueue, messages: Sequence[StoredMessage]
     ) -> None:
         await trio.sleep(RETRY_LOCALLY)
         if not process.dropped:
             self.submit(queue, process, messages)
 
-    async def send_back_expired(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
-    ) -> None:
+    async def send_back_expired(self, queue: MessageQueue, process: ProcessQueue) -> None:
         for _ in range(MAX_EXPIRED_AT_ONCE):
             message = process.oldest_expired(now=self._now(), timeout=self._config.consume_timeout)
             if message is None or not await self.send_back(queue, message, EXPIRED_DELAY_LEVEL):

@@ -66,10 +66,7 @@ class Consumption(PushPart, ABC):
 
     @abstractmethod
     def submit(
-        self,
-        queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
-        messages: Sequence[StoredMessage],
+        self, queue: MessageQueue, process: ProcessQueue, messages: Sequence[StoredMessage]
     ) -> None:
         """Handle messages that are in the process queue."""
 
@@ -79,14 +76,12 @@ class Consumption(PushPart, ABC):
 
     @abstractmethod
     async def settle_queue(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], seconds: float
+        self, queue: MessageQueue, process: ProcessQueue, seconds: float
     ) -> bool:
         """Wait until no handler of a queue runs, at most ``seconds``; returns whether none runs."""
 
     @abstractmethod
-    async def send_back_expired(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
-    ) -> None:
+    async def send_back_expired(self, queue: MessageQueue, process: ProcessQueue) -> None:
         """Send back the oldest messages whose handlers still run (Java: ``cleanExpiredMsg``)."""
 
     def _changes_topics(self, queue: MessageQueue) -> bool:

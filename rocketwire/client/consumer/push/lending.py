@@ -44,7 +44,7 @@ class LentMessages:
     messages: Sequence[StoredMessage]
     # the messages as they are in the process queue; ``messages`` have their real topics
     pulled: Sequence[StoredMessage]
-    process: ProcessQueue[StoredMessage]
+    process: ProcessQueue
     lent_at: float  # time of trio's clock
     is_awaited: bool = False  # whether nothing more is lent until a part is settled
     # when an application has taken the first message (``time.perf_counter``), or 0
@@ -107,9 +107,7 @@ class LentConsumption(ConcurrentConsumption):
             self._active.clear()
             self._parts.clear()
 
-    async def send_back_expired(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
-    ) -> None:
+    async def send_back_expired(self, queue: MessageQueue, process: ProcessQueue) -> None:
         oldest = self._now() - self._config.consume_timeout
         for part in self._parts.values():
             if part.process is process and part.lent_at < oldest:

@@ -70,10 +70,7 @@ class OrderlyConsumption(Consumption):
         pass  # ``submit`` starts the tasks
 
     def submit(
-        self,
-        queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
-        messages: Sequence[StoredMessage],
+        self, queue: MessageQueue, process: ProcessQueue, messages: Sequence[StoredMessage]
     ) -> None:
         self._nursery.start_soon(self._consume, queue, process)
 
@@ -83,7 +80,7 @@ class OrderlyConsumption(Consumption):
                 await finished.wait()
 
     async def settle_queue(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], seconds: float
+        self, queue: MessageQueue, process: ProcessQueue, seconds: float
     ) -> bool:
         del process
         finished = self._running.get(queue)
@@ -93,14 +90,12 @@ class OrderlyConsumption(Consumption):
             await finished.wait()
         return finished.is_set()
 
-    async def send_back_expired(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
-    ) -> None:
+    async def send_back_expired(self, queue: MessageQueue, process: ProcessQueue) -> None:
         pass  # an orderly handler has no timeout
 
     # ------------------------------------------------------------------ one queue
 
-    async def _consume(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> None:
+    async def _consume(self, queue: MessageQueue, process: ProcessQueue) -> None:
         previous_task = self._running.get(queue)
         if previous_task is not None:
             await previous_task.wait()  # from an earlier assignment of the queue
@@ -125,12 +120,10 @@ class OrderlyConsumption(Consumption):
             if self._running.get(queue) is finished:
                 del self._running[queue]
 
-    def _has_valid_lock(self, process: ProcessQueue[StoredMessage], now: float) -> bool:
+    def _has_valid_lock(self, process: ProcessQueue, now: float) -> bool:
         return process.locked and not process.dropped and not process.is_lock_expired(now)
 
-    async def _wait_for_lock(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
-    ) -> bool:
+    async def _wait_for_lock(self, queue: MessageQueue, process: ProcessQueue) -> bool:
         # wait until the queue is locked; returns False if it is dropped
         if self._config.message_model is MessageModel.BROADCASTING:
             return True
@@ -148,7 +141,7 @@ class OrderlyConsumption(Consumption):
     async def _handle(
         self,
         queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
+        process: ProcessQueue,
         messages: Sequence[StoredMessage],
         started: float,
     ) -> float:
@@ -189,7 +182,7 @@ class OrderlyConsumption(Consumption):
             report_failed_handler(messages[0], self._group)
             return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
 
-    def _commit(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> None:
+    def _commit(self, queue: MessageQueue, process: ProcessQueue) -> None:
         offset = process.commit()
         if offset is not None and not process.dropped:
             self._offsets.update(queue, offset, increase_only=False)
@@ -197,7 +190,7 @@ class OrderlyConsumption(Consumption):
     async def _suspend(
         self,
         queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
+        process: ProcessQueue,
         messages: Sequence[StoredMessage],
         context: ConsumeOrderlyContext,
     ) -> None:

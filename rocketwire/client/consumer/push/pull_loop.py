@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from rocketwire.client.consumer.push.consumption import Consumption, PushParts
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
@@ -52,7 +51,7 @@ class AssignedQueue:
 
     def __init__(self, now: float) -> None:
         # messages that were pulled and not handled
-        self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
+        self.process: ProcessQueue = ProcessQueue(now=now)
         self.scope: Final = trio.CancelScope()
         self.dropped_at: float | None = None  # when the consumer started to release it; None before
 
@@ -99,7 +98,7 @@ class PullLoop(PushPart):
             await self._on_moved(queue, moved_to)
 
     async def _pull_until_moved(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
+        self, queue: MessageQueue, process: ProcessQueue, offset: int
     ) -> int | None:
         # pull until the queue is dropped; or return the new offset if the broker moves it
         position = _PullPosition(self, queue, process, offset)
@@ -130,7 +129,7 @@ class PullLoop(PushPart):
         return None
 
     def _report_failure(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], error: RocketWireError
+        self, queue: MessageQueue, process: ProcessQueue, error: RocketWireError
     ) -> float:
         # returns the seconds until the next pull
         if isinstance(error, MissingPackageError):
@@ -148,7 +147,7 @@ class PullLoop(PushPart):
         )
         return PULL_DELAY_BROKER_FLOW_CONTROL if is_busy else PULL_DELAY_EXCEPTION
 
-    def delay(self, queue: MessageQueue, process: ProcessQueue[StoredMessage], now: float) -> float:
+    def delay(self, queue: MessageQueue, process: ProcessQueue, now: float) -> float:
         """Return the seconds before the next pull; 0 to pull now."""
         if self.suspended:
             return PULL_DELAY_SUSPENDED
@@ -180,9 +179,7 @@ class PullLoop(PushPart):
             send_subscription=config.post_subscription_when_pull,
         )
 
-    def accept(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], result: PullResult
-    ) -> bool:
+    def accept(self, queue: MessageQueue, process: ProcessQueue, result: PullResult) -> bool:
         """Pass the messages of a pull to the handlers; returns whether to pull again at once."""
         now = self._now()
         messages = result.messages
@@ -205,7 +202,7 @@ class _PullPosition:
     __slots__ = ("_loop", "_process", "_queue", "_subscription", "offset")
 
     def __init__(
-        self, loop: PullLoop, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
+        self, loop: PullLoop, queue: MessageQueue, process: ProcessQueue, offset: int
     ) -> None:
         self._loop = loop
         self._queue = queue

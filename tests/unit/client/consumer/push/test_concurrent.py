@@ -41,7 +41,7 @@ class Consumption:
     def __init__(self, nursery: trio.Nursery, listener: Listener, **settings: Any) -> None:
         self.offsets = RecordedOffsets()
         self.stats = ConsumerStats()
-        self.window = ProcessQueue[StoredMessage](now=trio.current_time())
+        self.window = ProcessQueue(now=trio.current_time())
         config = PushConsumerConfig(**settings)
         parts = push_parts(nursery, self.offsets, config=config, stats=self.stats)
         self.concurrent = ConcurrentConsumption(parts, listener)
