@@ -1,8 +1,8 @@
 """Checks of the functions that an application passes to a client.
 
 A function is rejected when it is passed: a sync function where a coroutine function is needed, and
-vice versa. If a function does not show what it returns, for example a lambda, each call is checked
-(``CheckedHandler``).
+vice versa. If a function does not show what it returns, for example a lambda, each call is
+checked.
 
 Java: the compiler.
 """
@@ -40,7 +40,17 @@ def async_handler(name: str, handler: F, arguments: str) -> F:
     reason = _find_reason_against(function)
     if reason:
         raise IllegalHandlerError(f"{name}: {shown(handler)} is {reason}; {example}")
-    return cast("F", CheckedHandler(name, handler, example))
+
+    async def call_and_check(*call_arguments: object) -> Any:
+        result: Awaitable[Any] = handler(*call_arguments)
+        if not inspect.isawaitable(result):
+            raise IllegalHandlerError(
+                f"{name}: {shown(handler)} returned {shown(result)},"
+                f" which cannot be awaited; {example}"
+            )
+        return await result
+
+    return cast("F", call_and_check)
 
 
 def sync_function(name: str, function: F, arguments: str) -> F:
@@ -99,24 +109,6 @@ def check_callable(name: str, function: object, arguments: str) -> None:
         raise IllegalHandlerError(
             f"{name}: {shown(function)} is called with ({arguments}): {error}"
         ) from error
-
-
-class CheckedHandler:
-    __slots__ = ("_example", "_handler", "_name")
-
-    def __init__(self, name: str, handler: Callable[..., Any], example: str) -> None:
-        self._name = name
-        self._handler = handler
-        self._example = example
-
-    async def __call__(self, *arguments: object) -> Any:
-        result: Awaitable[Any] = self._handler(*arguments)
-        if not inspect.isawaitable(result):
-            raise IllegalHandlerError(
-                f"{self._name}: {shown(self._handler)} returned {shown(result)},"
-                f" which cannot be awaited; {self._example}"
-            )
-        return await result
 
 
 def _unwrap_function(handler: Any) -> Any:

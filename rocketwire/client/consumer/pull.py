@@ -307,21 +307,46 @@ class PullCalls:
         must be used.
         """
         state, broker = await self._select_replica(request.queue)
-        sequence = _PullSequence(self._instance, state, broker, request, accept)
-        command = state.build_request(request, self._instance.config, to_slave=broker.is_slave)
+        instance = self._instance
+        broker_id, changes = state.suggested_broker_id, instance.routes.changes
+        is_over = False  # the last response was accepted, and no pull follows
+
+        def follow(response: RemotingCommand) -> RemotingCommand | PreparedRequest | None:
+            nonlocal is_over
+            if response.code != _FOUND:
+                return None
+            try:
+                result = state.decode(request, response, broker.address)
+            except DecodeError:  # decoded again below, for the caller
+                return None
+            if not result.messages:
+                return None
+            next_pull = accept(result)
+            if (
+                next_pull is None
+                or state.suggested_broker_id != broker_id
+                or instance.routes.changes != changes
+            ):
+                is_over = True
+                return None
+            prepared = state.build_next(next_pull, to_slave=broker.is_slave)
+            if prepared is not None:
+                return prepared
+            offset, commit_offset = next_pull
+            next_request = replace(request, offset=offset, commit_offset=commit_offset)
+            return state.build_request(next_request, instance.config, to_slave=broker.is_slave)
+
+        command = state.build_request(request, instance.config, to_slave=broker.is_slave)
         now = trio.current_time()
+        deadline = now + request.suspend_timeout + _RESPONSE_MARGIN
         try:
-            response = await self._instance.pool.request_by(
-                broker.address,
-                command,
-                started=now,
-                deadline=now + request.suspend_timeout + _RESPONSE_MARGIN,
-                follow=sequence.follow,
+            response = await instance.pool.request_by(
+                broker.address, command, started=now, deadline=deadline, follow=follow
             )
         except ChannelError:
             self._avoid(broker)
             raise
-        if sequence.is_over:
+        if is_over:
             return None
         result = state.decode(request, response, broker.address)
         if not result.messages:
@@ -346,49 +371,6 @@ class PullCalls:
         # Java's consumers use the slave until its route is removed
         if broker.is_slave:
             self._avoided_until[broker.address] = trio.current_time() + SLAVE_AVOIDED
-
-
-class _PullSequence:
-    def __init__(
-        self,
-        instance: ClientInstance,
-        state: _QueueState,
-        broker: BrokerAddress,
-        request: PullRequest,
-        accept: Callable[[PullResult], NextPull | None],
-    ) -> None:
-        self._instance = instance
-        self._state = state
-        self._broker = broker
-        self._accept = accept
-        self._request = request
-        self._broker_id, self._changes = state.suggested_broker_id, instance.routes.changes
-        self.is_over = False  # whether the last response was accepted and no pull follows
-
-    def follow(self, response: RemotingCommand) -> RemotingCommand | PreparedRequest | None:
-        # if the response is invalid, the caller of request_by decodes it again and gets the error
-        if response.code != _FOUND:
-            return None
-        state, broker = self._state, self._broker
-        try:
-            result = state.decode(self._request, response, broker.address)
-        except DecodeError:
-            return None
-        if not result.messages:
-            return None
-        next_pull = self._accept(result)
-        instance, to_slave = self._instance, broker.is_slave
-        has_moved = (
-            state.suggested_broker_id != self._broker_id or instance.routes.changes != self._changes
-        )
-        if next_pull is None or has_moved:
-            self.is_over = True
-            return None
-        prepared = state.build_next(next_pull, to_slave=to_slave)
-        if prepared is not None:
-            return prepared
-        request = replace(self._request, offset=next_pull[0], commit_offset=next_pull[1])
-        return state.build_request(request, instance.config, to_slave=to_slave)
 
 
 def pull_outage(queue: MessageQueue) -> str:

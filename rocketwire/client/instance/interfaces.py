@@ -24,61 +24,43 @@ if TYPE_CHECKING:
 
 class ProducerMember(Protocol):
     @property
-    def group(self) -> str:
-        """The producer group; an instance has one producer of a group."""
-        ...
+    def group(self) -> str: ...  # an instance has one producer of a group
 
-    def topics(self) -> Collection[str]:
-        """Return the topics whose routes must be refreshed."""
-        ...
+    def topics(self) -> Collection[str]: ...  # whose routes must be refreshed
 
-    def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """Handle a changed route of a topic."""
+    def route_changed(self, topic: str, route: TopicRouteData) -> None: ...
 
+    # A broker checks a transaction (code 39). The result must go to ``address``; ``message`` is the
+    # half message, with its real topic.
     async def check_transaction(
         self, address: str, header: CheckTransactionStateRequestHeader, message: StoredMessage
-    ) -> None:
-        """Handle a broker's check of a transaction (code 39).
+    ) -> None: ...
 
-        The result must go to ``address``; ``message`` is the half message, with its real topic.
-        """
-
-    def reply_received(self, header: ReplyMessageRequestHeader, body: bytes) -> bool:
-        """Handle a reply (code 326); returns whether this producer has sent the request."""
-        ...
+    # A reply arrived (code 326); returns whether this producer has sent the request.
+    def reply_received(self, header: ReplyMessageRequestHeader, body: bytes) -> bool: ...
 
 
 class ConsumerMember(Protocol):
     @property
-    def group(self) -> str:
-        """The consumer group; an instance has one consumer of a group."""
-        ...
+    def group(self) -> str: ...  # an instance has one consumer of a group
 
-    def topics(self) -> Collection[str]:
-        """Return the topics whose routes must be refreshed, with the retry topic."""
-        ...
+    def topics(self) -> Collection[str]: ...  # whose routes must be refreshed, and the retry topic
 
-    def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """Handle a changed route of a topic."""
+    def route_changed(self, topic: str, route: TopicRouteData) -> None: ...
 
     def heartbeat(self) -> ConsumerData: ...
 
-    def rebalance_soon(self) -> None:
-        """Rebalance, because the members of the group may have changed (code 40)."""
+    def rebalance_soon(self) -> None: ...  # the members of the group may have changed (code 40)
 
-    async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """Set offsets at an operator's request (code 220)."""
+    # At an operator's request (code 220)
+    async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None: ...
 
-    def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
-        """Return the consume offsets of the assigned queues (code 221)."""
-        ...
+    # Of the assigned queues (code 221)
+    def offsets(self, topic: str) -> Mapping[MessageQueue, int]: ...
 
-    def running_info(self) -> ConsumerRunningInfo:
-        """Return the state (code 307); the instance adds name servers and version."""
-        ...
+    def running_info(self) -> ConsumerRunningInfo: ...  # code 307, without name servers and version
 
+    # At an operator's request (code 309)
     async def consume_directly(
         self, message: StoredMessage, broker_name: str
-    ) -> ConsumeMessageDirectlyResult:
-        """Consume a message that a broker stores, at an operator's request (code 309)."""
-        ...
+    ) -> ConsumeMessageDirectlyResult: ...

@@ -71,15 +71,10 @@ MAX_LINKS: Final = 128  # maximum links of a span to messages (the default limit
 _OLD_OPERATIONS: Final = {"send": "publish", "process": "process", "receive": "receive"}
 
 
-class _Sending(NamedTuple):
+class _Operation(NamedTuple):
     span: Span
     started: float
-
-
-class _Processing(NamedTuple):
-    span: Span
-    started: float
-    token: Token[Context] | None
+    token: Token[Context] | None = None
 
 
 NO_CONTEXT: Final = Context()
@@ -278,10 +273,10 @@ class OpenTelemetryHook(ClientHook):
         span = self._tracer.start_span(f"send {topic}", None, SpanKind.PRODUCER, attributes)
         if span.get_span_context().is_valid and (carrier := self._contexts.carrier(span)):
             context.messages = [_with_properties(message, carrier) for message in messages]
-        return _Sending(span, started)
+        return _Operation(span, started)
 
     def send_message_after(self, context: SendMessageContext, state: object) -> None:
-        span, started = cast("_Sending", state)
+        span, started, _ = cast("_Operation", state)
         seconds = perf_counter() - started
         error, result = context.exception, context.send_result
         address: str | None = None
@@ -328,12 +323,12 @@ class OpenTelemetryHook(ClientHook):
             address = client.broker_address(queue.broker_name or "")
             span.set_attributes(stored_attributes(messages) | server_attributes(address))
         if seconds is not None:
-            return _Processing(span, started, None)
+            return _Operation(span, started)
         token = context_api.attach(trace.set_span_in_context(span, parent))
-        return _Processing(span, started, token)
+        return _Operation(span, started, token)
 
     def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
-        span, started, token = cast("_Processing", state)
+        span, started, token = cast("_Operation", state)
         seconds = context.seconds
         if seconds is None:
             seconds = perf_counter() - started

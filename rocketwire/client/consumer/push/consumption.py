@@ -43,14 +43,8 @@ class PushParts(NamedTuple):
 
 class PushPart:
     def __init__(self, parts: PushParts) -> None:
-        self._instance = parts.instance
-        self._group = parts.group
-        self._config = parts.config
-        self._subscriptions = parts.subscriptions
-        self._offsets = parts.offsets
-        self._locks = parts.locks
-        self._stats = parts.stats
-        self._nursery = parts.nursery
+        self._instance, self._group, self._config, self._subscriptions = parts[:4]
+        self._offsets, self._locks, self._stats, self._nursery = parts[4:]
 
 
 class Consumption(PushPart, ABC):

@@ -101,32 +101,48 @@ class PullLoop(PushPart):
         self, queue: MessageQueue, process: ProcessQueue, offset: int
     ) -> int | None:
         # pull until the queue is dropped; or return the new offset if the broker moves it
-        position = _PullPosition(self, queue, process, offset)
+        subscription: SubscriptionData | None = None
+
+        def accept(result: PullResult) -> NextPull | None:
+            nonlocal offset
+            offset = result.next_begin_offset
+            if not self._accept(queue, process, result):
+                return None
+            if self._subscriptions[queue.topic or ""] is not subscription:
+                return None
+            return offset, self._commit_offset(queue)
+
         while not process.dropped:
-            delay = self.delay(queue, process, trio.current_time())
-            if delay:
+            if delay := self.delay(queue, process, trio.current_time()):
                 await trio.sleep(delay)
                 continue
             try:
-                result = await self._calls.pull_repeatedly(
-                    position.build_request(), position.accept
-                )
+                request = self._build_request(queue, offset)
+                subscription = request.subscription
+                result = await self._calls.pull_repeatedly(request, accept)
             except RocketWireError as error:
                 await trio.sleep(self._report_failure(queue, process, error))
-            else:
-                process.last_pull = trio.current_time()
-                if self.outages:
-                    self.outages.end(pull_outage(queue), queue)
-                if result is not None:
-                    self.report.report_pull(queue, result)
-                    if result.status is PullStatus.OFFSET_ILLEGAL:
-                        return result.next_begin_offset
-                    position.offset = result.next_begin_offset
-                    if not process.count and not process.dropped:
-                        self._offsets.update(queue, position.offset, increase_only=True)
-                if self._config.pull_interval:
-                    await trio.sleep(self._config.pull_interval)
+                continue
+            self._report_success(queue, process, result)
+            if result is not None:
+                offset = result.next_begin_offset
+                if result.status is PullStatus.OFFSET_ILLEGAL:
+                    return offset
+            if self._config.pull_interval:
+                await trio.sleep(self._config.pull_interval)
         return None
+
+    def _report_success(
+        self, queue: MessageQueue, process: ProcessQueue, result: PullResult | None
+    ) -> None:
+        process.last_pull = trio.current_time()
+        if self.outages:
+            self.outages.end(pull_outage(queue), queue)
+        if result is not None:
+            self.report.report_pull(queue, result)
+            is_legal = result.status is not PullStatus.OFFSET_ILLEGAL
+            if is_legal and not process.count and not process.dropped:
+                self._offsets.update(queue, result.next_begin_offset, increase_only=True)
 
     def _report_failure(
         self, queue: MessageQueue, process: ProcessQueue, error: RocketWireError
@@ -160,26 +176,23 @@ class PullLoop(PushPart):
             return PULL_DELAY_FLOW_CONTROL
         return 0.0 if queue.topic in self._subscriptions else PULL_DELAY_EXCEPTION
 
-    def subscription(self, queue: MessageQueue) -> SubscriptionData:
-        return self._subscriptions[queue.topic or ""]
-
-    def commit_offset(self, queue: MessageQueue) -> int | None:
+    def _commit_offset(self, queue: MessageQueue) -> int | None:
         return (self._offsets.get(queue) or None) if self._is_clustering else None
 
-    def build_request(self, queue: MessageQueue, offset: int) -> PullRequest:
+    def _build_request(self, queue: MessageQueue, offset: int) -> PullRequest:
         config = self._config
         return PullRequest(
             queue=queue,
             offset=offset,
             group=self._group,
-            subscription=self.subscription(queue),
+            subscription=self._subscriptions[queue.topic or ""],
             max_msg_nums=config.pull_batch_size,
             max_msg_bytes=config.pull_batch_size_in_bytes,
-            commit_offset=self.commit_offset(queue),
+            commit_offset=self._commit_offset(queue),
             send_subscription=config.post_subscription_when_pull,
         )
 
-    def accept(self, queue: MessageQueue, process: ProcessQueue, result: PullResult) -> bool:
+    def _accept(self, queue: MessageQueue, process: ProcessQueue, result: PullResult) -> bool:
         """Pass the messages of a pull to the handlers; returns whether to pull again at once."""
         now = self._now()
         messages = result.messages
@@ -196,30 +209,3 @@ class PullLoop(PushPart):
         if is_idle or not self._consumption.is_orderly:
             self._consumption.submit(queue, process, messages)
         return not self._config.pull_interval and not self.delay(queue, process, now)
-
-
-class _PullPosition:
-    __slots__ = ("_loop", "_process", "_queue", "_subscription", "offset")
-
-    def __init__(
-        self, loop: PullLoop, queue: MessageQueue, process: ProcessQueue, offset: int
-    ) -> None:
-        self._loop = loop
-        self._queue = queue
-        self._process = process
-        self._subscription: SubscriptionData | None = None
-        self.offset = offset
-
-    def build_request(self) -> PullRequest:
-        request = self._loop.build_request(self._queue, self.offset)
-        self._subscription = request.subscription
-        return request
-
-    def accept(self, result: PullResult) -> NextPull | None:
-        queue, loop = self._queue, self._loop
-        self.offset = result.next_begin_offset
-        if not loop.accept(queue, self._process, result):
-            return None
-        if loop.subscription(queue) is not self._subscription:
-            return None
-        return self.offset, loop.commit_offset(queue)
