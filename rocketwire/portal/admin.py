@@ -25,10 +25,7 @@ class Walk:
         self._items: AsyncGenerator[StoredMessage] | None = None
 
     async def next_chunk(self, messages: trio.Messages) -> list[StoredMessage]:
-        """Return the next messages; none at the end.
-
-        Cancellation: the generator ends.
-        """
+        # cancellation ends the generator
         if self._items is None:
             self._items = self._start(messages)
         chunk: list[StoredMessage] = []

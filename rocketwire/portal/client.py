@@ -25,7 +25,6 @@ class ClientUser(Facade):
         open_trio: Callable[[Client], AbstractAsyncContextManager[Any]],
         **more: Any,
     ) -> None:
-        """Let the facade open what ``open_trio`` returns for a trio client, or for its settings."""
         kind = ForLoops if isinstance(self, ForLoops) else ForThreads
 
         def opener() -> AbstractAsyncContextManager[Any]:

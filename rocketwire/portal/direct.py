@@ -61,20 +61,13 @@ class Attempt:
 
     @property
     def deadline(self) -> float:
-        """End of all attempts, on the monotonic clock."""
         return self.started.sent_at + self._within
 
     def read_usual(self, frame: bytes) -> SendResult | None:
-        """Return the result in a response of the usual form; None if it has another form."""
         return self._send.read(frame)
 
     def read(self, response: RemotingCommand, frame: bytes) -> SendResult:
-        """Return the result in a response of any form, and learn the form.
-
-        Raises:
-            BrokerError: the broker rejected the message.
-            DecodeError: the response is invalid.
-        """
+        # and learn the form of the response
         self._send.learn(frame)
         return self._send.decode(response, self.connection.address)
 
@@ -83,17 +76,14 @@ class Attempt:
         return RequestCode.SEND_MESSAGE_V2
 
     async def send_again(self, producer: Producer, error: RocketWireError) -> SendResult:
-        """Make further attempts after this one has failed, as ``Producer.send`` does; in trio."""
+        # in trio, as ``Producer.send`` does
         remaining = max(0.0, self.deadline - time.monotonic())
         topic = self._send.message.topic
         return await producer.sender.send_after_failure(topic, self._send, error, remaining)
 
 
 class DirectPath:
-    """The fast path of one sender, with queues and connections of its own."""
-
     def __init__(self, producer: Producer, connect: Callable[[str], Any]) -> None:
-        """Start without topics; ``connect`` returns the connection to an address, or None."""
         self._sender = producer.sender
         self._fast_path = FastPath(
             producer.instance,
@@ -105,7 +95,6 @@ class DirectPath:
         )
 
     def send(self, message: Message, within: float) -> SendResult | Attempt | None:
-        """Send a message, as ``FastPath.send`` does; returns None if nothing was written."""
         hooks = self._sender.hooks
         if hooks is not None and not hooks.is_thread_safe:  # they are called in trio
             return None
@@ -125,13 +114,7 @@ class DirectPath:
 def call_hooks(
     hooks: HookChain, producer: Producer, message: Message
 ) -> Generator[SendMessageContext]:
-    """Let hooks see a send, as ``HookChain.send`` does, in the sender's thread.
-
-    The block sends the message of the context, and sets the result there.
-
-    Raises:
-        IllegalMessageTypeError: the message is not a ``Message``; no hook is called.
-    """
+    # as ``HookChain.send`` does, in the sender's thread; the block sets the result of the context
     from rocketwire.client.hooks import SendMessageContext
 
     check_message_type(message)

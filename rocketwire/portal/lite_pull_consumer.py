@@ -41,5 +41,5 @@ class LitePullMethods(ClientUser, of=trio.LitePullConsumer):
 async def poll_into(
     consumer: trio.LitePullConsumer, results: list[Polled | None], within: float
 ) -> None:
-    """Poll for messages; in trio. The caller finds the result also if it was cancelled too late."""
+    # the caller finds the result also if it was cancelled too late
     results.append(await consumer.poll(within))

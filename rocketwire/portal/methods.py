@@ -31,8 +31,6 @@ Function = Callable[..., Any]
 
 
 class _Delegate:
-    """What stands in a list of methods at run time."""
-
     def __init__(self, method: Function) -> None:
         async def call(client: Any, /, *arguments: Any, **named: Any) -> Any:
             return method(client, *arguments, **named)
@@ -42,8 +40,6 @@ class _Delegate:
 
 
 class Facade:
-    """Base of the classes that list methods, and of those of the facades."""
-
     _original: ClassVar[type[Any]] = object
     _build: ClassVar[Any] = None  # function of (method, what calls it in trio)
 
@@ -96,22 +92,15 @@ def _awaitable(method: Function, in_trio: Function) -> Function:
 
 
 class ForThreads(Facade):
-    """Its delegated methods return results."""
-
     _build = staticmethod(_blocking)
 
 
 class ForLoops(Facade):
-    """Its delegated methods are coroutine functions."""
-
     _build = staticmethod(_awaitable)
 
 
 class PartOfClient(Facade):
-    """A part of a client, for example the topics of an admin."""
-
     def __init__(self, owner: Any, find: Callable[[Any], object]) -> None:
-        """Create the part of a client; ``find`` returns the part of the trio client."""
         self._owner = owner
         self._find = find
 
@@ -123,8 +112,6 @@ class PartOfClient(Facade):
 
 
 class Method(Protocol, Generic[P, R_co]):
-    """A delegated method, as type checkers see it."""
-
     @overload
     def __get__(
         self, instance: ForLoops, owner: type[Any]

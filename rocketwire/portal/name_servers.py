@@ -68,13 +68,11 @@ class NameServers(_Requests, ClientUser, of=TrioNameServers):
 
 @asynccontextmanager
 async def open_name_servers(client: Client) -> AsyncGenerator[TrioNameServers]:
-    """Open the name servers of a client, and the client if necessary."""
     async with open_or_reuse_client(client) as instance:
         yield instance.name_servers
 
 
 def find_server(address: str, servers: TrioNameServers) -> TrioSingleNameServer:
-    """Return the server with an address, or raise ``LocalProtocolError``."""
     for server in servers.each():
         if server.address == address:
             return server

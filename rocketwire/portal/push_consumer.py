@@ -16,8 +16,7 @@ from rocketwire.client.consumer.push.push_consumer import PushConsumer, open_pus
 from rocketwire.client.consumer.retry import report_failed_handler
 from rocketwire.errors import LocalProtocolError
 from rocketwire.portal.client import ClientUser
-from rocketwire.portal.inbox import Inbox
-from rocketwire.portal.loans import Loan, Loans
+from rocketwire.portal.loans import Inbox, Loan, Loans
 from rocketwire.portal.methods import delegate
 
 if TYPE_CHECKING:
@@ -82,7 +81,6 @@ class PushMethods(ClientUser, of=PushConsumer):
         post: Post,
         run: Callable[..., Any],
     ) -> AbstractAsyncContextManager[PushConsumer]:
-        """Open the trio consumer; ``run`` executes a handler outside of trio."""
         self._inbox.clear()
         lend = partial(self._loans.lend, post)
         in_order: Any = lend if self._orderly else None
@@ -111,14 +109,12 @@ class PushMethods(ClientUser, of=PushConsumer):
     def _split(
         self, loan: Loan
     ) -> Iterator[tuple[Sequence[StoredMessage], ConsumeConcurrentlyContext]]:
-        """Return the arguments of each handler call for a loan."""
         messages, size = loan.messages, self.config.consume_message_batch_max_size
         for start in range(0, len(messages), size):
             part = [messages[start]] if size == 1 else messages[start : start + size]
             yield part, concurrently_context(loan.queue, 0, None)
 
     def _report(self, part: Sequence[StoredMessage]) -> ConsumeConcurrentlyStatus:
-        """Log the exception of a handler; returns its status."""
         report_failed_handler(part[0], self._group)
         return ConsumeConcurrentlyStatus.RECONSUME_LATER
 

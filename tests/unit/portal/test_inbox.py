@@ -9,8 +9,7 @@ from rocketwire.client.consumer.push.lending import LentMessages
 from rocketwire.errors import IllegalValueError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
-from rocketwire.portal.inbox import LAG, Inbox, check_limit
-from rocketwire.portal.loans import Loan
+from rocketwire.portal.loans import LAG, Inbox, Loan, check_limit
 
 QUEUE = MessageQueue(topic="t", broker_name="a", queue_id=0)
 
