@@ -20,7 +20,6 @@ _ESCAPES: Final = (
 
 
 def escape_controls(text: str) -> str:
-    """Escape the characters that would change a terminal, or that no terminal can show."""
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 

@@ -11,8 +11,6 @@ USAGE: Final = 2  # exit status of an invalid command line
 
 
 class ProgramParser(argparse.ArgumentParser):
-    """A parser whose errors are one line, with the call that shows the options."""
-
     def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
         parsed, unknown = super().parse_known_args(*arguments, **options)
         near = [

@@ -87,8 +87,6 @@ class _Long(int):
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """A part of an expression."""
-
     evaluate: Evaluate  #: its value for the properties of a message
     literal: Value = None  #: its value if it is a literal
     is_literal: bool = False  #: whether it is one

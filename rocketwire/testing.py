@@ -171,7 +171,6 @@ class ScriptedPeer:
             await channel.aclose()
 
     async def go_down(self) -> None:
-        """Close all connections and refuse new ones until ``is_up`` is set."""
         self.is_up = False
         await self.disconnect()
 

@@ -73,8 +73,6 @@ _OPEN: Final = ConnectionState.OPEN
 
 
 class SentRequest(NamedTuple):
-    """A request that is ready to be sent."""
-
     opaque: int  #: its number, which its events carry
     data: bytes  #: its bytes
 
@@ -138,7 +136,6 @@ class Connection:
 
     @property
     def missing(self) -> int:
-        """Least number of bytes that complete the next command."""
         return self._decoder.missing
 
     # ------------------------------------------------------------------ sending

@@ -31,8 +31,6 @@ _WORDS: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopHandle:
-    """A decoded handle."""
-
     start_offset: int  #: offset of the first message of the same pop (``ckQueueOffset``)
     pop_time: int  #: time of the pop, milliseconds since 1970 by the broker's clock
     invisible_time: int  #: milliseconds for which the message is hidden

@@ -109,22 +109,18 @@ class ProcessQueue:
 
     @property
     def count(self) -> int:
-        """Number of messages in flight, including those taken."""
         return len(self._messages) + self._blocked + len(self._taken)
 
     @property
     def size(self) -> int:
-        """Bytes of their bodies."""
         return self._size
 
     @property
     def has_messages(self) -> bool:
-        """Whether a message waits."""
         return bool(self._messages or self._blocks)
 
     @property
     def first_offset(self) -> int | None:
-        """The oldest offset that was not taken."""
         order = self._order
         while order:
             if order[0] in self._messages:
@@ -134,7 +130,6 @@ class ProcessQueue:
 
     @property
     def last_offset(self) -> int | None:
-        """The newest offset that was not taken."""
         if self._blocks:
             return self._blocks[-1].last
         order = self._order
@@ -146,21 +141,17 @@ class ProcessQueue:
 
     @property
     def span(self) -> int:
-        """Difference between the newest and the oldest offset, or 0."""
         first, last = self.first_offset, self.last_offset
         return 0 if first is None or last is None else last - first
 
     def __contains__(self, offset: int) -> bool:
-        """Return whether the message at an offset waits."""
         self._unpack_blocks()
         return offset in self._messages
 
     def is_lock_expired(self, now: float) -> bool:
-        """Return whether the lock is too old to rely on."""
         return now - self.last_lock > LOCK_MAX_LIVE_TIME
 
     def is_pull_expired(self, now: float) -> bool:
-        """Return whether nothing was pulled for ``PULL_MAX_IDLE_TIME``."""
         return now - self.last_pull > PULL_MAX_IDLE_TIME
 
     def flow_control(self, thresholds: Thresholds) -> FlowControl | None:
@@ -236,7 +227,6 @@ class ProcessQueue:
         self._blocked = 0
 
     def clear(self) -> None:
-        """Remove every message; the flags stay."""
         self._blocks.clear()
         self._blocked = 0
         self._messages.clear()
@@ -285,7 +275,7 @@ class ProcessQueue:
         self._size = size
 
     def mark_started(self, messages: Iterable[StoredMessage], *, now: float) -> None:
-        """Record that handlers for these messages start now, for ``oldest_expired``."""
+        # for ``oldest_expired``
         self._unpack_blocks()
         for message in messages:
             if message.queue_offset in self._messages:
@@ -331,7 +321,6 @@ class ProcessQueue:
         return last + 1
 
     def rollback(self) -> None:
-        """Put all taken messages back."""
         self.consume_again(tuple(self._taken.values()))
 
     def consume_again(self, messages: Iterable[StoredMessage]) -> None:

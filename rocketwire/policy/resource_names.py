@@ -74,12 +74,10 @@ def is_system_topic(topic: str) -> bool:
 
 
 def is_system_group(group: str) -> bool:
-    """Return whether a consumer group belongs to brokers."""
     return group.startswith(SYSTEM_GROUP_PREFIX)
 
 
 def is_retry_topic(name: str) -> bool:
-    """Return whether a topic is a retry topic of a group."""
     return name.startswith(RETRY_PREFIX)
 
 
@@ -110,22 +108,18 @@ def lite_names(queue: str) -> tuple[str, str] | None:
 
 
 def is_dlq_topic(name: str) -> bool:
-    """Return whether a topic is a dead-letter topic of a group."""
     return name.startswith(DLQ_PREFIX)
 
 
 def retry_topic(group: str) -> str:
-    """Return the topic of a group's messages that wait for redelivery."""
     return RETRY_PREFIX + group
 
 
 def dlq_topic(group: str) -> str:
-    """Return the topic of a group's messages with too many retries."""
     return DLQ_PREFIX + group
 
 
 def pop_retry_topic(group: str, topic: str, *, version_2: bool = False) -> str:
-    """Return the topic of popped, unacknowledged messages (``enableRetryTopicV2``)."""
     return f"{RETRY_PREFIX}{group}{'+' if version_2 else '_'}{topic}"
 
 
@@ -147,7 +141,6 @@ def with_namespace(namespace: str | None, name: str) -> str:
 
 
 def is_in_namespace(namespace: str | None, name: str) -> bool:
-    """Return whether a name is in this namespace."""
     if not namespace or not name or _is_system(name):
         return False
     return _split_prefix(name)[1].startswith(namespace + NAMESPACE_SEPARATOR)

@@ -56,8 +56,6 @@ class CommunicationMode(Enum):
 
 
 class Failure(Enum):
-    """Place of a failure."""
-
     CLIENT = auto()
     """No request was sent: no address, or an invalid message."""
     TRANSPORT = auto()
@@ -67,8 +65,6 @@ class Failure(Enum):
 
 
 class Verdict(NamedTuple):
-    """The consequences of a failed attempt."""
-
     retry: bool  #: whether to retry, if attempts and time remain
     isolate: bool  #: whether the broker is avoided as after a very slow send
     reachable: bool  #: whether the broker counts as reachable

@@ -28,8 +28,6 @@ TAGS: Final = "TAGS"  # property with a message's tag
 
 
 class Tagged(Protocol):
-    """A message with properties."""
-
     @property
     def properties(self) -> Mapping[str, str | None] | None:
         """The message's properties."""

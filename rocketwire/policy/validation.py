@@ -59,14 +59,12 @@ def check_group(group: str) -> None:
 
 
 def check_producer_group(group: str) -> None:
-    """Check the name of a producer group as ``check_group`` does; reject the reserved name."""
     check_group(group)
     if group == RESERVED_PRODUCER_GROUP:
         raise IllegalNameError(f"{group} is reserved: choose another producer group")
 
 
 def check_consumer_group(group: str) -> None:
-    """Check the name of a consumer group as ``check_group`` does; reject the reserved name."""
     check_group(group)
     if group == RESERVED_CONSUMER_GROUP:
         raise IllegalNameError(f"{group} is reserved: choose another consumer group")

@@ -24,7 +24,6 @@ defined_crc: Final[Crc] = cast("Any", crcmod.predefined).mkPredefinedCrcFun("crc
 
 
 def choose_crc(definition: Crc, fast: Crc) -> Crc:
-    """Return ``fast`` if it agrees with ``definition``, in one call and in two, else that."""
     for probe in _PROBES:
         continued = fast(probe[3:], fast(probe[:3], 0))
         if not definition(probe, 0) == fast(probe, 0) == continued:

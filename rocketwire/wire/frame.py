@@ -129,7 +129,6 @@ class BodySpace:
         return BytesIO() if spare is None else spare
 
     def give(self, buffer: BytesIO) -> None:
-        """Keep a body's buffer as the spare one, unless it is too large."""
         if buffer.seek(0, SEEK_END) <= MAX_SPARE:
             self._spare = buffer
 

@@ -39,11 +39,6 @@ class PreparedRequest:
         self._body = body
 
     def frame(self, opaque: int) -> bytes:
-        """Return the whole frame with this number.
-
-        Raises:
-            EncodeError: the frame would exceed ``MAX_FRAME_LENGTH``.
-        """
         return self._template.frame(self._values, self._body, opaque)
 
 
@@ -78,30 +73,17 @@ class RequestTemplate:
         return (length << 32 | size).to_bytes(8) + header + body  # the top byte is type 0, JSON
 
     def values(self, numbers: tuple[int, ...], text: str) -> tuple[object, ...] | None:
-        """Encode the values of a request; return None if the text has a lone surrogate.
-
-        Args:
-            numbers: values of the numeric ext fields.
-            text: value of the last ext field.
-        """
+        # None if the text has a lone surrogate
         try:
             return (*numbers, strict_dumps(text))
         except TypeError:
             return None
 
     def request(self, numbers: tuple[int, ...], text: str, body: bytes) -> PreparedRequest | None:
-        """Prepare a request; return None if ``values`` does.
-
-        Args:
-            numbers: as for ``values``.
-            text: as for ``values``.
-            body: body of the request.
-        """
         values = self.values(numbers, text)
         return None if values is None else PreparedRequest(self, values, body)
 
     def enclose(self, prefix: str, suffix: str) -> RequestTemplate:
-        """Return a template whose text begins with ``prefix`` and ends with ``suffix``."""
         first, last = (strict_dumps(text).replace(b"%", b"%%") for text in (prefix, suffix))
         text_format = b":" + first[:-1] + b"%b" + last[1:]
         return RequestTemplate(self.code, self._format.replace(b":%b", text_format))

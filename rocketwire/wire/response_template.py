@@ -35,13 +35,7 @@ class ResponseTemplate:
         self._number = number
 
     def values(self, frame: bytes, key: bytes, opaque: int) -> tuple[bytes, bytes] | None:
-        """Return the text and the number of a response, or None if it does not match.
-
-        Args:
-            frame: the received bytes.
-            key: the expected value of the key field; letters and digits.
-            opaque: number of the request.
-        """
+        # None if the response does not match
         text, number = frame[self._text], frame[self._number]
         if self._format % (key, text, number, opaque) != frame:
             return None

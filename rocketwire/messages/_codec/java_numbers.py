@@ -25,8 +25,6 @@ _MAX_DIGITS: Final = 38
 
 
 class Mismatch(ValueError):
-    """A value does not fit its type; becomes a ``DecodeError`` or an ``EncodeError``."""
-
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
@@ -76,7 +74,6 @@ class InexactError(Mismatch):
 
 
 def convert_to_integer(value: JsonValue, low: int, high: int) -> int | None:
-    """Convert any value except an integer in range to an integer, as fastjson2 does."""
     if value is None or value == "" or value == "null":
         return None
     if isinstance(value, bool):
@@ -204,7 +201,6 @@ def _literal(text: str) -> str | None:
 
 
 def convert_to_double(value: JsonValue) -> float:
-    """Convert any value to a double, as fastjson2 does."""
     if isinstance(value, float):
         return float(value)
     if isinstance(value, list) and len(value) == 1:

@@ -39,8 +39,6 @@ _MAX_TEXT_BITS: Final = 12_000
 
 @dataclass(frozen=True, slots=True, init=False)
 class Form(Generic[T]):
-    """Functions that read and write values of a Java type."""
-
     java: str  #: the Java type, with interfaces instead of implementations (``Map<Long, String>``)
     read: Callable[[JsonValue], T | None]  #: from parsed JSON; None stands for null
     write: Callable[[T], Any] | None = None  #: to JSON; None if the value is its own JSON
@@ -85,8 +83,6 @@ class Form(Generic[T]):
 
 
 class Primitive(Form[T]):
-    """The form of a Java primitive: never null."""
-
     __slots__ = ()
 
 
@@ -277,10 +273,6 @@ BIT_SET: Final[Form[frozenset[int]]] = Form("BitSet", _read_bits, _write_bits)
 
 
 def enumeration(members: type[E], java: str | None = None) -> Form[E | str]:
-    """An enum by constant name; numbers are read as ordinals.
-
-    An unknown name stays text, so that it is written again unchanged; Java reads it as null.
-    """
     ordered = list(members)
     by_name: dict[str, E] = {member.name: member for member in ordered}
     index_of = constant_finder(list(by_name))

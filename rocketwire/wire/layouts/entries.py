@@ -27,7 +27,6 @@ _VALUE_SIZE: Final = VALUE.size
 
 
 def decode_buffer(data: Buffer) -> str:
-    """Text of any buffer; invalid UTF-8 is replaced as in Java."""
     return decode_utf8(bytes(data))
 
 
