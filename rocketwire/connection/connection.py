@@ -178,22 +178,10 @@ class Connection:
     def send_alone(
         self, form: RequestTemplate, values: tuple[object, ...], body: bytes, now: float
     ) -> tuple[int, bytes] | None:
-        """Encode a request that does not become pending.
+        """Encode a request that does not become pending; the caller reads the response itself.
 
-        The caller reads the response itself; if it cannot, it calls ``expect`` for the request.
-
-        Args:
-            form: template of the request.
-            values: values for the template.
-            body: body of the request.
-            now: the time.
-
-        Raises:
-            EncodeError: the request is too long.
-
-        Returns:
-            Its number and its bytes.  None if another request is pending, if part of a frame has
-            been received, or if the connection is not open.
+        If it cannot, it calls ``expect``. None if another request is pending, part of a frame has
+        been received, or if the connection is not open.
         """
         if self._pending or self._in_frame or self._state is not _OPEN:
             return None
@@ -208,14 +196,7 @@ class Connection:
     def expect(
         self, opaque: int, request_code: int, *, now: float, deadline: float | None = None
     ) -> None:
-        """Add a request of ``send_alone`` to the pending ones, before anything else is received.
-
-        Args:
-            opaque: its number.
-            request_code: its code.
-            now: the time at which it was sent.
-            deadline: the time at which it times out, or None.
-        """
+        """Add a request of ``send_alone`` to the pending ones, before anything else is received."""
         self._pending[opaque] = _new(_Pending, (request_code, now, deadline))
         if deadline is not None:
             self._schedule(deadline, opaque)
@@ -292,12 +273,7 @@ class Connection:
         return tuple(events)
 
     def receive_answer(self, data: bytes, opaque: int, *, now: float) -> RemotingCommand | None:
-        """Decode received bytes that are exactly the response to a pending request.
-
-        Returns:
-            The response, for which there is no event; None for other bytes, which the caller then
-            gives to ``receive``.
-        """
+        """Return the response if the bytes are exactly that of a pending request, or None."""
         if self._state is not _OPEN:
             return None
         command = self._decoder.decode_only_command(data)

@@ -89,13 +89,7 @@ class Activity:
         self.is_active: bool = False
 
     def note_frames(self, now: float, *, is_complete: bool, is_started: bool) -> None:
-        """Note received bytes; a part of a frame does not count as activity, as in Java.
-
-        Args:
-            now: the time.
-            is_complete: whether they completed a frame.
-            is_started: whether a frame is incomplete now.
-        """
+        # a part of a frame does not count as activity, as in Java
         if is_complete or not is_started:
             self.heard = now
             self.frame_since = now if is_started else math.inf

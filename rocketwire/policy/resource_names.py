@@ -165,14 +165,6 @@ def without_namespace(name: str, namespace: str | None = None) -> str:
     return prefix + base[position + 1 :] if position > 0 else name
 
 
-def namespace_of(name: str) -> str:
-    """Return the namespace that a name seems to have, or an empty text."""
-    if not name or _is_system(name):
-        return ""
-    base = _split_prefix(name)[1]
-    return base[: max(0, base.find(NAMESPACE_SEPARATOR))]
-
-
 def _is_system(name: str) -> bool:
     return is_system_topic(name) or is_system_group(name)
 
@@ -182,3 +174,11 @@ def _split_prefix(name: str) -> tuple[str, str]:
         if name.startswith(prefix):
             return prefix, name[len(prefix) :]
     return "", name
+
+
+def namespace_of(name: str) -> str:
+    """Return the namespace that a name seems to have, or an empty text."""
+    if not name or _is_system(name):
+        return ""
+    base = _split_prefix(name)[1]
+    return base[: max(0, base.find(NAMESPACE_SEPARATOR))]

@@ -18,7 +18,6 @@ from rocketwire.policy.resource_names import (
     SEND_FORBIDDEN_TOPICS,
     is_dlq_topic,
     is_retry_topic,
-    is_system_topic,
 )
 from rocketwire.wire.message.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR
 
@@ -74,16 +73,6 @@ def check_topic_for_broker(topic: str) -> None:
     """Check a topic as brokers do: as ``check_topic``, with longer retry and dead-letter topics."""
     special = is_retry_topic(topic) or is_dlq_topic(topic)
     _check("topic", topic, MAX_RETRY_TOPIC_LENGTH if special else MAX_TOPIC_LENGTH)
-
-
-def check_not_system_topic(topic: str) -> None:
-    """Check that a topic can be created.
-
-    Raises:
-        IllegalNameError: it is a system topic.
-    """
-    if is_system_topic(topic):
-        raise IllegalNameError(f"{topic} is a system topic")
 
 
 def check_message(

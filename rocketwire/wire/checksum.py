@@ -45,13 +45,5 @@ def crc32(data: bytes | memoryview | None) -> int:
 
 
 def crc32_of(data: bytes | memoryview, checksum: int = 0) -> int:
-    """Continue a checksum with more data.
-
-    Args:
-        data: the next data.
-        checksum: result of this function for the data before it.
-
-    Returns:
-        A number whose lower 31 bits are the checksum.
-    """
+    """Continue a checksum with more data; the lower 31 bits of the result are the checksum."""
     return _crc(data, checksum)

@@ -396,16 +396,7 @@ class FrameDecoder:
 
 
 def cut_frames(data: bytes, max_frame_length: int = MAX_FRAME_LENGTH) -> tuple[list[bytes], bytes]:
-    """Cut received bytes into whole frames, for peers that send short ones; returns also the rest.
-
-    Args:
-        data: the rest of the previous call, and the next bytes of the stream.
-        max_frame_length: most bytes of a frame.
-
-    Raises:
-        FrameTooLargeError: a frame declares more bytes.
-        DecodeError: a frame declares too few bytes.
-    """
+    """Cut bytes into whole frames, for peers that send short ones; returns also the rest."""
     frames: list[bytes] = []
     start, end = 0, len(data)
     while end - start >= LENGTH_SIZE:

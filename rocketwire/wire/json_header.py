@@ -69,11 +69,7 @@ def decode_json_header(header: bytes) -> HeaderFields:
 
 
 def read_json_header(header: bytes) -> HeaderValues:
-    """Decode a header as ``decode_json_header`` does, in nine tenths of the time.
-
-    Raises:
-        DecodeError: as ``decode_json_header``.
-    """
+    """Decode a header as ``decode_json_header`` does, in nine tenths of the time."""
     if len(header) > _UNCOUNTED_SIZE:
         _check_size(header, HEADER_LIMITS)
     try:

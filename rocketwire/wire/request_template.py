@@ -52,17 +52,8 @@ class RequestTemplate:
         self._format = format_
 
     def frame(self, values: tuple[object, ...], body: bytes, opaque: int) -> bytes:
-        """Return a whole frame.
-
-        Args:
-            values: the result of ``values``.  For a template of ``enclose``: the numbers, and the
-                middle of the text in UTF-8, without characters that JSON escapes.
-            body: body of the request.
-            opaque: number of the request.
-
-        Raises:
-            EncodeError: the frame would exceed ``MAX_FRAME_LENGTH``.
-        """
+        # ``values`` of a template of ``enclose`` are the numbers, and the middle of the text in
+        # UTF-8, without characters that JSON escapes.
         header = self._format % (*values, opaque)
         size = len(header)
         length = size + len(body) + _WORD_SIZE
@@ -92,18 +83,10 @@ class RequestTemplate:
 def build_template(
     command: RemotingCommand, numbers: Sequence[str], text: str
 ) -> RequestTemplate | None:
-    """Build a template from a command and the names of the ext fields that change.
+    """Build a template from a command without body, and the names of the ext fields that change.
 
-    Args:
-        command: a command without a body; its number is ignored.
-        numbers: names of numeric ext fields, which follow those of the command.
-        text: name of the last ext field.
-
-    Returns:
-        The template.  None if the header is not JSON or contains the placeholder.
-
-    Raises:
-        EncodeError: the command cannot be encoded.
+    The header ends with the numeric fields and the text. None if it is not JSON, or contains the
+    placeholder.
     """
     if command.serialize_type != SerializeType.JSON:
         return None

@@ -45,14 +45,10 @@ class ResponseTemplate:
 def learn_template(
     frame: bytes, response: RemotingCommand, key: str | None, text: str, number: str
 ) -> ResponseTemplate | None:
-    """Learn the template of responses that are like one; return None if that is not possible.
+    """Learn the template of responses that are like one; None if that is not possible.
 
-    Args:
-        frame: the response as received.
-        response: the decoded response.
-        key: name of the ext field whose value the caller will know, or None.
-        text: name of a later ext field, of letters and digits.
-        number: name of a later ext field, of digits.
+    The caller will know the value of the ext field ``key``; the values of the later fields ``text``
+    (letters and digits) and ``number`` differ.
     """
     fields = response.ext_fields or {}
     names = (text, number) if key is None else (key, text, number)

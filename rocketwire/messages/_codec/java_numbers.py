@@ -269,10 +269,6 @@ def format_number(text: str) -> int | float | None:
     It reads the number at the start of the text in English notation and ignores the rest.
     fastjson2 uses it if a comma precedes the last three characters, and also for any text of three
     characters without a comma.
-
-    Returns:
-        An integer if it fits a ``long``, else the nearest ``double``; None for other texts, and if
-        the text does not start with a number.
     """
     if text.rfind(",") != len(text) - 4 or "." in text:
         return None

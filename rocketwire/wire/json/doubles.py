@@ -35,10 +35,7 @@ def double_text(value: float) -> str:
 def shortest_text(value: float, *, farther: bool) -> str:
     """Format a finite number as Java's JSON libraries do, with the shortest digits.
 
-    Args:
-        value: the number.
-        farther: tie-breaking: True selects the digits farther from zero (fastjson2), False those
-            with an even last digit (1.2.83).
+    Of two nearest texts fastjson2 has the one farther from zero, 1.2.83 that with an even digit.
     """
     literal = float.__repr__(value)
     if not value:

@@ -92,12 +92,7 @@ def loads(
 
 
 def loads_as_written(data: bytes, *, limits: JsonLimits) -> JsonValue:
-    """Decode a JSON text with numbers as ``Real``, and without resolving references.
-
-    Raises:
-        DecodeError: the text is invalid.
-        LimitExceededError: a limit is exceeded.
-    """
+    """Decode a JSON text with numbers as ``Real``, and without resolving references."""
     return _tolerant(data, limits, as_written=True)
 
 
@@ -129,13 +124,7 @@ def _read_key(text: str) -> JsonValue:
 
 
 def check_limits(data: bytes, limits: JsonLimits) -> None:
-    """Check the size of a text and the number of its values.
-
-    The number is exact for strict JSON.  For other texts it may be too small.
-
-    Raises:
-        LimitExceededError: a limit is exceeded.
-    """
+    # the number of values is exact for strict JSON; for other texts it may be too small
     size = len(data)
     _check_size(data, limits.max_size)
     if size < limits.max_count:

@@ -50,14 +50,8 @@ def resolve_references(
 ) -> JsonValue:
     """Replace every reference in a document, in place, and return the document.
 
-    Args:
-        root: the document.
-        limits: limits of the document with every reference written out.
-        read_key: decodes the text of an object in key position.
-
-    Raises:
-        DecodeError: a value would contain itself.
-        LimitExceededError: a limit is exceeded.
+    ``limits`` are those of the document with every reference written out; ``read_key`` decodes the
+    text of an object in key position.
     """
     if not isinstance(root, (dict, list)):
         return root
