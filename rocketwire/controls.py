@@ -33,3 +33,13 @@ _SECRET: Final = re.compile("password|passwd|secret|access_?key|credential|token
 
 def is_secret_name(name: str) -> bool:
     return _SECRET.search(name) is not None
+
+
+MAX_LENGTH: Final = 128  # maximum characters of a text in the log; an id of a client has at most 48
+
+
+def log_text(text: str) -> str:
+    if text.isprintable() and len(text) <= MAX_LENGTH:
+        return text
+    suffix = f"... ({len(text)} characters)" if len(text) > MAX_LENGTH else ""
+    return escape_controls(text[:MAX_LENGTH]) + suffix

@@ -58,12 +58,12 @@ if TYPE_CHECKING:
         TransactionSendResult as TransactionSendResult,
     )
     from rocketwire.client.publish.config import ProducerConfig as ProducerConfig
-    from rocketwire.client.registration.broker_topics import BrokerIdentity as BrokerIdentity
-    from rocketwire.client.registration.broker_topics import (
+    from rocketwire.client.registration import BrokerIdentity as BrokerIdentity
+    from rocketwire.client.registration import Registration as Registration
+    from rocketwire.client.registration import (
         RegistrationSettings as RegistrationSettings,
     )
-    from rocketwire.client.registration.registration import Registration as Registration
-    from rocketwire.client.registration.registration import open_registration as open_registration
+    from rocketwire.client.registration import open_registration as open_registration
     from rocketwire.client.send_result import SendResult as SendResult
     from rocketwire.client.signals import wait_for_signal as wait_for_signal
     from rocketwire.client.telemetry.otel import OpenTelemetryHook as OpenTelemetryHook
@@ -73,7 +73,6 @@ if TYPE_CHECKING:
 offer_names(
     __name__,
     {
-        ".registration.broker_topics": "BrokerIdentity RegistrationSettings",
         ".config": "AccessChannel ClientConfig Credentials",
         ".consumer.config": "ConsumeConcurrentlyContext ConsumeConcurrentlyStatus "
         "ConsumeOrderlyContext ConsumeOrderlyStatus PushConsumerConfig",
@@ -88,7 +87,7 @@ offer_names(
         ".producer.lifecycle": "open_producer",
         ".publish.config": "ProducerConfig",
         ".consumer.push.push_consumer": "PushConsumer open_push_consumer",
-        ".registration.registration": "Registration open_registration",
+        ".registration": "BrokerIdentity Registration RegistrationSettings open_registration",
         ".hooks": "ClientHook",
         ".telemetry.otel": "OpenTelemetryHook",
         ".telemetry.prometheus": "PrometheusHook",

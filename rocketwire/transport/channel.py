@@ -44,7 +44,7 @@ from rocketwire.events import (
     ResponseReceived,
 )
 from rocketwire.transport.dial import reason_of
-from rocketwire.transport.fastpath import hook
+from rocketwire.transport.fastpath import direct_requests
 from rocketwire.transport.nursery import background
 from rocketwire.transport.peer_requests import MAX_SERVED, Handler, PeerRequests
 from rocketwire.transport.reader import StreamReader
@@ -126,7 +126,7 @@ class Channel(trio.abc.AsyncResource):
             idle_timeout=idle_timeout,
         )
         # the fast path for a single request at a time, or None
-        self.direct: DirectRequests | None = hook.attach(
+        self.direct: DirectRequests | None = direct_requests.attach(
             self._connection, self.reader, self._writer, self._now
         )
         self._opened_at = self.reader.received_at

@@ -14,8 +14,8 @@ from rocketwire.client.admin.brokers import TimerEngine as TimerEngine
 from rocketwire.client.admin.changes import Change as Change
 from rocketwire.client.admin.changes import Target as Target
 from rocketwire.client.admin.fanout import leaving_out as leaving_out
-from rocketwire.client.admin.message_tracks import MessageTrack as MessageTrack
-from rocketwire.client.admin.message_tracks import TrackType as TrackType
-from rocketwire.client.admin.message_tracks import message_tracks as message_tracks
+from rocketwire.client.admin.messages import MessageTrack as MessageTrack
+from rocketwire.client.admin.messages import TrackType as TrackType
+from rocketwire.client.admin.messages import message_tracks as message_tracks
 from rocketwire.client.admin.offsets import NOW as NOW
 from rocketwire.client.admin.offsets import QueueOffsets as QueueOffsets

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rocketwire.client.log_text import log_text
+from rocketwire.controls import log_text
 from rocketwire.errors import DecodeError
 from rocketwire.messages.message_const import INNER_NUM
 from rocketwire.policy.subscription import filter_tags, matches_tags

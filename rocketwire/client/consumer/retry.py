@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.consumer.queues import get_queues
-from rocketwire.client.log_text import log_text
 from rocketwire.client.periodic import now_millis
 from rocketwire.codes import RequestCode
+from rocketwire.controls import log_text
 from rocketwire.errors import BrokerNotFoundError, RocketWireError
 from rocketwire.messages.message_const import (
     DELAY,

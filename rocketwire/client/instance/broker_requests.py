@@ -40,8 +40,7 @@ from rocketwire.wire.json.limits import ANSWER_LIMITS
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 
 if TYPE_CHECKING:
-    from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.instance.interfaces import ConsumerMember
+    from rocketwire.client.instance.instance import ClientInstance, ConsumerMember
     from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")

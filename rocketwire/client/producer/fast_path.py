@@ -14,7 +14,7 @@ from rocketwire.client.publish.direct_send import DirectConnection, DirectQueue,
 from rocketwire.policy.queue_selection import POSITIVE, QueueRotation
 from rocketwire.policy.resource_names import SEND_FORBIDDEN_TOPICS, is_retry_topic
 from rocketwire.policy.validation import check_topic
-from rocketwire.transport.fastpath import hook
+from rocketwire.transport.fastpath import direct_requests
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
@@ -60,7 +60,7 @@ class FastPath:
         # whether simple messages are sent directly at all: not if requests are changed, if a
         # setting concerns each attempt, or if ``ROCKETWIRE_FASTPATH`` is ``off``
         self.is_enabled: bool = (
-            hook.is_on
+            direct_requests.is_on
             and not instance.pool.changes_requests
             and not client.namespace
             and not client.vip_channel_enabled

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire.client.arguments import type_error
-from rocketwire.client.instance.interfaces import ProducerMember
+from rocketwire.client.instance.instance import ProducerMember
 from rocketwire.client.message import Message
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.producer.fast_path import FastPath

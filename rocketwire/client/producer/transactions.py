@@ -14,12 +14,12 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from rocketwire.client.arguments import shown
-from rocketwire.client.log_text import log_text
 from rocketwire.client.message import Message
 from rocketwire.client.net.rpc import make_request
 from rocketwire.client.outages import Outages
 from rocketwire.client.send_result import SendResult
 from rocketwire.codes import RequestCode
+from rocketwire.controls import log_text
 from rocketwire.errors import IllegalHandlerError, RocketWireError
 from rocketwire.messages import message_const as const
 from rocketwire.messages.transactions import EndTransactionRequestHeader

@@ -65,9 +65,9 @@ from rocketwire.client.consumer.retry import (
 )
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler
-from rocketwire.client.log_text import log_text
 from rocketwire.client.periodic import now_millis, repeat_every
 from rocketwire.client.trio_only import require_trio, trio_only
+from rocketwire.controls import log_text
 from rocketwire.errors import IllegalHandlerError, MissingPackageError, RocketWireError
 from rocketwire.flags import Perm
 from rocketwire.messages.callbacks import (
@@ -99,24 +99,7 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("rocketwire.client")
 
 # Seconds until a failed message is redelivered, by the number of attempts
-POP_DELAY_LEVEL: Final = (
-    10,
-    30,
-    60,
-    120,
-    180,
-    240,
-    300,
-    360,
-    420,
-    480,
-    540,
-    600,
-    1200,
-    1800,
-    3600,
-    7200,
-)
+POP_DELAY_LEVEL: Final = (10, 30, *range(60, 601, 60), 1200, 1800, 3600, 7200)
 
 POP_DELAY_EXCEPTION: Final = 1.0  # delay in seconds after a failed pop
 

@@ -36,7 +36,7 @@ from rocketwire.client.consumer.retry import (
     send_message_back,
     with_real_topic,
 )
-from rocketwire.client.log_text import log_text
+from rocketwire.controls import log_text
 from rocketwire.errors import IllegalHandlerError
 from rocketwire.messages.enums import MessageModel
 

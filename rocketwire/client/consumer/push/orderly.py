@@ -29,7 +29,7 @@ from rocketwire.client.consumer.retry import (
     send_to_retry_topic,
     with_real_topic,
 )
-from rocketwire.client.log_text import log_text
+from rocketwire.controls import log_text
 from rocketwire.errors import IllegalHandlerError, RocketWireError
 from rocketwire.messages.enums import MessageModel
 

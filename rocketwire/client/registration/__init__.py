@@ -1,1 +1,0 @@
-"""Registers a broker at name servers, for programs that are brokers."""
