@@ -82,10 +82,6 @@ def build_remap(name: str, remap: Any) -> Callable[[str], str]:
 
     ``remap`` is such a function, or pairs of ``host[:port]``, of which the first that fits is used:
     ``*`` stands for any characters of a peer's address, and a pair without ports keeps the port.
-
-    Raises:
-        IllegalTypeError, IllegalValueError: ``remap`` is none of these.
-
     The function raises ``IllegalAddressError`` if an address is not ``host:port``.
     """
     if callable(remap):

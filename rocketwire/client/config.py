@@ -299,11 +299,6 @@ class ClientConfig(Settings):
 
 
 def to_config(config: ClientConfig | str) -> ClientConfig:
-    """Return a config; for a ``str``, one with these name servers.
-
-    Raises:
-        IllegalTypeError: the argument has another type.
-    """
     if isinstance(config, str):
         return ClientConfig(namesrv_addr=config)
     if not isinstance(config, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types

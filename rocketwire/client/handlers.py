@@ -28,9 +28,7 @@ def async_handler(name: str, handler: F, arguments: str) -> F:
     """Return ``handler`` if it returns an awaitable, or a wrapper that checks each result.
 
     ``name`` and ``arguments``, such as ``messages, context``, are for errors.
-
-    Raises:
-        IllegalHandlerError: it is not a function, not async, a generator, or has other parameters.
+    ``IllegalHandlerError``: it is not a function, not async, a generator, or has other parameters.
     """
     example = f"write async def handle({arguments})"
     check_callable(name, handler, arguments)
@@ -81,7 +79,6 @@ def check_listeners(
 
 
 def check_callable(name: str, function: object, arguments: str) -> None:
-    """Raise ``IllegalHandlerError`` if an object cannot be called with these arguments."""
     if inspect.iscoroutine(function):
         function.close()
         raise IllegalHandlerError(

@@ -105,12 +105,9 @@ class Outages:
     ) -> None:
         """Report a failure: log a warning if it is due, otherwise a DEBUG line.
 
-        Args:
-            advice: empty for the result of ``advice_on``.
-            part: for example a queue of a broker; the outage ends when all parts work.
-            patience: seconds without a warning.
-            topic: a retry topic is not reported during other outages, which explain it.
-            cause: the error, if ``reason`` is a text.
+        The outage of a subject ends when all its parts, such as queues of a broker, work. There is
+        no warning before ``patience`` seconds. A retry topic is not reported during other outages,
+        which explain it. ``cause`` is the error, if ``reason`` is a text.
         """
         if topic is not None and is_retry_topic(topic):
             patience = max(patience, RETRY_PATIENCE)

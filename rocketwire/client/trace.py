@@ -66,11 +66,8 @@ class TraceRecord(NamedTuple):
 def build_record(
     kind: str, topic: str, region: str, msg_id: str, keys: str | None, *fields: object
 ) -> TraceRecord:
-    """Build a record: ``Pub``, ``SubBefore``, ``SubAfter``, ``EndTransaction`` or ``Recall``.
-
-    Its fields are in the order of ``rocketwire.policy.trace_records``; None becomes ``null``, and a
-    bool what it is in Java. ``topic``, ``msg_id`` and ``keys`` are those of the traced message.
-    """
+    # ``fields`` are in the order of ``rocketwire.policy.trace_records``; None becomes ``null``, and
+    # a bool what it is in Java. The other arguments are those of the traced message.
     text = "\x01".join((kind, *map(_format_field, fields))) + "\x02"
     return TraceRecord(text, (msg_id, *split_keys(keys)), topic, region)
 

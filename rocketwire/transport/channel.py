@@ -147,18 +147,13 @@ class Channel(trio.abc.AsyncResource):
         deadline: float | None = None,
         now: float | None = None,
     ) -> RemotingCommand:
-        """Send a request and return its response, whatever the code.
-
-        Args:
-            deadline: time of trio's clock at which the request times out, or None.
-            now: the time of trio's clock, if the caller has just read it.
+        """Send a request and return its response, whatever the code, before ``deadline``.
 
         Raises:
             ChannelClosedError: this side closed the channel.
             ChannelBrokenError: the connection ended before the response came.
             RequestTimeoutError: no response before the deadline.
-            EncodeError: the command cannot be encoded.
-            LocalProtocolError: too many pending requests.
+            EncodeError, LocalProtocolError: see ``Connection.send_request``.
 
         Cancellation: the request is no longer pending, but the peer may execute it.
         """
@@ -203,12 +198,8 @@ class Channel(trio.abc.AsyncResource):
         """Send a request, then each request that ``next_request`` makes from a response.
 
         The reader task calls it with each response; the last one, for which it returns None, is
-        returned.
-
-        Raises:
-            DecodeError: ``next_request`` raised something else than a ``RocketWireError``.
-
-        Other errors and cancellation: as ``request``, for the current request.
+        returned. ``DecodeError`` if it raises something else than a ``RocketWireError``. Other
+        errors and cancellation: as ``request``, for the current request.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         self._require_open()
@@ -441,10 +432,9 @@ async def open_channel_over(
     max_served: int = MAX_SERVED,
     idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
 ) -> AsyncGenerator[Channel]:
-    """Open a channel over a connected stream for the length of the block; arguments as ``Channel``.
+    """Open a channel over a connected stream; the block's end closes it and cancels its handlers.
 
-    The end of the block closes the channel and cancels its handlers.  If the connection ends
-    earlier, the block continues, and methods of the channel raise.
+    If the connection ends earlier, the block continues, and methods of the channel raise.
     """
 
     async def run(task_status: trio.TaskStatus[Channel]) -> None:

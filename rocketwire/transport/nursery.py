@@ -19,9 +19,9 @@ T = TypeVar("T")
 async def background() -> AsyncGenerator[trio.Nursery]:
     """Open a nursery whose tasks are cancelled at the end of the block.
 
-    An error that leaves the block is raised as it is, not in a group.  So is a ``RocketWireError``
-    of a single task, which also ends the block.  Any other error of a task is a bug of that task,
-    and is raised in a group, as by any nursery.
+    An error that leaves the block is raised as it is, not in a group. So is a ``RocketWireError``
+    of a single task, which also ends the block. Any other error of a task is a bug, raised in a
+    group.
     """
     raised: BaseException | None = None
     try:

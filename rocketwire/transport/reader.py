@@ -45,8 +45,7 @@ class StreamReader:
     async def receive(self, missing: int = 1) -> bytes:
         """Return the next bytes; empty at the end of the stream.
 
-        If many bytes are missing, the system waits for all of them, which saves a turn of the loop
-        for each part. For errors see ``receive_some``.
+        If many bytes are missing, the system waits for all of them, which saves turns of the loop.
         """
         descriptor = self.descriptor
         if descriptor is None:
@@ -72,10 +71,8 @@ class StreamReader:
                 raise trio.BrokenResourceError(str(error)) from error
 
     def receive_directly(self) -> bytes | None:
-        """Return the next bytes if nothing else can happen before they come, else None.
-
-        To be called only if ``allows_bypass``.  ``receive`` raises the errors of the connection.
-        """
+        # Only if ``allows_bypass``: None unless nothing else can happen before the next bytes come.
+        # ``receive`` raises the errors of the connection.
         bypass, descriptor = self.bypass, self.descriptor
         if bypass is None or descriptor is None or not bypass.is_ready():
             return None

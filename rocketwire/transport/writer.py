@@ -38,8 +38,7 @@ class StreamWriter:
     def put(self, data: bytes, *, immediately: bool) -> bool:
         """Send whole frames after all earlier ones, without blocking; returns whether they are.
 
-        ``immediately`` tries to write them now; False if other senders will put data in the same
-        turn of the loop.
+        ``immediately``: not if other senders will put data in the same turn of the loop.
         """
         if immediately and not self.unsent and self._descriptor is not None:
             try:

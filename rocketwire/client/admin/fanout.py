@@ -69,11 +69,7 @@ def leaving_out() -> Generator[Mapping[object, ChannelError]]:
 
 
 def leave_out(target: object, error: ChannelError) -> ChannelError:
-    """Inside ``leaving_out``, record a broker that does not respond, and return the error.
-
-    Outside, the error is raised. An error that was recorded for a broker is not recorded again for
-    its topic or group.
-    """
+    # An error that was recorded for a broker is not recorded again for its topic or group.
     left_out = _LEFT_OUT.get()
     if left_out is None:
         raise error
@@ -171,10 +167,7 @@ async def call_each(
 async def read_from_each(
     targets: Iterable[T], call: Callable[[T], Awaitable[Result]]
 ) -> dict[T, Result]:
-    """Call a function that only reads for each target; ``leaving_out`` skips those that fail.
-
-    Other errors than ``ChannelError`` are raised, and that of the first target if none responds.
-    """
+    # Other errors than ``ChannelError`` are raised, and that of the first target if none responds.
     left_out = _LEFT_OUT.get()
     if left_out is None:
         return await call_each(targets, call)

@@ -428,10 +428,7 @@ def _messages_of(body: bytes | None) -> tuple[StoredMessage, ...]:
 
 
 def index_key(message: StoredMessage, index_type: str, key: str) -> str:
-    """Return the name of a message's entry in an index in RocksDB, for ``last_key``.
-
-    ``index_type`` is ``K`` for a key, ``T`` for a tag. Java: ``QueryMsgByKeySubCommand``.
-    """
+    # Java: ``QueryMsgByKeySubCommand``; ``index_type`` is ``K`` for a key, ``T`` for a tag
     hour = message.store_timestamp - message.store_timestamp % HOUR_MILLIS
     return f"{hour}@{message.topic}@{index_type}@{key}@{message.msg_id}@{message.commit_log_offset}"
 

@@ -371,11 +371,8 @@ class TopicCalls(ClusterCalls):
 async def find_unrouted_queues(
     brokers: BrokerCalls, address: str, topic: str, broker_name: str, read_queue_nums: int
 ) -> dict[MessageQueue, TopicOffset]:
-    """Return a broker's queues of a topic that hold messages and have ids outside of the route.
-
-    No request lists them. This one asks for as many ids as the route has, and for twice as many
-    again while one of them holds messages, up to ``MAX_UNROUTED`` (codes 30, 31).
-    """
+    # No request lists queues with ids outside of the route. This asks for as many ids as the route
+    # has, and for twice as many again while one of them holds messages (codes 30, 31).
     found: dict[MessageQueue, TopicOffset] = {}
     first, count = read_queue_nums, max(read_queue_nums, 1)
     last = first + MAX_UNROUTED

@@ -74,10 +74,7 @@ class OffsetStore(ABC):
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
     ) -> None:
-        """Store the offsets of assigned queues, and forget others; errors are logged.
-
-        Those of ``leaving`` are stored when this method returns, because the next owner needs them.
-        """
+        """Store the offsets of assigned queues, and forget others; those of ``leaving`` at once."""
 
     def _keep(self, queues: Iterable[MessageQueue]) -> dict[MessageQueue, int]:
         assigned = set(queues)

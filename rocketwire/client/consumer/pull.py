@@ -276,10 +276,8 @@ class PullCalls:
         """Pull once, by default within 15 seconds more than ``suspend_timeout``.
 
         Raises:
-            BrokerNotFoundError: the broker has no known address.
+            BrokerNotFoundError, ChannelError: the broker has no known address, or does not respond.
             BrokerError: the response code is not in ``PullStatus``.
-            ChannelError: there is no response.
-            DecodeError: the response is invalid.
         """
         state, broker = await self._select_replica(request.queue)
         instance = self._instance
@@ -301,10 +299,8 @@ class PullCalls:
         """Pull repeatedly over one channel, without waking the caller for each response.
 
         ``accept`` receives each result with messages, and returns the offsets of the next pull, or
-        None to stop. It must neither block nor raise. For errors see ``pull``.
-
-        Returns the first result without messages; None if ``accept`` has stopped or another replica
-        must be used.
+        None to stop; it must neither block nor raise. Returns the first result without messages;
+        None if ``accept`` has stopped or another replica must be used.
         """
         state, broker = await self._select_replica(request.queue)
         instance = self._instance

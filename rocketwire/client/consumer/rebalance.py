@@ -222,12 +222,9 @@ async def find_initial_offset(
 ) -> int:
     """Return the offset where a group without a stored offset starts.
 
-    Args:
-        where: the setting; the three deprecated values mean ``CONSUME_FROM_LAST_OFFSET``, as in
-            Java.
-        timestamp_millis: time for ``CONSUME_FROM_TIMESTAMP``; None for half an hour ago.
-        exact_for: the group, to correct the result of brokers before 5.0 (``find_offset_at``);
-            None not to.
+    The three deprecated values of ``where`` mean ``CONSUME_FROM_LAST_OFFSET``, as in Java; a
+    missing time means half an hour ago. With ``exact_for``, the group, results of brokers before
+    5.0 are corrected.
     """
     is_retry = (queue.topic or "").startswith(RETRY_PREFIX)
     if where is ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET:

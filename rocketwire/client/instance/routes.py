@@ -89,11 +89,8 @@ class Routes:
     def replica(
         self, broker_name: str, broker_id: int = MASTER_ID, *, only_this: bool = False
     ) -> BrokerAddress | None:
-        """Return the address for reads (Java: ``findBrokerAddressInSubscribe``).
-
-        Prefers the broker with that id; for a slave, then the broker with the next id; then any,
-        unless ``only_this``.
-        """
+        # Java: ``findBrokerAddressInSubscribe``. Prefers the broker with that id; for a slave, then
+        # the broker with the next id; then any, unless ``only_this``.
         addresses = self._brokers.get(broker_name, {})
         if broker_id in addresses:
             return BrokerAddress(addresses[broker_id], broker_id)

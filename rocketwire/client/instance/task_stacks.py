@@ -42,11 +42,8 @@ class _Stack(NamedTuple):
 
 
 def task_stacks() -> str:
-    """Return the stacks of all threads and tasks, innermost function first.
-
-    Those in a function of the application, such as a handler, come first. A function is printed as
-    module, name and line, without its variables.
-    """
+    # Innermost function first, without its variables. Stacks with a function of the application,
+    # such as a handler, come first.
     stacks = [*_thread_stacks(), *_asyncio_stacks(), *_trio_stacks()]
     stacks.sort(key=lambda stack: stack.is_idle)
     return "\n".join(line for stack in stacks for line in stack.lines())

@@ -47,12 +47,7 @@ async def fetch_name_servers(url: str) -> tuple[str, ...]:
 async def fetch_text(
     url: str, *, within: float = FETCH_SECONDS, limit: int = MAX_RESPONSE_SIZE
 ) -> str:
-    """Fetch a text of at most ``limit`` bytes by plain HTTP.
-
-    Raises:
-        ClientError: no response in time, a status other than 200, or a text above the limit; or
-            h11 is not installed (extra ``client``).
-    """
+    """Fetch a text of at most ``limit`` bytes by plain HTTP; ``ClientError`` without one."""
     parts = urlsplit(url)
     target = parts.path + (f"?{parts.query}" if parts.query else "")
     try:

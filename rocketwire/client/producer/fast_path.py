@@ -74,13 +74,9 @@ class FastPath:
     def send(self, message: Message, within: float) -> SendResult | DirectSend | None:
         """Send a message to the next queue; nothing is written if the task is cancelled already.
 
-        Returns:
-            The result, if the connection has read the usual response. Otherwise the send, which has
-            to be finished before anything is awaited; its ``request`` is None if nothing was
-            written. None if the message is not simple.
-
-        Raises:
-            IllegalMessageError, EncodeError: see ``Producer.send``.
+        Returns the result, if the connection has read the usual response; None if the message is
+        not simple. Otherwise the send, which has to be finished before anything is awaited; its
+        ``request`` is None if nothing was written.
         """
         body = message.body
         topic = self._find_topic(message.topic)

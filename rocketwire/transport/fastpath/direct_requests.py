@@ -65,10 +65,8 @@ class DirectRequests:
     ) -> StartedRequest | None:
         """Send a request and wait for bytes, if nothing else can happen meanwhile.
 
-        Returns:
-            The request with the received bytes.  Unless these are exactly the response, the caller
-            has to call ``Channel.finish_request`` before it awaits anything.  None if nothing was
-            sent, as by a cancelled caller.
+        Unless the bytes are exactly the response, the caller has to call ``Channel.finish_request``
+        before it awaits anything. None if nothing was sent, as by a cancelled caller.
         """
         reader, writer = self.reader, self._writer
         if not reader.allows_bypass or writer.unsent:
@@ -122,8 +120,7 @@ def attach(
 ) -> DirectRequests | None:
     """Attach the fast path to a channel, and its bypass to the reader, in this run of trio.
 
-    Returns None if the fast path is off, if the stream is not plain TCP, or if this run of trio
-    does not allow it.
+    None if the fast path is off, the stream is not plain TCP, or trio's run does not allow it.
     """
     descriptor = reader.descriptor
     if not is_on or descriptor is None:

@@ -62,10 +62,9 @@ class EpollBypass:
         return bool(ready) and ready[0][0] == self._descriptor
 
     def deadline(self) -> float | None:
-        """Return the time of trio's clock until which only the descriptor matters.
+        """Return until when only the descriptor matters; None if the loop needs a turn now.
 
-        None if the loop needs a turn now.  The result is valid until this task waits, or starts or
-        wakes another task.
+        Valid until this task waits, or starts or wakes another task.
         """
         runner = self._runner
         task = self._context["task"]

@@ -109,10 +109,8 @@ class WorkerClaim:
 def notify_before_wait(
     work: Coroutine[Any, Any, T], notify: Callable[[], object]
 ) -> Generator[Any, Any, T]:
-    """Await ``work``, and call ``notify()`` each time before it waits and other tasks can run.
-
-    ``notify`` must neither block nor raise.
-    """
+    # calls ``notify``, which must neither block nor raise, before ``work`` waits and other tasks
+    # run
     resume: Callable[[Any], Any] = work.send
     value: Any = None
     while True:

@@ -349,7 +349,6 @@ class PushConsumer(GroupMember):
         )
 
     async def close(self) -> None:
-        """Release the queues, and unregister; ``open_push_consumer`` calls it."""
         within = self.config.await_termination
         with trio.move_on_after(within + CLOSE_TIMEOUT, shield=True):
             if self._deliveries is not None:
