@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import fields
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import trio
 
@@ -28,7 +28,10 @@ from rocketwire.policy.validation import check_topic
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
+    from rocketwire.client.consumer.config import PushConsumerConfig
+    from rocketwire.client.consumer.lite.lite_pull_consumer import LitePullConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
+    from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
     from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumeStatus, PopProcessQueueInfo
@@ -54,18 +57,11 @@ class Membership(NamedTuple):
     hooks: HookChain | None  # of the client and of the trace
 
 
-class TraceSettings(Protocol):
-    @property
-    def enable_trace(self) -> bool: ...
-    @property
-    def trace_topic(self) -> str | None: ...
-
-
 @asynccontextmanager
 async def join_group(
     client: Client,
     group: str,
-    config: TraceSettings,
+    config: LitePullConsumerConfig | PopConsumerConfig | PushConsumerConfig,
     call_timeout: float,
     *,
     own_instance: bool = True,

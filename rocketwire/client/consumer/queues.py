@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.outages import Outages
 from rocketwire.errors import RocketWireError
@@ -63,6 +63,7 @@ class QueueLocks:
     def __init__(self, instance: ClientInstance, group: str) -> None:
         self._instance = instance
         self._group = group
+        self._member: dict[str, Any] = {"client_id": instance.client_id, "consumer_group": group}
         self._outages = Outages(f"group {group}")
 
     async def lock(self, queues: Iterable[MessageQueue]) -> set[MessageQueue]:
@@ -70,11 +71,7 @@ class QueueLocks:
         locked: set[MessageQueue] = set()
 
         async def lock(broker_queues: list[MessageQueue]) -> None:
-            body = LockBatchRequestBody(
-                client_id=self._instance.client_id,
-                consumer_group=self._group,
-                mq_set=tuple(broker_queues),
-            )
+            body = LockBatchRequestBody(**self._member, mq_set=tuple(broker_queues))
             try:
                 address = await find_master(self._instance, broker_queues[0])
                 locked.update(await self._instance.brokers.lock_queues(address, body))
@@ -88,11 +85,7 @@ class QueueLocks:
 
     async def unlock(self, queues: Iterable[MessageQueue]) -> None:
         for broker_queues in (await self._group_by_broker(queues)).values():
-            body = UnlockBatchRequestBody(
-                client_id=self._instance.client_id,
-                consumer_group=self._group,
-                mq_set=tuple(broker_queues),
-            )
+            body = UnlockBatchRequestBody(**self._member, mq_set=tuple(broker_queues))
             try:
                 address = await find_master(self._instance, broker_queues[0])
                 await self._instance.brokers.unlock_queues(address, body)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.hooks import ClientHook, HookChain
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
-    from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
+    from rocketwire.messages.heartbeat import ConsumerData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.messages.send import ReplyMessageRequestHeader
@@ -213,19 +213,20 @@ class ClientInstance:
         """Set a route, and notify producers and consumers; returns whether it has changed."""
         if not self.routes.put(topic, route):
             return False
-        members: list[ProducerMember | ConsumerMember]
-        members = [*self.producers.values(), *self.consumers.values()]
-        for member in members:
+        for member in self._members():
             if topic in member.topics():
                 member.route_changed(topic, route)
         return True
 
+    def _members(self) -> list[ProducerMember | ConsumerMember]:
+        return [*self.producers.values(), *self.consumers.values()]
+
     async def refresh_routes(self) -> None:
         """Fetch the routes of all topics of producers and consumers; a deleted topic keeps its."""
-        members: list[ProducerMember | ConsumerMember]
-        members = [*self.producers.values(), *self.consumers.values()]
         published = {topic for producer in self.producers.values() for topic in producer.topics()}
-        for topic in dict.fromkeys(topic for member in members for topic in member.topics()):
+        for topic in dict.fromkeys(
+            topic for member in self._members() for topic in member.topics()
+        ):
             try:
                 await self.refresh_route(topic)
             except RocketWireError as error:
@@ -431,7 +432,8 @@ class ClientInstance:
         return self._heartbeat_locks.setdefault(address, trio.Lock())
 
     async def _send_heartbeat(self, address: str) -> bool:
-        heartbeat = self._build_heartbeat()
+        consumers = [consumer.heartbeat() for consumer in self.consumers.values()]
+        heartbeat = build_heartbeat(self.client_id, self.producers, consumers)
         if self.config.use_heartbeat_v2:
             heartbeat = self._heartbeat_history.prepare(address, heartbeat)
         try:
@@ -446,10 +448,6 @@ class ClientInstance:
         self._versions[address] = response.command.version
         self._heartbeat_history.record_response(address, heartbeat, response.command.ext_fields)
         return True
-
-    def _build_heartbeat(self) -> HeartbeatData:
-        consumers = [consumer.heartbeat() for consumer in self.consumers.values()]
-        return build_heartbeat(self.client_id, self.producers, consumers)
 
     def _send_first_heartbeat(self, address: str) -> None:
         # send a heartbeat over a new connection, because brokers bind groups to connections

@@ -43,66 +43,55 @@ MAX_RECORDS: Final = 64  # maximum addresses of a DNS name that are used
 
 class NameServerSelector:
     def __init__(self, addresses: Iterable[str] = (), *, start: int = 0) -> None:
-        self._addresses = tuple(addresses)
+        self.addresses = tuple(addresses)
         self._next = start
-        self._current: str | None = None
-        self._failed: set[str] = set()
-
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        return self._addresses
-
-    @property
-    def current(self) -> str | None:
-        return self._current
-
-    @property
-    def failed(self) -> frozenset[str]:
-        return frozenset(self._failed)
+        # the preferred server; None before the first response and after a failure
+        self.current: str | None = None
+        self.failed: set[str] = set()  # failed, and have not responded since
 
     def replace(self, addresses: Iterable[str]) -> tuple[str, ...]:
         """Set a list, unless it is empty or has the same servers; returns the removed addresses."""
         new = tuple(dict.fromkeys(addresses))
-        if not new or set(new) == set(self._addresses):
+        if not new or set(new) == set(self.addresses):
             return ()
-        removed = tuple(address for address in self._addresses if address not in new)
-        self._addresses = new
-        self._failed &= set(new)
-        if self._current not in new:
-            self._current = None
+        removed = tuple(address for address in self.addresses if address not in new)
+        self.addresses = new
+        self.failed &= set(new)
+        if self.current not in new:
+            self.current = None
         return removed
 
     def next_order(self) -> tuple[str, ...]:
         """Return the order: the current server, then those after it, then those that failed."""
         order = self.peek_order()
-        if self._current is None:
+        if self.current is None:
             self._next += 1
         return order
 
     def peek_order(self) -> tuple[str, ...]:
-        if not self._addresses:
+        if not self.addresses:
             return ()
-        if self._current is None:
-            start = self._next % len(self._addresses)
+        if self.current is None:
+            start = self._next % len(self.addresses)
         else:
-            start = self._addresses.index(self._current)
-        rotated = self._addresses[start:] + self._addresses[:start]
-        return tuple(sorted(rotated, key=self._failed.__contains__))
+            start = self.addresses.index(self.current)
+        rotated = self.addresses[start:] + self.addresses[:start]
+        return tuple(sorted(rotated, key=self.failed.__contains__))
 
     def mark_responded(self, address: str) -> None:
-        if address in self._addresses:
-            self._failed.discard(address)
-            self._current = address
+        if address in self.addresses:
+            self.failed.discard(address)
+            self.current = address
 
     def mark_reachable(self, address: str) -> None:
         """Note that a connection succeeded; the server may still fail to respond."""
-        self._failed.discard(address)
+        self.failed.discard(address)
 
     def mark_failed(self, address: str) -> None:
-        if address in self._addresses:
-            self._failed.add(address)
-        if self._current == address:
-            self._current = None
+        if address in self.addresses:
+            self.failed.add(address)
+        if self.current == address:
+            self.current = None
 
 
 def attempt_timeout(remaining: float, servers: int) -> float:
@@ -251,7 +240,7 @@ class NameServers(NameServerCalls):
 
     async def probe(self) -> None:
         """Connect to the failed servers; a server that accepts a connection is used again."""
-        for address in self._selector.failed:
+        for address in list(self._selector.failed):
             try:
                 await self._pool.connect(address)
             except ChannelError as error:

@@ -9,6 +9,7 @@ Java: ``DefaultMQProducerImpl.sendKernelImpl``, ``MQClientAPIImpl.processSendRes
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.client.message import DEFAULT_PROPERTIES, Message
@@ -127,16 +128,12 @@ def _build_form(fields: Mapping[str, str], client: ClientConfig) -> RequestTempl
     return build_template(command, ("g", "h", "f"), "i")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class OutgoingMessage:
-    __slots__ = ("_fields", "body", "code", "msg_id")
-
-    def __init__(
-        self, code: int, msg_id: str, body: bytes, fields: MessageFields | dict[str, str]
-    ) -> None:
-        self.code: int = code
-        self.msg_id: str = msg_id  # unique key of the result
-        self.body: bytes = body  # body as sent
-        self._fields = fields
+    code: int
+    msg_id: str  # unique key of the result
+    body: bytes  # body as sent
+    _fields: MessageFields | dict[str, str]
 
     @property
     def fields(self) -> dict[str, str]:

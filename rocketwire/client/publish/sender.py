@@ -302,13 +302,8 @@ class MessageSender:
         sent_request: StartedRequest | None = None,
     ) -> SendResult:
         instance = self._instance
-        client = instance.config
-        template = self.get_template(target, queue)
-        name = template.broker_name
-        address = instance.routes.master(name) or await self._find_master(target, name)
-        if client.vip_channel_enabled:
-            address = vip_address(address)
-        request = message.build_request(template, client, self._config)
+        address, template = await self._locate(target, queue)
+        request = message.build_request(template, instance.config, self._config)
         now = trio.current_time()
         if now >= deadline:
             raise RequestTimeoutError(address, message.code, 0.0)
@@ -329,11 +324,7 @@ class MessageSender:
         self, target: Target, queue: MessageQueue, message: OutgoingMessage
     ) -> None:
         instance = self._instance
-        template = self.get_template(target, queue)
-        name = template.broker_name
-        address = instance.routes.master(name) or await self._find_master(target, name)
-        if instance.config.vip_channel_enabled:
-            address = vip_address(address)
+        address, template = await self._locate(target, queue)
         command = message.build_command(template.fields, instance.config, self._config)
         await instance.pool.send_oneway(address, command, within=self._config.send_msg_timeout)
 
@@ -344,8 +335,13 @@ class MessageSender:
             queue, self._group, self._config, instance.config, use_form=use_form
         )
 
-    async def _find_master(self, target: Target, broker_name: str) -> str:
-        return await self._instance.master(broker_name, target.topic)
+    async def _locate(self, target: Target, queue: MessageQueue) -> tuple[str, QueueTemplate]:
+        instance, template = self._instance, self.get_template(target, queue)
+        name = template.broker_name
+        address = instance.routes.master(name) or await instance.master(name, target.topic)
+        if instance.config.vip_channel_enabled:
+            address = vip_address(address)
+        return address, template
 
 
 def _name_broker(error: RocketWireError, broker_name: str) -> RocketWireError:

@@ -222,31 +222,32 @@ class OpenTelemetryHook(ClientHook):
         meter = metrics.get_meter(
             "rocketwire", __version__, meter_provider, schema_url=names.SCHEMA_URL
         )
-        self._duration = meter.create_histogram(
+
+        def durations_of(name: str, text: str) -> Histogram:
+            buckets = names.DURATION_BUCKETS
+            return meter.create_histogram(
+                name, "s", text, explicit_bucket_boundaries_advisory=buckets
+            )
+
+        def count(name: str, text: str) -> dict[Key, Series]:
+            # counted here: an SDK takes ten times as long to count a message
+            series: dict[Key, Series] = {}
+            meter.create_observable_counter(name, [partial(observe, series)], "{message}", text)
+            return series
+
+        self._duration = durations_of(
             names.MESSAGING_CLIENT_OPERATION_DURATION,
-            "s",
             "Duration of messaging operation initiated by a producer or consumer client.",
-            explicit_bucket_boundaries_advisory=names.DURATION_BUCKETS,
         )
-        self._process_duration = meter.create_histogram(
-            names.MESSAGING_PROCESS_DURATION,
-            "s",
-            "Duration of processing operation.",
-            explicit_bucket_boundaries_advisory=names.DURATION_BUCKETS,
+        self._process_duration = durations_of(
+            names.MESSAGING_PROCESS_DURATION, "Duration of processing operation."
         )
-        # counted here: an SDK takes ten times as long to count a message
-        self._sent: dict[Key, Series] = {}
-        self._consumed: dict[Key, Series] = {}
-        meter.create_observable_counter(
+        self._sent = count(
             names.MESSAGING_CLIENT_SENT_MESSAGES,
-            [partial(observe, self._sent)],
-            "{message}",
             "Number of messages producer attempted to send to the broker.",
         )
-        meter.create_observable_counter(
+        self._consumed = count(
             names.MESSAGING_CLIENT_CONSUMED_MESSAGES,
-            [partial(observe, self._consumed)],
-            "{message}",
             "Number of messages that were delivered to the application.",
         )
         self._contexts = MessageContexts(propagator or propagate.get_global_textmap())

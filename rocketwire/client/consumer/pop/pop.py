@@ -10,7 +10,7 @@ Java: ``MQClientAPIImpl`` (``popMessageAsync``, ``ackMessageAsync``, ``batchAckM
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -323,14 +323,12 @@ def with_handle(message: StoredMessage, handle: str) -> StoredMessage:
     return replace(message, properties={**(message.properties or {}), POP_CK: handle})
 
 
+@dataclass(slots=True, eq=False)
 class _Batch:
-    __slots__ = ("failure", "is_over", "is_refused", "messages")
-
-    def __init__(self) -> None:
-        self.messages: list[StoredMessage] = []
-        self.is_over = False
-        self.is_refused = False
-        self.failure: RocketWireError | None = None
+    messages: list[StoredMessage] = field(default_factory=list["StoredMessage"])
+    is_over: bool = False
+    is_refused: bool = False
+    failure: RocketWireError | None = None
 
 
 class Acknowledgements:

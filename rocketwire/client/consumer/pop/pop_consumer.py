@@ -85,7 +85,6 @@ from rocketwire.messages.enums import (
 from rocketwire.messages.heartbeat import ConsumerData
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
-from rocketwire.policy.pop_handle import handle_of
 from rocketwire.policy.resource_names import is_retry_topic, retry_topic
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group
@@ -205,9 +204,7 @@ class PopConsumer(GroupMember):
         if hooks is not None:
             from rocketwire.client.consumer.hooked_listeners import hook_pop
 
-            self._hooked = hook_pop(
-                listener, hooks, instance, group, lambda message: handle_of(message).broker_name
-            )
+            self._hooked = hook_pop(listener, hooks, instance, group)
         self._pop_scopes: dict[MessageQueue, trio.CancelScope] = {}
         self._pop_started: dict[MessageQueue, float] = {}
         self._closing = False

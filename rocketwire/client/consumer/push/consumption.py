@@ -50,10 +50,6 @@ class PushPart:
 class Consumption(PushPart, ABC):
     is_orderly: bool = False
 
-    def __init__(self, parts: PushParts) -> None:
-        super().__init__(parts)
-        self._namespace = parts.instance.config.namespace
-
     @abstractmethod
     def start(self) -> None:
         """Start tasks that are needed before the first message."""
@@ -80,7 +76,10 @@ class Consumption(PushPart, ABC):
 
     def _changes_topics(self, queue: MessageQueue) -> bool:
         # whether messages of the queue have another topic on the wire than in the application
-        return bool(self._namespace) or (queue.topic or "").startswith(RETRY_PREFIX)
+        return bool(self._instance.config.namespace) or (queue.topic or "").startswith(RETRY_PREFIX)
 
     def _with_real_topics(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
-        return [with_real_topic(message, self._group, self._namespace) for message in messages]
+        return [
+            with_real_topic(message, self._group, self._instance.config.namespace)
+            for message in messages
+        ]

@@ -186,10 +186,11 @@ class PushConsumer(GroupMember):
             self._stats,
             nursery,
         )
-        self._consumption: ConcurrentConsumption | OrderlyConsumption
+        #: what handles the messages
+        self.consumption: ConcurrentConsumption | OrderlyConsumption
         if orderly:
             ordered = orderly_listener or deliveries.orderly
-            self._consumption = OrderlyConsumption(parts, ordered, hooks)
+            self.consumption = OrderlyConsumption(parts, ordered, hooks)
         elif (
             borrower is not None
             and listener is not None
@@ -197,21 +198,16 @@ class PushConsumer(GroupMember):
                 hooks is None or not borrower.handles  # hooks see each call of a handler
             )
         ):
-            self._consumption = LentConsumption(parts, listener, borrower, hooks)
+            self.consumption = LentConsumption(parts, listener, borrower, hooks)
         else:
             concurrent = listener or deliveries.concurrently
-            self._consumption = ConcurrentConsumption(parts, concurrent, hooks)
+            self.consumption = ConcurrentConsumption(parts, concurrent, hooks)
         self.assignment: Assignment = Assignment(
-            parts, self._consumption, self._announce_subscriptions
+            parts, self.consumption, self._announce_subscriptions
         )
 
     # ------------------------------------------------------------------ interface for the
     # application
-
-    @property
-    def consumption(self) -> ConcurrentConsumption | OrderlyConsumption:
-        """What handles the messages."""
-        return self._consumption
 
     @property
     def unreadable_messages(self) -> int:
@@ -285,7 +281,7 @@ class PushConsumer(GroupMember):
             ConsumeType.CONSUME_PASSIVELY,
             self.unreadable_messages,
             [(queue, process, self._offsets.get(queue)) for queue, process in queues.items()],
-            is_orderly=self._consumption.is_orderly,
+            is_orderly=self.consumption.is_orderly,
             threads=self.config.consume_thread_max,
             status_table={topic: self._stats.status(topic, now) for topic in self._subscriptions},
         )
@@ -300,7 +296,7 @@ class PushConsumer(GroupMember):
         )
         started = trio.current_time()
         auto_commit, remark = True, None
-        result, consumption = CMResult.CR_THROW_EXCEPTION, self._consumption
+        result, consumption = CMResult.CR_THROW_EXCEPTION, self.consumption
         try:
             if isinstance(consumption, OrderlyConsumption):
                 orderly = ConsumeOrderlyContext(message_queue=queue)
@@ -333,7 +329,7 @@ class PushConsumer(GroupMember):
         await self._check_expressions()
         self._instance.add_consumer(self)
         await self._instance.send_heartbeats()
-        self._consumption.start()
+        self.consumption.start()
         interval = self._instance.config.persist_consumer_offset_interval
         start = self._nursery.start_soon
         start(self.assignment.keep_balanced)
