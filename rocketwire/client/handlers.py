@@ -1,10 +1,7 @@
 """Checks of the functions that an application passes to a client.
 
 A function is rejected when it is passed: a sync function where a coroutine function is needed, and
-vice versa. If a function does not show what it returns, for example a lambda, each call is
-checked.
-
-Java: the compiler.
+vice versa. If a function does not show what it returns, as a lambda, each call is checked.
 """
 
 # An application can pass any object.

@@ -11,11 +11,9 @@ if TYPE_CHECKING:
 
 
 def offer_names(package: str, modules: Mapping[str, str], extras: Mapping[str, str] = {}) -> None:
-    """Give a package ``__all__``, ``__getattr__`` and ``__dir__``.
+    """Give a package ``__all__``, ``__getattr__`` and ``__dir__`` for the names of modules.
 
-    Args:
-        modules: names by the module that has them; ``.name`` is a module of the package.
-        extras: by name, the extra of a class that needs a package.
+    ``extras`` has, by name, the extra of a class that needs a package.
     """
     homes = {name: module for module, names in modules.items() for name in names.split()}
     members: dict[str, Any] = vars(sys.modules[package])

@@ -2,9 +2,7 @@
 
 Every outage has a subject, for example a topic or a broker. Other failing attempts are logged at
 DEBUG, and so are failures with the same unreachable server: it causes one warning, not one for each
-request.
-
-Java logs a line for every attempt.
+request. Java logs a line for every attempt.
 """
 
 from __future__ import annotations

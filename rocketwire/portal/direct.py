@@ -17,8 +17,7 @@ from rocketwire.client.producer.producer import Producer, check_message_type
 from rocketwire.client.publish.direct_send import DirectSend
 from rocketwire.client.publish.unique_keys import unique_keys
 from rocketwire.codes import RequestCode
-from rocketwire.portal.client import ClientUser
-from rocketwire.portal.methods import delegate
+from rocketwire.portal.methods import ClientUser, delegate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

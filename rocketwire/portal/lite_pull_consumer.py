@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.consumer.lite import lite_pull_consumer as trio
-from rocketwire.portal.client import ClientUser
-from rocketwire.portal.methods import delegate
+from rocketwire.portal.methods import ClientUser, delegate
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.lite.lite_pull_consumer import Polled

@@ -11,8 +11,7 @@ from rocketwire.client.net.nameserver_api import NameServerCalls
 from rocketwire.client.net.nameservers import NameServers as TrioNameServers
 from rocketwire.client.net.nameservers import SingleNameServer as TrioSingleNameServer
 from rocketwire.errors import LocalProtocolError
-from rocketwire.portal.client import ClientUser
-from rocketwire.portal.methods import Facade, PartOfClient, delegate
+from rocketwire.portal.methods import ClientUser, Facade, PartOfClient, delegate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -15,9 +15,8 @@ from rocketwire.client.consumer.config import (
 from rocketwire.client.consumer.push.push_consumer import PushConsumer, open_push_consumer
 from rocketwire.client.consumer.retry import report_failed_handler
 from rocketwire.errors import LocalProtocolError
-from rocketwire.portal.client import ClientUser
 from rocketwire.portal.loans import Inbox, Loan, Loans
-from rocketwire.portal.methods import delegate
+from rocketwire.portal.methods import ClientUser, delegate
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

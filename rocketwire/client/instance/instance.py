@@ -1,7 +1,6 @@
 """``ClientInstance``: what producers and consumers of a client id share.
 
-If one round of a background task fails, the error is logged and the next round follows. Each round
-is a method that a caller can also await.
+If one round of a background task fails, the error is logged and the next round follows.
 
 Java: ``MQClientInstance``.
 """

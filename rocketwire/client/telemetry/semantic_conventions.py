@@ -1,11 +1,4 @@
-"""Names of the semantic conventions for messaging.
-
-They are repeated here because the package ``opentelemetry-semantic-conventions`` is not needed for
-anything else, and has no stable release.
-``tests/unit/client/telemetry`` compares them with the installed package.
-
-Source: https://opentelemetry.io/docs/specs/semconv/messaging/
-"""
+"""Names of https://opentelemetry.io/docs/specs/semconv/messaging/, whose package is not stable."""
 
 from __future__ import annotations
 

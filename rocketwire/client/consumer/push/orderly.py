@@ -1,9 +1,7 @@
 """Orderly consumption: one handler for each queue, and one message after another.
 
-* One task of this client consumes a queue and, because the broker locks it, one client of the
-  group.
-* Failed messages are retried, before all others, until they succeed or exceed the limit of
-  attempts.
+One task of this client consumes a queue and, because the broker locks it, one client of the group.
+Failed messages are retried, before all others, until they succeed or exceed the limit of attempts.
 
 Java: ``ConsumeMessageOrderlyService``.
 """
