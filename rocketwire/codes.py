@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final, Self
 
+# The version in rocketwire's own commands: ``MQVersion.V5_5_0``, the reference release
 CURRENT_VERSION: Final = 513
-"""The version in rocketwire's own commands: ``MQVersion.V5_5_0``, the reference release."""
 
 
 class OpenIntEnum(IntEnum):
@@ -323,6 +323,7 @@ class ResponseCode(OpenIntEnum):
     POLICY_NOT_EXIST = 3002
 
 
+# The codes that 5.3.3 lacks: the first of 5.5.0 and 5.5.1 that has each; None if Java lacks it
 SINCE: Final[Mapping[OpenIntEnum, str | None]] = {
     RequestCode.SWITCH_TIMER_ENGINE: "5.5.0",
     RequestCode.POP_LITE_MESSAGE: "5.5.0",
@@ -340,4 +341,3 @@ SINCE: Final[Mapping[OpenIntEnum, str | None]] = {
     RequestCode.DELETE_TOPIC_IN_BROKER_LIST: "5.5.1",
     RequestCode.DELETE_SUBSCRIPTION_GROUP_LIST: "5.5.1",
 }
-"""The codes that 5.3.3 lacks: the first of 5.5.0 and 5.5.1 that has each; None if Java lacks it."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+# Controls, line separators, marks that turn the direction of writing, halves of characters, which
+# JSON can have, and bytes of file names that are no UTF-8 (``os.fsdecode`` makes such halves of
+# them).
 _ESCAPES: Final = (
     {code: f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0))}
     | {
@@ -14,13 +17,9 @@ _ESCAPES: Final = (
     | {code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)}
     | {code: f"\\x{code - 0xDC00:02x}" for code in range(0xDC80, 0xDD00)}
 )
-"""Controls, line separators, marks that turn the direction of writing, halves of characters, which
-JSON can have, and bytes of file names that are no UTF-8 (``os.fsdecode`` makes such halves of
-them)."""
 
 
 def escape_controls(text: str) -> str:
-    """Escape the characters that would change a terminal, or that no terminal can show."""
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
@@ -34,3 +33,13 @@ _SECRET: Final = re.compile("password|passwd|secret|access_?key|credential|token
 
 def is_secret_name(name: str) -> bool:
     return _SECRET.search(name) is not None
+
+
+MAX_LENGTH: Final = 128  # maximum characters of a text in the log; an id of a client has at most 48
+
+
+def log_text(text: str) -> str:
+    if text.isprintable() and len(text) <= MAX_LENGTH:
+        return text
+    suffix = f"... ({len(text)} characters)" if len(text) > MAX_LENGTH else ""
+    return escape_controls(text[:MAX_LENGTH]) + suffix

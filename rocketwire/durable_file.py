@@ -20,16 +20,7 @@ _NO_LINKS_HERE: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS})
 
 
 def write_all(descriptor: int, data: Data, position: int | None = None) -> None:
-    """Write all bytes.
-
-    Args:
-        descriptor: the open file.
-        data: the bytes.
-        position: where they go; None for the file's own position.
-
-    Raises:
-        OSError: the disk is full, or fails; some of the bytes may be written.
-    """
+    """Write all bytes; to the file's own position if that is None."""
     view = memoryview(data)
     while view:
         if position is None:
@@ -41,11 +32,7 @@ def write_all(descriptor: int, data: Data, position: int | None = None) -> None:
 
 
 def sync_path(path: PathLike) -> None:
-    """Wait until a file, or the names in a folder, are on the disk.
-
-    Raises:
-        OSError: there is no such path, or the disk fails.
-    """
+    """Wait until a file, or the names in a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -54,11 +41,7 @@ def sync_path(path: PathLike) -> None:
 
 
 def make_folder(path: PathLike, mode: int = 0o700) -> None:
-    """Create a folder and those above it, if they are missing, durably.
-
-    Raises:
-        OSError: it cannot be created.
-    """
+    """Create a folder and those above it, if they are missing, durably."""
     folder = Path(path)
     if folder.is_dir():
         return
@@ -82,21 +65,14 @@ def open_replacement(
 ) -> Generator[int]:
     """Open a new file, which takes the place of ``path`` when the block ends without an error.
 
-    There is no moment without a file. After an error the old file is as before.
+    There is no moment without a file. After an error the old file is as before; if only the last
+    sync fails, ``path`` is the new file.
 
     Args:
-        path: the file to replace; it need not exist.
-        mode: permissions of the new file.
-        suffix: what the name of the new file has in addition; a file of that name is removed.
+        suffix: of the name of the new file; a file of that name is removed.
         keeps_backup: whether the old file stays as ``<path>.bak``.
         is_synced: whether to wait for the disk. Without it the file survives a kill of the process,
             and a failure of the machine may leave it empty.
-
-    Yields:
-        The descriptor of the new file.
-
-    Raises:
-        OSError: the disk is full, or fails. If only the last sync fails, ``path`` is the new file.
     """
     path = Path(path)
     new = path.with_name(path.name + suffix)
@@ -139,11 +115,6 @@ def replace_file(
     keeps_backup: bool = False,
     is_synced: bool = True,
 ) -> None:
-    """Replace the content of a file; see ``open_replacement``.
-
-    Raises:
-        OSError: the disk is full, or fails.
-    """
     with open_replacement(
         path, mode, suffix=suffix, keeps_backup=keeps_backup, is_synced=is_synced
     ) as descriptor:
@@ -151,12 +122,7 @@ def replace_file(
 
 
 def rename_new(source: PathLike, target: PathLike) -> None:
-    """Give a synced file or folder its name, durably, unless something has this name.
-
-    Raises:
-        FileExistsError: the name is in use; for a folder, by another one that is not empty.
-        OSError: the disk fails.
-    """
+    """Give a synced file or folder its name, durably, unless something has this name."""
     source, target = Path(source), Path(target)
     try:
         if source.is_dir():

@@ -13,49 +13,6 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.controls import escape_controls
 from rocketwire.nearest import did_you_mean
 
-__all__ = [
-    "BrokerError",
-    "BrokerNotFoundError",
-    "ChannelBrokenError",
-    "ChannelClosedError",
-    "ChannelError",
-    "ClientError",
-    "ClientForkedError",
-    "ClusterNotFoundError",
-    "CodecError",
-    "ConnectFailedError",
-    "DecodeError",
-    "EncodeError",
-    "FrameTooLargeError",
-    "HeaderTooLargeError",
-    "IllegalAddressError",
-    "IllegalHandlerError",
-    "IllegalMessageError",
-    "IllegalMessageTypeError",
-    "IllegalNameError",
-    "IllegalTypeError",
-    "IllegalValueError",
-    "LimitExceededError",
-    "LocalProtocolError",
-    "MissingPackageError",
-    "NameServerError",
-    "NoNameServerError",
-    "NotInTrioError",
-    "ProtocolError",
-    "RemoteProtocolError",
-    "ReplyTimeoutError",
-    "RequestTimeoutError",
-    "ResponseError",
-    "RocketWireError",
-    "SendFailedError",
-    "SendManyError",
-    "SettingNotFoundError",
-    "TopicRouteNotFoundError",
-    "TruncatedError",
-    "UnknownHeaderTypeError",
-    "UnreadableMessagesError",
-]
-
 
 class RocketWireError(Exception):
     """Base of every error that rocketwire raises deliberately."""

@@ -89,6 +89,7 @@ class ConnectionIdle:
     silence: float  #: seconds since the last byte in either direction
 
 
+# Any event of a connection
 Event = (
     RequestReceived
     | ResponseReceived
@@ -99,4 +100,3 @@ Event = (
     | ConnectionBroken
     | ConnectionIdle
 )
-"""Any event of a connection."""

@@ -33,8 +33,8 @@ SECURITY_TOKEN: Final = "SecurityToken"  # noqa: S105 - a field name
 SIGNATURE: Final = "Signature"
 UNIQUE_KEY_QUERY: Final = "_UNIQUE_KEY_QUERY"
 
+# Senders up to this version add the field ``_UNIQUE_KEY_QUERY`` after signing
 LAST_VERSION_THAT_LEAVES_OUT_UNIQUE_KEY_QUERY: Final = 399
-"""Senders up to this version add the field ``_UNIQUE_KEY_QUERY`` after signing."""
 
 
 class SigningAlgorithm(Enum):

@@ -31,10 +31,8 @@ Value: TypeAlias = "str | int | float | bool | None"
 Properties: TypeAlias = "Mapping[str, str]"
 Evaluate: TypeAlias = "Callable[[Mapping[str, str]], str | int | float | bool | None]"
 
-MAX_LENGTH: Final = 65_536
-"""Characters of an expression."""
-MAX_DEPTH: Final = 100
-"""Parentheses and NOTs inside each other."""
+MAX_LENGTH: Final = 65_536  # characters of an expression
+MAX_DEPTH: Final = 100  # parentheses and NOTs inside each other
 
 _INT32: Final = range(-(1 << 31), 1 << 31)
 _INT64: Final = range(-(1 << 63), 1 << 63)
@@ -45,8 +43,7 @@ _DECIMAL: Final = re.compile(
 _HEXADECIMAL: Final = re.compile(
     r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+[fFdD]?", re.ASCII
 )
-_TRIMMED: Final = "".join(map(chr, range(33)))
-"""What Java's ``String.trim`` removes."""
+_TRIMMED: Final = "".join(map(chr, range(33)))  # what Java's ``String.trim`` removes
 _TOKEN: Final = re.compile(
     r"""
     (?P<space> [ \t\n\r\f]+ | --[^\n\r]*(?:\r\n|\n|\r) | /\*.*?\*/ )
@@ -90,8 +87,6 @@ class _Long(int):
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """A part of an expression."""
-
     evaluate: Evaluate  #: its value for the properties of a message
     literal: Value = None  #: its value if it is a literal
     is_literal: bool = False  #: whether it is one

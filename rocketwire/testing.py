@@ -49,8 +49,8 @@ Scripted: TypeAlias = (
 )
 """A response, a function that makes one from the request, or None for no response."""
 
+# Maximum requests that a scripted peer records; the oldest are dropped
 MAX_REMEMBERED: Final = 100_000
-"""Maximum requests that a scripted peer records; the oldest are dropped."""
 
 
 def reply(
@@ -171,7 +171,6 @@ class ScriptedPeer:
             await channel.aclose()
 
     async def go_down(self) -> None:
-        """Close all connections and refuse new ones until ``is_up`` is set."""
         self.is_up = False
         await self.disconnect()
 

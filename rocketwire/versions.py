@@ -48,5 +48,5 @@ class MQVersion(OpenIntEnum, metaclass=_MQVersionType):
     vars().update({name: ordinal for ordinal, name in enumerate(_names())})
 
 
+# The version in rocketwire's own commands: the reference release
 CURRENT_VERSION = MQVersion(_CURRENT)
-"""The version in rocketwire's own commands: the reference release."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import IllegalValueError, RocketWireError
-from rocketwire.log_lines import log_to_stderr
 from rocketwire.os_errors import os_error_text
+from rocketwire.program import log_to_stderr
 from rocketwire_broker.command_line import (
     broker_configs,
     broker_parser,

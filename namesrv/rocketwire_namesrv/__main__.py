@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.output import reader_may_go
+from rocketwire.program import reader_may_go
 from rocketwire_namesrv.command_line import (
     CHECK_CONFIG,
     HELP,

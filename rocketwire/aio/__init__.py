@@ -9,79 +9,46 @@ trio runs in one thread of the process, while anything is open (``rocketwire.por
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from rocketwire.portal.names import import_lazily, list_lazily
+from rocketwire.client.lazy_names import offer_names
+from rocketwire.portal.names import FACADE_NAMES
 
 if TYPE_CHECKING:
-    from rocketwire.aio.admin import Admin, open_admin
-    from rocketwire.aio.client import Client, open_client
-    from rocketwire.aio.lite_pull_consumer import LitePullConsumer, open_lite_pull_consumer
-    from rocketwire.aio.name_servers import NameServers, open_name_servers
-    from rocketwire.aio.pop_consumer import PopConsumer, open_pop_consumer
-    from rocketwire.aio.producer import Producer, open_producer
-    from rocketwire.aio.push_consumer import PushConsumer, open_push_consumer
-    from rocketwire.aio.signals import wait_for_signal
-    from rocketwire.client import (
-        AccessChannel,
-        ClientConfig,
-        ClientHook,
-        ConsumeConcurrentlyContext,
-        ConsumeConcurrentlyStatus,
-        ConsumeOrderlyContext,
-        ConsumeOrderlyStatus,
-        Credentials,
-        LitePullConsumerConfig,
-        LocalTransactionState,
-        Message,
-        OpenTelemetryHook,
-        PopConsumerConfig,
-        ProducerConfig,
-        PrometheusHook,
-        PushConsumerConfig,
-        SendResult,
-        SendStatus,
-        TransactionSendResult,
-        create_reply,
-    )
+    from rocketwire.aio.admin import Admin as Admin
+    from rocketwire.aio.admin import open_admin as open_admin
+    from rocketwire.aio.client import Client as Client
+    from rocketwire.aio.client import open_client as open_client
+    from rocketwire.aio.lite_pull_consumer import LitePullConsumer as LitePullConsumer
+    from rocketwire.aio.lite_pull_consumer import open_lite_pull_consumer as open_lite_pull_consumer
+    from rocketwire.aio.name_servers import NameServers as NameServers
+    from rocketwire.aio.name_servers import open_name_servers as open_name_servers
+    from rocketwire.aio.pop_consumer import PopConsumer as PopConsumer
+    from rocketwire.aio.pop_consumer import open_pop_consumer as open_pop_consumer
+    from rocketwire.aio.producer import Producer as Producer
+    from rocketwire.aio.producer import open_producer as open_producer
+    from rocketwire.aio.push_consumer import PushConsumer as PushConsumer
+    from rocketwire.aio.push_consumer import open_push_consumer as open_push_consumer
+    from rocketwire.aio.signals import wait_for_signal as wait_for_signal
+    from rocketwire.client import AccessChannel as AccessChannel
+    from rocketwire.client import ClientConfig as ClientConfig
+    from rocketwire.client import ClientHook as ClientHook
+    from rocketwire.client import ConsumeConcurrentlyContext as ConsumeConcurrentlyContext
+    from rocketwire.client import ConsumeConcurrentlyStatus as ConsumeConcurrentlyStatus
+    from rocketwire.client import ConsumeOrderlyContext as ConsumeOrderlyContext
+    from rocketwire.client import ConsumeOrderlyStatus as ConsumeOrderlyStatus
+    from rocketwire.client import Credentials as Credentials
+    from rocketwire.client import LitePullConsumerConfig as LitePullConsumerConfig
+    from rocketwire.client import LocalTransactionState as LocalTransactionState
+    from rocketwire.client import Message as Message
+    from rocketwire.client import OpenTelemetryHook as OpenTelemetryHook
+    from rocketwire.client import PopConsumerConfig as PopConsumerConfig
+    from rocketwire.client import ProducerConfig as ProducerConfig
+    from rocketwire.client import PrometheusHook as PrometheusHook
+    from rocketwire.client import PushConsumerConfig as PushConsumerConfig
+    from rocketwire.client import SendResult as SendResult
+    from rocketwire.client import SendStatus as SendStatus
+    from rocketwire.client import TransactionSendResult as TransactionSendResult
+    from rocketwire.client import create_reply as create_reply
 
-__all__ = [
-    "AccessChannel",
-    "Admin",
-    "Client",
-    "ClientConfig",
-    "ClientHook",
-    "ConsumeConcurrentlyContext",
-    "ConsumeConcurrentlyStatus",
-    "ConsumeOrderlyContext",
-    "ConsumeOrderlyStatus",
-    "Credentials",
-    "LitePullConsumer",
-    "LitePullConsumerConfig",
-    "LocalTransactionState",
-    "Message",
-    "NameServers",
-    "OpenTelemetryHook",
-    "PopConsumer",
-    "PopConsumerConfig",
-    "Producer",
-    "ProducerConfig",
-    "PrometheusHook",
-    "PushConsumer",
-    "PushConsumerConfig",
-    "SendResult",
-    "SendStatus",
-    "TransactionSendResult",
-    "create_reply",
-    "open_admin",
-    "open_client",
-    "open_lite_pull_consumer",
-    "open_name_servers",
-    "open_pop_consumer",
-    "open_producer",
-    "open_push_consumer",
-    "wait_for_signal",
-]
-
-__getattr__: Final = import_lazily(__name__, __all__)
-__dir__: Final = list_lazily(__all__)
+offer_names(__name__, FACADE_NAMES)

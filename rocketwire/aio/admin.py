@@ -9,8 +9,7 @@ from rocketwire.aio.opening import FacadeClient, Part
 from rocketwire.client.admin import admin as trio
 from rocketwire.client.admin.fanout import ADMIN_TIMEOUT
 from rocketwire.portal import admin as shared
-from rocketwire.portal.client import ClientUser
-from rocketwire.portal.methods import opens
+from rocketwire.portal.methods import ClientUser, opens
 from rocketwire.portal.settings import apply_client_settings
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocketwire.aio.opening import FacadeClient
 from rocketwire.client.instance.instance import ClientInstance
-from rocketwire.portal.client import ClientMethods
-from rocketwire.portal.methods import opens
+from rocketwire.portal.methods import ClientMethods, opens
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig

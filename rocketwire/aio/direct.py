@@ -19,7 +19,7 @@ from rocketwire.errors import (
     RocketWireError,
 )
 from rocketwire.portal.direct import MAX_OPAQUE, MAX_RESPONSE, WARM_SENDS, Attempt, DirectPath
-from rocketwire.portal.forks import plain_sockets
+from rocketwire.portal.portal import plain_sockets
 from rocketwire.transport.fastpath.direct_requests import StartedRequest
 from rocketwire.wire.command import decode
 from rocketwire.wire.frame import cut_frames
@@ -31,13 +31,12 @@ if TYPE_CHECKING:
     from rocketwire.client.send_result import SendResult
     from rocketwire.wire.request_template import RequestTemplate
 
+# Maximum unsent bytes of a connection; further sends go through trio, which waits for room
 MAX_UNSENT: Final = 1 << 20
-"""Maximum unsent bytes of a connection; further sends go through trio, which waits for room."""
 
 
 class LoopConnection(asyncio.Protocol):
-    """A connection of a loop: requests of one turn are written together."""
-
+    # requests of one turn are written together
     def __init__(self, loop: asyncio.AbstractEventLoop, address: str) -> None:
         self.address = address
         self.is_open: bool = False
@@ -71,7 +70,6 @@ class LoopConnection(asyncio.Protocol):
         return StartedRequest(opaque, time.monotonic(), None)
 
     def expect(self, attempt: Attempt) -> asyncio.Future[SendResult]:
-        """Return the future of the result of a request."""
         future: asyncio.Future[SendResult] = self._loop.create_future()
         attempt.future = future
         self._pending[attempt.started.opaque] = attempt
@@ -81,7 +79,6 @@ class LoopConnection(asyncio.Protocol):
         return future
 
     def forget(self, attempt: Attempt) -> None:
-        """Drop a request whose caller was cancelled."""
         self._pending.pop(attempt.started.opaque, None)
 
     def _write(self) -> None:
@@ -102,7 +99,6 @@ class LoopConnection(asyncio.Protocol):
             self._timer = self._loop.call_later(deadline - now, self._expire)
 
     def close(self, error: RocketWireError) -> None:
-        """Close the connection; waiting sends get the error."""
         if self._transport is not None:
             self._transport.abort()
         self.is_open = False
@@ -169,8 +165,6 @@ def _fail(attempt: Attempt, error: RocketWireError) -> None:
 
 
 class DirectSends:
-    """The connections of a producer in the loop that has opened it."""
-
     def __init__(self, producer: Producer, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._connections: dict[str, LoopConnection] = {}
@@ -182,11 +176,7 @@ class DirectSends:
         self._is_closed = False
 
     def start(self, message: Message, within: float) -> Attempt | None:
-        """Start to send a message; returns None if it has to go through trio.
-
-        Raises:
-            IllegalMessageError, EncodeError: see ``Producer.send``.
-        """
+        # None: the message has to go through trio
         if self._sends < WARM_SENDS:
             self._sends += 1
             return None
@@ -229,7 +219,6 @@ class DirectSends:
             self._connecting.pop(address, None)
 
     async def close(self) -> None:
-        """Close the connections; waiting sends get ``ChannelClosedError``."""
         self._is_closed = True
         tasks = list(self._connecting.values())
         for task in tasks:

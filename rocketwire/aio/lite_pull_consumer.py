@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocketwire.aio.opening import FacadeClient
 from rocketwire.client.consumer.lite import lite_pull_consumer as trio
-from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
+from rocketwire.client.consumer.lite.lite_pull_consumer import LitePullConsumerConfig
 from rocketwire.portal.lite_pull_consumer import LitePullMethods, poll_into
 from rocketwire.portal.methods import opens
 from rocketwire.portal.settings import apply_settings
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.aio.client import ClientLike
-    from rocketwire.client.consumer.lite.lite_pull_state import Polled
+    from rocketwire.client.consumer.lite.lite_pull_consumer import Polled
     from rocketwire.portal.settings import LitePullConsumerSettings
 
 

@@ -30,8 +30,6 @@ T = TypeVar("T")
 
 
 class Endpoint:
-    """A loop of asyncio, as trio sees it: one wake for many results."""
-
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self._functions: deque[Callable[[], object]] = deque()
@@ -39,7 +37,7 @@ class Endpoint:
         self._context = Context()  # not that of the call that wakes the loop first
 
     def post(self, function: Callable[[], object]) -> None:
-        """Let the loop call a function; from any thread. A closed loop calls nothing."""
+        # from any thread; a closed loop calls nothing
         self._functions.append(function)
         if not self._is_awake:
             self._is_awake = True
@@ -57,7 +55,6 @@ _endpoints: WeakKeyDictionary[asyncio.AbstractEventLoop, Endpoint] = WeakKeyDict
 
 
 def get_endpoint() -> Endpoint:
-    """Return the endpoint of the running loop."""
     loop = asyncio.get_running_loop()
     endpoint = _endpoints.get(loop)
     if endpoint is None:
@@ -67,21 +64,12 @@ def get_endpoint() -> Endpoint:
 
 
 def wake(future: asyncio.Future[None]) -> None:
-    """Let the task of this loop continue that awaits a future."""
     if not future.done():
         future.set_result(None)
 
 
 class LoopCall(Call):
-    """A call that a task of asyncio waits for."""
-
-    def __init__(
-        self,
-        function: Callable[..., Awaitable[Any]],
-        arguments: tuple[Any, ...],
-        named: dict[str, Any],
-    ) -> None:
-        super().__init__(function, arguments, named)
+    def __post_init__(self) -> None:
         self._endpoint = get_endpoint()
         self.future: asyncio.Future[None] = self._endpoint.loop.create_future()
 
@@ -93,10 +81,7 @@ class LoopCall(Call):
 async def call_trio(
     portal: Portal, function: Callable[..., Awaitable[R]], /, *arguments: Any, **named: Any
 ) -> R:
-    """Execute a coroutine function in trio, and await its result.
-
-    Cancellation: the call is cancelled in trio, and the task continues when it has ended.
-    """
+    # If the task is cancelled, so is the call in trio; the task continues when that has ended.
     call = LoopCall(function, arguments, named)
     portal.post(call)
     try:
@@ -127,7 +112,6 @@ async def _close(resource: Resource[Any]) -> None:
 
 
 async def _join_if_unused(portal: Portal) -> None:
-    """Wait for the end of trio's thread if nothing is open."""
     if portal.users or portal.is_forked:
         return
     endpoint = get_endpoint()
@@ -147,7 +131,7 @@ class FacadeClient(ForLoops, Generic[T]):
         *,
         reopens: bool = False,
     ) -> None:
-        """Open nothing yet; ``opener`` creates the context manager of the trio client, in trio."""
+        # ``opener`` creates the context manager of the trio client, in trio
         self._opener = opener
         self._reopens = reopens  # in a fork
         self._endpoint: Endpoint | None = None
@@ -178,7 +162,6 @@ class FacadeClient(ForLoops, Generic[T]):
     async def _call(
         self, method: Callable[..., Awaitable[R]], /, *arguments: Any, **named: Any
     ) -> R:
-        """Call a coroutine function in trio, with the trio client as its first argument."""
         resource = self._open_resource
         if resource.portal.is_forked:
             resource = await self._open_again()
@@ -187,11 +170,9 @@ class FacadeClient(ForLoops, Generic[T]):
     async def _run_in_loop(
         self, endpoint: Endpoint | None, function: Callable[..., Any], *arguments: Any
     ) -> Any:
-        """Execute a function or coroutine function in a loop; called in trio.
-
-        It sees the context variables of the waiting trio task. Without endpoint it runs in the loop
-        that opened the client. If the trio task is cancelled, so is the loop's.
-        """
+        # Called in trio, whose task waits; the function sees its context variables. Without
+        # endpoint it runs in the loop that opened the client. If trio's task is cancelled, so is
+        # the loop's.
         where = endpoint or self._endpoint
         if where is None:
             raise ChannelClosedError("the client is not open")
@@ -282,11 +263,9 @@ class FacadeClient(ForLoops, Generic[T]):
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def __await__(self) -> Generator[Any, Any, Self]:
-        """Open the client."""
         return self.open().__await__()
 
     async def __aenter__(self) -> Self:
-        """Open the client."""
         return await self.open()
 
     async def __aexit__(
@@ -295,7 +274,6 @@ class FacadeClient(ForLoops, Generic[T]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the client."""
         if error is None:
             await self.close()
         else:
@@ -303,7 +281,6 @@ class FacadeClient(ForLoops, Generic[T]):
                 await self.close()
 
     def __del__(self) -> None:
-        """Close a client that the program has lost."""
         resource: Resource[T] | None = getattr(self, "_resource", None)
         if resource is not None and not resource.portal.is_forked and not resource.is_closed:
             warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)

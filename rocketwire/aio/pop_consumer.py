@@ -9,8 +9,7 @@ from rocketwire.aio.opening import FacadeClient
 from rocketwire.client.consumer.pop import pop_consumer as trio
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
 from rocketwire.client.handlers import async_handler
-from rocketwire.portal.client import ClientUser
-from rocketwire.portal.methods import delegate, opens
+from rocketwire.portal.methods import ClientUser, delegate, opens
 from rocketwire.portal.settings import apply_settings
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from rocketwire.client.consumer.config import (
 from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
 from rocketwire.client.handlers import async_handler, check_listeners
 from rocketwire.errors import IllegalHandlerError
-from rocketwire.portal.inbox import PAUSE, Batch, Delivery, check_limit
+from rocketwire.portal.loans import PAUSE, Batch, Delivery, check_limit
 from rocketwire.portal.methods import opens
 from rocketwire.portal.push_consumer import PushMethods
 from rocketwire.portal.settings import apply_settings
@@ -95,7 +95,6 @@ class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
             endpoint.post(partial(wake, future))
 
     async def _wait(self, take: Callable[[], Any], within: float | None) -> Any:
-        """Return what ``take`` returns when it is not None; None after the timeout."""
         self._check_iteration()
         resource = self._open_resource
         if resource.portal.is_forked:

@@ -16,8 +16,8 @@ from rocketwire.errors import IllegalAddressError, IllegalValueError
 AddressRemap: TypeAlias = "str | Mapping[str, str] | Callable[[str], str]"
 """``from=to;from=to``, or a mapping of such texts, or a function; see ``build_remap``."""
 
+# Distance of a broker's second port below its first; it serves all but pulls and pops
 VIP_PORT_DISTANCE: Final = 2
-"""Distance of a broker's second port below its first; it serves all but pulls and pops."""
 
 _NOT_IN_NAMES: Final = frozenset(" \t,;/*")
 
@@ -43,15 +43,11 @@ def _is_host(host: str) -> bool:
 
 
 def join_address(host: str, port: int) -> str:
-    """Return ``host:port``, with brackets around an IPv6 address."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def parse_name_servers(configured: str | Iterable[str]) -> tuple[str, ...]:
-    """Parse ``host:port;host:port`` or a list of addresses; spaces and empty items are ignored.
-
-    Of an endpoint ``http://instance.host:port/``, the address is used. Duplicates are removed.
-    """
+    # Parse ``host:port;host:port``, or of an endpoint ``http://instance.host:port/`` the address.
     texts = [configured] if isinstance(configured, str) else configured
     addresses: dict[str, None] = {}
     for item in ";".join(texts).split(";"):
@@ -65,11 +61,8 @@ def parse_name_servers(configured: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def namespace_of_endpoint(configured: str | Iterable[str]) -> str:
-    """Return ``MQ_INST_x_y``, the instance in the first endpoint ``http://MQ_INST_x_y.host:port``.
-
-    It is the namespace of topics and groups; empty for other endpoints. Java:
-    ``NameServerAddressUtils.parseInstanceIdFromEndpoint``.
-    """
+    # Return ``MQ_INST_x_y`` of ``http://MQ_INST_x_y.host:port``, the namespace of topics and groups
+    # (Java: ``NameServerAddressUtils.parseInstanceIdFromEndpoint``).
     endpoints = configured if isinstance(configured, str) else ";".join(configured)
     if "MQ_INST_" not in endpoints:
         return ""
@@ -80,7 +73,6 @@ def namespace_of_endpoint(configured: str | Iterable[str]) -> str:
 
 
 def vip_address(address: str) -> str:
-    """Return the address of a broker's second port."""
     host, port = split_address(address)
     return join_address(host, port - VIP_PORT_DISTANCE)
 
@@ -90,10 +82,6 @@ def build_remap(name: str, remap: Any) -> Callable[[str], str]:
 
     ``remap`` is such a function, or pairs of ``host[:port]``, of which the first that fits is used:
     ``*`` stands for any characters of a peer's address, and a pair without ports keeps the port.
-
-    Raises:
-        IllegalTypeError, IllegalValueError: ``remap`` is none of these.
-
     The function raises ``IllegalAddressError`` if an address is not ``host:port``.
     """
     if callable(remap):

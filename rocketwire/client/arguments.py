@@ -21,7 +21,6 @@ _MAX_LENGTH: Final = 80
 
 
 def shown(value: object) -> str:
-    """Return a value for an error text, at most 80 characters."""
     text = repr(value)
     return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 3]}..."
 
@@ -34,20 +33,16 @@ def type_error(name: str, expected: str, value: object) -> IllegalTypeError:
 
 
 def check_text(name: str, value: object) -> None:
-    """Raise ``IllegalTypeError`` unless the value is a ``str``."""
     if not isinstance(value, str):
         raise type_error(name, "a text (str)", value)
 
 
 def check_flag(name: str, value: object) -> None:
-    """Raise ``IllegalTypeError`` unless the value is a ``bool``."""
     if not isinstance(value, bool):
         raise type_error(name, "True or False", value)
 
 
 def optional(rule: Rule) -> Rule:
-    """Return a rule that also accepts None."""
-
     def check(name: str, value: object) -> None:
         if value is not None:
             rule(name, value)
@@ -64,8 +59,6 @@ def instance_of(*classes: type[Any], expected: str) -> Rule:
 
 
 def integer_in(minimum: int | None = None, maximum: int | None = None) -> Rule:
-    """Return a rule for an ``int`` in a range, bounds included."""
-
     def check(name: str, value: object) -> None:
         if not isinstance(value, int) or isinstance(value, bool):
             raise type_error(name, "a whole number (int)", value)
@@ -94,6 +87,7 @@ def seconds(*, zero: bool = False, minimum: float = 0.0, maximum: float | None =
 
 SOME_SECONDS: Final = seconds()
 
+# The check of a setting by its annotation: a ``float`` is a number of seconds
 _RULE_OF_TYPE: Final[Mapping[str, Rule]] = {
     "bool": check_flag,
     "str": check_text,
@@ -103,11 +97,9 @@ _RULE_OF_TYPE: Final[Mapping[str, Rule]] = {
     "float": SOME_SECONDS,
     "float | None": optional(SOME_SECONDS),
 }
-"""The check of a setting by its annotation: a ``float`` is a number of seconds."""
 
 
 def check_settings(settings: object, rules: Mapping[str, Rule] = {}) -> None:
-    """Check each attribute of a settings object with its rule, or with the rule of its type."""
     owner = type(settings)
     for name, annotation in owner.__annotations__.items():
         rule = rules.get(name) or _RULE_OF_TYPE[annotation]
@@ -124,6 +116,7 @@ class Settings:
         return super().__new__(cls)
 
 
+# Settings that other libraries name otherwise
 _OTHER_NAMES: Final = {
     "timeout": ("send_msg_timeout", "consume_timeout", "mq_client_api_timeout"),
     "concurrency": ("consume_thread_max",),
@@ -131,11 +124,9 @@ _OTHER_NAMES: Final = {
     "secret_key": ("credentials",),
     "name_servers": ("namesrv_addr",),
 }
-"""Settings that other libraries name otherwise."""
 
 
 def check_setting_names(names: Iterable[str], known: Collection[str]) -> None:
-    """Raise ``IllegalTypeError`` for the first name that is not known, with the nearest names."""
     for name in names:
         if name not in known:
             others = [other for other in _OTHER_NAMES.get(name, ()) if other in known]
@@ -144,6 +135,5 @@ def check_setting_names(names: Iterable[str], known: Collection[str]) -> None:
 
 
 def check_config(value: object, expected: type[Any]) -> None:
-    """Raise ``IllegalTypeError`` unless ``config`` is None or an instance of that class."""
     if value is not None and not isinstance(value, expected):
         raise type_error("config", f"a {expected.__name__}", value)

@@ -33,14 +33,11 @@ if TYPE_CHECKING:
     from rocketwire.client.addresses import AddressRemap
     from rocketwire.client.arguments import Rule
 
+# Default of the instance name (Java: ``ClientConfig.instanceName``)
 DEFAULT_INSTANCE_NAME: Final = "DEFAULT"
-"""Default of the instance name (Java: ``ClientConfig.instanceName``)."""
-
-NAMESRV_ADDR_ENV: Final = "NAMESRV_ADDR"
-"""Environment variable with the default name servers."""
-
+NAMESRV_ADDR_ENV: Final = "NAMESRV_ADDR"  # environment variable with the default name servers
+# Environment variable with the default of ``address_remap``
 ADDRESS_MAP_ENV: Final = "ROCKETWIRE_ADDRESS_MAP"
-"""Environment variable with the default of ``address_remap``."""
 
 _set: Final = object.__setattr__
 
@@ -302,11 +299,6 @@ class ClientConfig(Settings):
 
 
 def to_config(config: ClientConfig | str) -> ClientConfig:
-    """Return a config; for a ``str``, one with these name servers.
-
-    Raises:
-        IllegalTypeError: the argument has another type.
-    """
     if isinstance(config, str):
         return ClientConfig(namesrv_addr=config)
     if not isinstance(config, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
@@ -328,6 +320,7 @@ def _check_hooks(name: str, value: Any) -> None:
         raise type_error(name, "a tuple of hooks, for example (OpenTelemetryHook(),)", value)
 
 
+# The checks of settings that are not those of their type
 _RULES: Final[Mapping[str, Rule]] = {
     "namesrv_addr": optional(_check_name_servers),
     "address_remap": optional(build_remap),
@@ -341,4 +334,3 @@ _RULES: Final[Mapping[str, Rule]] = {
     "version": integer_in(minimum=0),
     "hooks": _check_hooks,
 }  # fmt: skip
-"""The checks of settings that are not those of their type."""

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from rocketwire.errors import IllegalValueError
 
-PREFIX: Final = "ROCKETWIRE_"
-"""Begin of the variables that are not Java's."""
+PREFIX: Final = "ROCKETWIRE_"  # begin of the variables that are not Java's
 
 _ADDRESSES: Final = "NAMESRV_ADDR"
 _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
 
+# What a variable has to be, and its reader, by the annotation of the setting
 _READERS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "str": ("a text", str),
     "str | None": ("a text", str),
@@ -22,11 +22,9 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "float": ("a number", float),
     "float | None": ("a number", float),
 }
-"""What a variable has to be, and its reader, by the annotation of the setting."""
 
 
 def read_settings(config_class: type[Any], environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings that environment variables have; see ``ClientConfig.from_env``."""
     settings: dict[str, Any] = {}
     if environment.get(_ADDRESSES):
         settings["namesrv_addr"] = environment[_ADDRESSES]
@@ -40,7 +38,6 @@ def read_settings(config_class: type[Any], environment: Mapping[str, str]) -> di
 
 
 def read_credentials(environment: Mapping[str, str]) -> dict[str, str] | None:
-    """Return the arguments of ``Credentials`` that environment variables have, or None."""
     names = ("access_key", "secret_key", "security_token")
     values = {name: environment.get(PREFIX + name.upper(), "") for name in names}
     if not values["access_key"]:

@@ -1,10 +1,7 @@
 """Checks of the functions that an application passes to a client.
 
 A function is rejected when it is passed: a sync function where a coroutine function is needed, and
-vice versa. If a function does not show what it returns, for example a lambda, each call is checked
-(``CheckedHandler``).
-
-Java: the compiler.
+vice versa. If a function does not show what it returns, as a lambda, each call is checked.
 """
 
 # An application can pass any object.
@@ -28,9 +25,7 @@ def async_handler(name: str, handler: F, arguments: str) -> F:
     """Return ``handler`` if it returns an awaitable, or a wrapper that checks each result.
 
     ``name`` and ``arguments``, such as ``messages, context``, are for errors.
-
-    Raises:
-        IllegalHandlerError: it is not a function, not async, a generator, or has other parameters.
+    ``IllegalHandlerError``: it is not a function, not async, a generator, or has other parameters.
     """
     example = f"write async def handle({arguments})"
     check_callable(name, handler, arguments)
@@ -40,11 +35,20 @@ def async_handler(name: str, handler: F, arguments: str) -> F:
     reason = _find_reason_against(function)
     if reason:
         raise IllegalHandlerError(f"{name}: {shown(handler)} is {reason}; {example}")
-    return cast("F", CheckedHandler(name, handler, example))
+
+    async def call_and_check(*call_arguments: object) -> Any:
+        result: Awaitable[Any] = handler(*call_arguments)
+        if not inspect.isawaitable(result):
+            raise IllegalHandlerError(
+                f"{name}: {shown(handler)} returned {shown(result)},"
+                f" which cannot be awaited; {example}"
+            )
+        return await result
+
+    return cast("F", call_and_check)
 
 
 def sync_function(name: str, function: F, arguments: str) -> F:
-    """Return a function that is called and not awaited; ``IllegalHandlerError`` otherwise."""
     check_callable(name, function, arguments)
     if _is_async(_unwrap_function(function)):
         raise IllegalHandlerError(
@@ -57,14 +61,7 @@ def sync_function(name: str, function: F, arguments: str) -> F:
 def check_listeners(
     check: Callable[[str, Any, str], Any], listener: Any, orderly_listener: Any, *, orderly: bool
 ) -> tuple[Any, Any]:
-    """Check the handlers of a push consumer; returns what to call, concurrently or in order.
-
-    ``check`` is ``async_handler`` or ``sync_function``.
-
-    Raises:
-        IllegalHandlerError: a handler cannot be called.
-        LocalProtocolError: there are two handlers, or one that ``orderly`` does not concern.
-    """
+    # ``check`` is ``async_handler`` or ``sync_function``
     if listener is not None and (orderly or orderly_listener is not None):
         raise LocalProtocolError(
             "give one handler: either listener, or orderly_listener for messages in order;"
@@ -79,7 +76,6 @@ def check_listeners(
 
 
 def check_callable(name: str, function: object, arguments: str) -> None:
-    """Raise ``IllegalHandlerError`` if an object cannot be called with these arguments."""
     if inspect.iscoroutine(function):
         function.close()
         raise IllegalHandlerError(
@@ -107,27 +103,6 @@ def check_callable(name: str, function: object, arguments: str) -> None:
         raise IllegalHandlerError(
             f"{name}: {shown(function)} is called with ({arguments}): {error}"
         ) from error
-
-
-class CheckedHandler:
-    """A callable whose result is checked at each call and awaited."""
-
-    __slots__ = ("_example", "_handler", "_name")
-
-    def __init__(self, name: str, handler: Callable[..., Any], example: str) -> None:
-        self._name = name
-        self._handler = handler
-        self._example = example
-
-    async def __call__(self, *arguments: object) -> Any:
-        """Call the handler and await its result; ``IllegalHandlerError`` if that is impossible."""
-        result: Awaitable[Any] = self._handler(*arguments)
-        if not inspect.isawaitable(result):
-            raise IllegalHandlerError(
-                f"{self._name}: {shown(self._handler)} returned {shown(result)},"
-                f" which cannot be awaited; {self._example}"
-            )
-        return await result
 
 
 def _unwrap_function(handler: Any) -> Any:

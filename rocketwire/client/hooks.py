@@ -197,8 +197,7 @@ class ClientHook(Hook):
         """Handle the end of a commit."""
 
 
-_FAILED: Final = object()
-"""State of a hook whose first method failed; its second is not called."""
+_FAILED: Final = object()  # state of a hook whose first method failed; its second is not called
 
 
 class HookChain:
@@ -223,7 +222,6 @@ class HookChain:
         *,
         is_oneway: bool = False,
     ) -> T:
-        """Let hooks see a send of messages, which they may replace before."""
         context = SendMessageContext(client, producer_group, messages, is_oneway=is_oneway)
         with self.watch(context):
             result = await send(context.messages)
@@ -250,7 +248,6 @@ class HookChain:
         request: Awaitable[T],
         build_context: Callable[[float, BaseException | None], OperationContext],
     ) -> T:
-        """Await a request, and let hooks see its duration and its error, which is raised again."""
         started = trio.current_time()
         failure: BaseException | None = None
         try:
@@ -272,7 +269,6 @@ class HookChain:
         seconds: float,
         error: BaseException | None = None,
     ) -> None:
-        """Let hooks see received messages, or an error."""
         topic, broker_name = queue.topic or "", queue.broker_name or ""
         context = ReceiveMessageContext(
             client, consumer_group, operation, topic, broker_name, messages, seconds, error

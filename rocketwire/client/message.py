@@ -18,8 +18,8 @@ from rocketwire.policy.validation import check_user_property
 from rocketwire.wire.values.drafts import create_draft_class
 from rocketwire.wire.values.frozen import dataclass
 
+# Text before and after the unique key, in the properties of a message that has no others
 DEFAULT_PROPERTIES: Final = (f"{const.UNIQ_KEY}\x01", f"\x02{const.WAIT}\x01true\x02")
-"""Text before and after the unique key, in the properties of a message that has no others."""
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -1,7 +1,4 @@
-"""Type checks of a message's attributes, after the fast check has failed.
-
-Java: the compiler.
-"""
+"""Type checks of a message's attributes, after the fast check has failed (Java: the compiler)."""
 
 # An application can pass any object.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -24,7 +21,6 @@ from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, Ille
 
 
 def convert_body(body: object) -> bytes:
-    """Return the body as bytes; a ``bytearray`` or ``memoryview`` is copied."""
     if isinstance(body, (bytes, bytearray, memoryview)):
         return bytes(body)
     hint = ", for example text.encode()" if isinstance(body, str) else ""
@@ -32,7 +28,6 @@ def convert_body(body: object) -> bytes:
 
 
 def check_parts(**parts: object) -> None:
-    """Check all attributes of a ``Message`` except the body, by name."""
     for name, value in parts.items():
         try:
             _CHECKS[name](f"Message.{name}", value)

@@ -2,9 +2,7 @@
 
 Every outage has a subject, for example a topic or a broker. Other failing attempts are logged at
 DEBUG, and so are failures with the same unreachable server: it causes one warning, not one for each
-request.
-
-Java logs a line for every attempt.
+request. Java logs a line for every attempt.
 """
 
 from __future__ import annotations
@@ -31,20 +29,12 @@ from rocketwire.policy.resource_names import is_retry_topic
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-FIRST_INTERVAL: Final = 10.0
-"""Seconds between the first warning and the second."""
-
-LONGEST_INTERVAL: Final = 300.0
-"""Longest time between two warnings in seconds."""
-
-MAX_REASONS: Final = 8
-"""Number of reasons of an outage that cause a warning at once."""
-
+FIRST_INTERVAL: Final = 10.0  # seconds between the first warning and the second
+LONGEST_INTERVAL: Final = 300.0  # longest time between two warnings in seconds
+MAX_REASONS: Final = 8  # number of reasons of an outage that cause a warning at once
+# Seconds by which outages of retry topics are reported later than those of other topics
 RETRY_PATIENCE: Final = 3.0
-"""Seconds by which outages of retry topics are reported later than those of other topics."""
-
-NAME_SERVERS: Final = "name servers"
-"""Subject of the outage of all name servers."""
+NAME_SERVERS: Final = "name servers"  # subject of the outage of all name servers
 
 _NUMBERS: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 
@@ -94,7 +84,6 @@ class _Outage:
 
 class Outages:
     def __init__(self, owner: str = "") -> None:
-        """Start without outages; warnings begin with ``owner``, if there is one."""
         self._prefix = f"{owner}: " if owner else ""
         self._outages: dict[str, _Outage] = {}
 
@@ -114,16 +103,9 @@ class Outages:
     ) -> None:
         """Report a failure: log a warning if it is due, otherwise a DEBUG line.
 
-        Args:
-            subject: the failing subject.
-            reason: error or text.
-            advice: advice for the user; empty for the result of ``advice_on``.
-            part: part of the subject, for example a queue of a broker; the outage ends when all
-                parts work.
-            patience: seconds without a warning.
-            topic: the topic concerned; a retry topic is not reported during other outages, which
-                probably have the same reason.
-            cause: the error, if ``reason`` is a text.
+        The outage of a subject ends when all its parts, such as queues of a broker, work. There is
+        no warning before ``patience`` seconds. A retry topic is not reported during other outages,
+        which explain it. ``cause`` is the error, if ``reason`` is a text.
         """
         if topic is not None and is_retry_topic(topic):
             patience = max(patience, RETRY_PATIENCE)
@@ -228,7 +210,6 @@ _ADVICE: Final = {
 
 
 def advice_on(error: Exception) -> str:
-    """Return advice for the user about an error; empty if there is none."""
     if isinstance(error, TopicRouteNotFoundError):
         if error.brokers:
             return "start the broker; the topic is there again when it has registered"

@@ -7,8 +7,8 @@ from typing import Final
 
 import trio
 
+# Ctrl-C, and what a service manager or Kubernetes sends
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-"""Ctrl-C, and what a service manager or Kubernetes sends."""
 
 
 async def wait_for_signal() -> signal.Signals:

@@ -19,7 +19,6 @@ Class = TypeVar("Class", bound=type[Any])
 
 
 def require_trio() -> None:
-    """Raise ``NotInTrioError`` unless the caller is a trio task."""
     try:
         trio.lowlevel.current_task()
     except RuntimeError:
@@ -29,9 +28,8 @@ def require_trio() -> None:
 def trio_only(*checked: str) -> Callable[[Class], Class]:
     """Let the public coroutine methods of a class raise ``NotInTrioError`` outside of trio.
 
-    Args:
-        checked: methods that call ``require_trio`` themselves, which takes a quarter of the time:
-            those called for each message.
+    Those that are ``checked`` do it themselves, in a quarter of the time: they are called for each
+    message.
     """
 
     def decorate(cls: Class) -> Class:

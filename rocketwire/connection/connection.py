@@ -44,19 +44,17 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.request_template import RequestTemplate
 
+# Maximum pending requests; Java's default for asynchronous requests (``NettySystemConfig``)
 DEFAULT_MAX_IN_FLIGHT: Final = 65_535
-"""Maximum pending requests; Java's default for asynchronous requests (``NettySystemConfig``)."""
-
-DEFAULT_IDLE_TIMEOUT: Final = 120.0
-"""Seconds of silence after which both Java ends close."""
+DEFAULT_IDLE_TIMEOUT: Final = 120.0  # seconds of silence after which both Java ends close
 
 _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
 _COMMAND_FLAGS: Final = _RESPONSE | _ONEWAY
 
 _response_received: Final = build_constructor(ResponseReceived)
+# Creates named tuples without their constructor, in a third of its time
 _new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
-"""Creates named tuples without their constructor, in a third of its time."""
 
 _SETTLED_DEADLINES_KEPT: Final = 64
 _MIN_OPAQUE: Final = -(2**31)
@@ -75,8 +73,6 @@ _OPEN: Final = ConnectionState.OPEN
 
 
 class SentRequest(NamedTuple):
-    """A request that is ready to be sent."""
-
     opaque: int  #: its number, which its events carry
     data: bytes  #: its bytes
 
@@ -140,7 +136,6 @@ class Connection:
 
     @property
     def missing(self) -> int:
-        """Least number of bytes that complete the next command."""
         return self._decoder.missing
 
     # ------------------------------------------------------------------ sending
@@ -183,22 +178,10 @@ class Connection:
     def send_alone(
         self, form: RequestTemplate, values: tuple[object, ...], body: bytes, now: float
     ) -> tuple[int, bytes] | None:
-        """Encode a request that does not become pending.
+        """Encode a request that does not become pending; the caller reads the response itself.
 
-        The caller reads the response itself; if it cannot, it calls ``expect`` for the request.
-
-        Args:
-            form: template of the request.
-            values: values for the template.
-            body: body of the request.
-            now: the time.
-
-        Raises:
-            EncodeError: the request is too long.
-
-        Returns:
-            Its number and its bytes.  None if another request is pending, if part of a frame has
-            been received, or if the connection is not open.
+        If it cannot, it calls ``expect``. None if another request is pending, part of a frame has
+        been received, or if the connection is not open.
         """
         if self._pending or self._in_frame or self._state is not _OPEN:
             return None
@@ -213,14 +196,7 @@ class Connection:
     def expect(
         self, opaque: int, request_code: int, *, now: float, deadline: float | None = None
     ) -> None:
-        """Add a request of ``send_alone`` to the pending ones, before anything else is received.
-
-        Args:
-            opaque: its number.
-            request_code: its code.
-            now: the time at which it was sent.
-            deadline: the time at which it times out, or None.
-        """
+        """Add a request of ``send_alone`` to the pending ones, before anything else is received."""
         self._pending[opaque] = _new(_Pending, (request_code, now, deadline))
         if deadline is not None:
             self._schedule(deadline, opaque)
@@ -297,12 +273,7 @@ class Connection:
         return tuple(events)
 
     def receive_answer(self, data: bytes, opaque: int, *, now: float) -> RemotingCommand | None:
-        """Decode received bytes that are exactly the response to a pending request.
-
-        Returns:
-            The response, for which there is no event; None for other bytes, which the caller then
-            gives to ``receive``.
-        """
+        """Return the response if the bytes are exactly that of a pending request, or None."""
         if self._state is not _OPEN:
             return None
         command = self._decoder.decode_only_command(data)

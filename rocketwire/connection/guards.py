@@ -52,8 +52,6 @@ class GuardSettings(Protocol):
 
 
 class Deadlines(NamedTuple):
-    """The deadlines of a connection, in seconds; infinite if there is none."""
-
     idle: float = math.inf  #: without a complete frame or a sent response
     frame: float = math.inf  #: from a frame's first byte to its last
     #: from the first to the last byte of responses that the peer does not read
@@ -72,16 +70,12 @@ class Deadlines(NamedTuple):
 
 
 class Overdue(NamedTuple):
-    """A deadline that a connection has exceeded."""
-
     guard: Guard  #: its setting
     seconds: float  #: its value
     text: str  #: what happened
 
 
 class Activity:
-    """The times of an accepted connection."""
-
     __slots__ = ("frame_since", "heard", "is_active", "sending", "since")
 
     def __init__(self, now: float) -> None:
@@ -95,13 +89,7 @@ class Activity:
         self.is_active: bool = False
 
     def note_frames(self, now: float, *, is_complete: bool, is_started: bool) -> None:
-        """Note received bytes; a part of a frame does not count as activity, as in Java.
-
-        Args:
-            now: the time.
-            is_complete: whether they completed a frame.
-            is_started: whether a frame is incomplete now.
-        """
+        # a part of a frame does not count as activity, as in Java
         if is_complete or not is_started:
             self.heard = now
             self.frame_since = now if is_started else math.inf

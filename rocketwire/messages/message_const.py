@@ -66,9 +66,9 @@ DLQ_ORIGIN_TOPIC: Final = "DLQ_ORIGIN_TOPIC"
 DLQ_ORIGIN_MESSAGE_ID: Final = "DLQ_ORIGIN_MESSAGE_ID"
 CRC32: Final = "__CRC32#"
 
-KEY_SEPARATOR: Final = " "
-"""Separates the keys of a message."""
+KEY_SEPARATOR: Final = " "  # separates the keys of a message
 
+# Reserved names: an application may not set these (Java: ``MessageConst.STRING_HASH_SET``)
 RESERVED: Final = frozenset(
     {
         TRACE_ON,
@@ -127,4 +127,3 @@ RESERVED: Final = frozenset(
         LITE_TOPIC,
     }
 )
-"""Reserved names: an application may not set these (Java: ``MessageConst.STRING_HASH_SET``)."""

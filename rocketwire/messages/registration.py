@@ -52,10 +52,10 @@ from rocketwire.wire.layouts.fused import (
 from rocketwire.wire.values.frozen import dataclass
 from rocketwire.wire.zlib_stream import deflate, inflate, looks_like_zlib
 
+# Maximum size of an inflated registration in bytes: a million topics of 60 bytes
 MAX_INFLATED: Final = 64 * 1024 * 1024
-"""Maximum size of an inflated registration in bytes: a million topics of 60 bytes."""
+# Maximum inflated bytes for each byte of the stream; real registrations stay below 40
 MAX_RATIO: Final = 200
-"""Maximum inflated bytes for each byte of the stream; real registrations stay below 40."""
 
 _FILTER_SERVERS = listing(STRING)
 _EMPTY_VERSION: Final = DataVersion(counter=0, state_version=0, timestamp=0)

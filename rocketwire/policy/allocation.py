@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-DEFAULT_VIRTUAL_NODES: Final = 10
-"""Positions of each consumer on the ring of the consistent hash."""
+DEFAULT_VIRTUAL_NODES: Final = 10  # positions of each consumer on the ring of the consistent hash
 
 
 class AllocateMessageQueueStrategy(Protocol):
@@ -64,7 +63,6 @@ def sorted_queues(queues: Iterable[MessageQueue]) -> list[MessageQueue]:
 
 
 def sorted_client_ids(client_ids: Iterable[str]) -> list[str]:
-    """Sort client ids as Java does; duplicates are kept."""
     return sorted(client_ids, key=sort_key)
 
 
@@ -94,7 +92,6 @@ class AllocateMessageQueueAveragely:
     def allocate(
         self, client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]
     ) -> list[MessageQueue]:
-        """As ``AllocateMessageQueueStrategy.allocate``."""
         if not _is_member(client_id, queues, client_ids):
             return []
         index = client_ids.index(client_id)
@@ -116,7 +113,6 @@ class AllocateMessageQueueAveragelyByCircle:
     def allocate(
         self, client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]
     ) -> list[MessageQueue]:
-        """As ``AllocateMessageQueueStrategy.allocate``."""
         if not _is_member(client_id, queues, client_ids):
             return []
         return list(queues[client_ids.index(client_id) :: len(client_ids)])
@@ -132,7 +128,6 @@ class AllocateMessageQueueByConfig:
     def allocate(
         self, client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]
     ) -> list[MessageQueue]:
-        """Return the configured queues; the arguments are ignored."""
         return list(self.queues)
 
 
@@ -146,7 +141,6 @@ class AllocateMessageQueueByMachineRoom:
     def allocate(
         self, client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]
     ) -> list[MessageQueue]:
-        """As ``AllocateMessageQueueStrategy.allocate``."""
         if not _is_member(client_id, queues, client_ids):
             return []
         index = client_ids.index(client_id)
@@ -183,7 +177,6 @@ class AllocateMessageQueueConsistentHash:
     def allocate(
         self, client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]
     ) -> list[MessageQueue]:
-        """As ``AllocateMessageQueueStrategy.allocate``."""
         if not _is_member(client_id, queues, client_ids):
             return []
         owners = self._ring(client_ids)
@@ -218,17 +211,11 @@ class AllocateMachineRoomNearby:
 
     @property
     def name(self) -> str:
-        """Java's name, which contains the inner strategy's name."""
         return f"MACHINE_ROOM_NEARBY-{self.inner.name}"
 
     def allocate(
         self, client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]
     ) -> list[MessageQueue]:
-        """As ``AllocateMessageQueueStrategy.allocate``.
-
-        Raises:
-            LocalProtocolError: also if the room of a queue or a consumer is empty.
-        """
         if not _is_member(client_id, queues, client_ids):
             return []
         by_room = _group(queues, self.room_of_queue)
@@ -273,13 +260,9 @@ class _AllPositions:
 
 
 def use_all_positions(strategy: AllocateMessageQueueStrategy) -> AllocateMessageQueueStrategy:
-    """Return the strategy for a consumer whose client id is unique but may be listed repeatedly.
-
-    A broker lists a client once for each of its connections, including dead ones.  A strategy that
-    allocates by position gives each of them a share, but a Java client only reads the first share,
-    so the messages of the other shares wait.  With the result, the consumer reads all its shares;
-    no other member reads them.
-    """
+    # A broker lists a client once for each of its connections, including dead ones. A strategy that
+    # allocates by position gives each of them a share, but a Java client only reads the first, so
+    # the messages of the other shares wait. With the result the consumer reads all its shares.
     if isinstance(strategy, AllocateMachineRoomNearby):
         return replace(strategy, inner=use_all_positions(strategy.inner))
     return _AllPositions(strategy) if isinstance(strategy, _BY_POSITION) else strategy
@@ -292,6 +275,7 @@ _BY_POSITION: Final = (
 )
 
 
+# The strategies without configuration, by Java's name
 STRATEGIES: Final[dict[str, AllocateMessageQueueStrategy]] = {
     strategy.name: strategy
     for strategy in (
@@ -300,4 +284,3 @@ STRATEGIES: Final[dict[str, AllocateMessageQueueStrategy]] = {
         AllocateMessageQueueConsistentHash(),
     )
 }
-"""The strategies without configuration, by Java's name."""

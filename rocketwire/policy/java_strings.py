@@ -17,7 +17,6 @@ def string_hash(text: str) -> int:
 
 
 def to_int32(value: int) -> int:
-    """Return the lowest 32 bits as a signed number."""
     return (value & 0xFFFFFFFF ^ 0x80000000) - 0x80000000
 
 

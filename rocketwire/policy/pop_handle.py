@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 NORMAL: Final = "0"
 RETRY_V1: Final = "1"
+# The topic that a message was popped from: its own, or one of two forms of the retry topic
 RETRY_V2: Final = "2"
-"""The topic that a message was popped from: its own, or one of two forms of the retry topic."""
 
 
 _WORDS: Final = 8
@@ -31,8 +31,6 @@ _WORDS: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopHandle:
-    """A decoded handle."""
-
     start_offset: int  #: offset of the first message of the same pop (``ckQueueOffset``)
     pop_time: int  #: time of the pop, milliseconds since 1970 by the broker's clock
     invisible_time: int  #: milliseconds for which the message is hidden

@@ -4,7 +4,7 @@
 committed.  The messages of a pull are kept as a block, which is mostly removed as a block; it is
 spread into single messages only if necessary.
 
-Java: ``ProcessQueue``, ``PopProcessQueue``, ``DefaultMQPushConsumerImpl.pullMessage``,
+Java: ``ProcessQueue``, ``DefaultMQPushConsumerImpl.pullMessage``,
 ``RebalancePushImpl.messageQueueChanged``.
 """
 
@@ -15,34 +15,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from operator import is_, lt
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rocketwire.messages.callbacks import PopProcessQueueInfo, ProcessQueueInfo
+from rocketwire.messages.callbacks import ProcessQueueInfo
 
+if TYPE_CHECKING:
+    from rocketwire.wire.message.stored import StoredMessage
+
+# Seconds for which a consumer relies on a lock that it cannot renew; brokers keep it for 60
 LOCK_MAX_LIVE_TIME: Final = 30.0
-"""Seconds for which a consumer relies on a lock that it cannot renew; brokers keep it for 60."""
-
+# Seconds without a pull after which a consumer drops a queue and allocates it again
 PULL_MAX_IDLE_TIME: Final = 120.0
-"""Seconds without a pull after which a consumer drops a queue and allocates it again."""
 
 _MIB: Final = 1 << 20
-
-
-class Queued(Protocol):
-    """A message with an offset and a body."""
-
-    @property
-    def queue_offset(self) -> int:
-        """Offset in the queue."""
-        ...
-
-    @property
-    def body(self) -> bytes | None:
-        """The body; its size counts."""
-        ...
-
-
-M = TypeVar("M", bound=Queued)
 
 
 class FlowControl(Enum):
@@ -77,46 +62,26 @@ class Thresholds:
         return replace(self, count=count, mebibytes=mebibytes)
 
 
-def _ascend(messages: Sequence[Queued]) -> bool:
+def _ascend(messages: Sequence[StoredMessage]) -> bool:
     offsets = [message.queue_offset for message in messages]
     return all(map(lt, offsets, offsets[1:]))
 
 
-class _Block(NamedTuple, Generic[M]):
+class _Block(NamedTuple):
     """The messages of a pull in ascending order, all of them still waiting."""
 
-    messages: Sequence[M]
+    messages: Sequence[StoredMessage]
     first: int  #: the oldest offset
     last: int  #: the newest offset
     size: int  #: bytes of the bodies
 
 
-class ProcessQueue(Generic[M]):
+class ProcessQueue:
     """The messages of one queue between the pull and the commit (Java: ``ProcessQueue``).
 
     Concurrent consumption uses ``put`` and ``remove``.  Orderly consumption uses ``put``, ``take``
     and then ``commit``, ``rollback`` or ``consume_again``.
     """
-
-    __slots__ = (
-        "_blocked",
-        "_blocks",
-        "_consuming",
-        "_messages",
-        "_newest",
-        "_order",
-        "_size",
-        "_started",
-        "_taken",
-        "backlog",
-        "dropped",
-        "last_consume",
-        "last_lock",
-        "last_pull",
-        "locked",
-        "retiring",
-        "try_unlock_times",
-    )
 
     def __init__(self, *, now: float) -> None:
         #: whether another consumer has the queue; its offsets must not be committed then
@@ -128,39 +93,34 @@ class ProcessQueue(Generic[M]):
         self.last_pull: float = now  #: time of the last pull, or of the creation
         #: time when messages were last taken or finished, or of the creation
         self.last_consume: float = now
-        self.try_unlock_times: int = 0  #: number of delayed attempts to unlock the queue
         #: number of messages in the queue after the last one that was put, if known
         self.backlog: int = 0
         self._consuming = False
         self._newest = 0
         self._size = 0
-        self._messages: dict[int, M] = {}
+        self._messages: dict[int, StoredMessage] = {}
         self._order: deque[int] = deque()  # ascending; can contain offsets of removed messages
-        self._blocks: deque[_Block[M]] = deque()  # their offsets follow those of ``_messages``
+        self._blocks: deque[_Block] = deque()  # their offsets follow those of ``_messages``
         self._blocked = 0  # number of messages in the blocks
-        self._taken: dict[int, M] = {}
+        self._taken: dict[int, StoredMessage] = {}
         self._started: dict[int, float] = {}
 
     # ------------------------------------------------------------------ state
 
     @property
     def count(self) -> int:
-        """Number of messages in flight, including those taken."""
         return len(self._messages) + self._blocked + len(self._taken)
 
     @property
     def size(self) -> int:
-        """Bytes of their bodies."""
         return self._size
 
     @property
     def has_messages(self) -> bool:
-        """Whether a message waits."""
         return bool(self._messages or self._blocks)
 
     @property
     def first_offset(self) -> int | None:
-        """The oldest offset that was not taken."""
         order = self._order
         while order:
             if order[0] in self._messages:
@@ -170,7 +130,6 @@ class ProcessQueue(Generic[M]):
 
     @property
     def last_offset(self) -> int | None:
-        """The newest offset that was not taken."""
         if self._blocks:
             return self._blocks[-1].last
         order = self._order
@@ -182,21 +141,17 @@ class ProcessQueue(Generic[M]):
 
     @property
     def span(self) -> int:
-        """Difference between the newest and the oldest offset, or 0."""
         first, last = self.first_offset, self.last_offset
         return 0 if first is None or last is None else last - first
 
     def __contains__(self, offset: int) -> bool:
-        """Return whether the message at an offset waits."""
         self._unpack_blocks()
         return offset in self._messages
 
     def is_lock_expired(self, now: float) -> bool:
-        """Return whether the lock is too old to rely on."""
         return now - self.last_lock > LOCK_MAX_LIVE_TIME
 
     def is_pull_expired(self, now: float) -> bool:
-        """Return whether nothing was pulled for ``PULL_MAX_IDLE_TIME``."""
         return now - self.last_pull > PULL_MAX_IDLE_TIME
 
     def flow_control(self, thresholds: Thresholds) -> FlowControl | None:
@@ -212,7 +167,11 @@ class ProcessQueue(Generic[M]):
     # ------------------------------------------------------------------ concurrent and orderly
 
     def put(
-        self, messages: Sequence[M], *, max_offset: int | None = None, body_size: int | None = None
+        self,
+        messages: Sequence[StoredMessage],
+        *,
+        max_offset: int | None = None,
+        body_size: int | None = None,
     ) -> bool:
         """Add the messages of a pull.
 
@@ -245,7 +204,7 @@ class ProcessQueue(Generic[M]):
             return True
         return False
 
-    def _insert_sorted(self, messages: Sequence[M]) -> None:
+    def _insert_sorted(self, messages: Sequence[StoredMessage]) -> None:
         self._unpack_blocks()
         by_offset, order = self._messages, self._order
         for message in messages:
@@ -268,7 +227,6 @@ class ProcessQueue(Generic[M]):
         self._blocked = 0
 
     def clear(self) -> None:
-        """Remove every message; the flags stay."""
         self._blocks.clear()
         self._blocked = 0
         self._messages.clear()
@@ -280,7 +238,7 @@ class ProcessQueue(Generic[M]):
 
     # ------------------------------------------------------------------ concurrent
 
-    def remove(self, messages: Sequence[M], *, now: float) -> int | None:
+    def remove(self, messages: Sequence[StoredMessage], *, now: float) -> int | None:
         """Remove consumed messages, and return the offset to commit.
 
         That is the oldest offset in flight, or the one after the newest message that was ever put.
@@ -295,7 +253,7 @@ class ProcessQueue(Generic[M]):
         oldest = self.first_offset
         return self._newest + 1 if oldest is None else oldest
 
-    def _remove_block(self, messages: Sequence[M]) -> bool:
+    def _remove_block(self, messages: Sequence[StoredMessage]) -> bool:
         if self._messages or len(messages) != len(self._blocks[0].messages):
             return False
         oldest = self._blocks[0]
@@ -306,7 +264,7 @@ class ProcessQueue(Generic[M]):
         self._size -= oldest.size
         return True
 
-    def _remove_each(self, messages: Sequence[M]) -> None:
+    def _remove_each(self, messages: Sequence[StoredMessage]) -> None:
         by_offset, started, size = self._messages, self._started, self._size
         for message in messages:
             removed = by_offset.pop(message.queue_offset, None)
@@ -316,14 +274,14 @@ class ProcessQueue(Generic[M]):
             started.pop(message.queue_offset, None)
         self._size = size
 
-    def mark_started(self, messages: Iterable[M], *, now: float) -> None:
-        """Record that handlers for these messages start now, for ``oldest_expired``."""
+    def mark_started(self, messages: Iterable[StoredMessage], *, now: float) -> None:
+        # for ``oldest_expired``
         self._unpack_blocks()
         for message in messages:
             if message.queue_offset in self._messages:
                 self._started[message.queue_offset] = now
 
-    def oldest_expired(self, *, now: float, timeout: float) -> M | None:
+    def oldest_expired(self, *, now: float, timeout: float) -> StoredMessage | None:
         """Return the oldest message if its handler has run for more than ``timeout`` seconds.
 
         The caller sends it back, removes it and repeats the call, at most 16 times
@@ -339,11 +297,11 @@ class ProcessQueue(Generic[M]):
 
     # ------------------------------------------------------------------ orderly
 
-    def take(self, limit: int, *, now: float) -> list[M]:
+    def take(self, limit: int, *, now: float) -> list[StoredMessage]:
         """Take the oldest messages to consume them; if there are none, the next ``put`` wakes."""
         self.last_consume = now
         self._unpack_blocks()
-        messages: list[M] = []
+        messages: list[StoredMessage] = []
         while len(messages) < limit and (offset := self.first_offset) is not None:
             message = self._messages.pop(offset)
             self._taken[offset] = message
@@ -363,10 +321,9 @@ class ProcessQueue(Generic[M]):
         return last + 1
 
     def rollback(self) -> None:
-        """Put all taken messages back."""
         self.consume_again(tuple(self._taken.values()))
 
-    def consume_again(self, messages: Iterable[M]) -> None:
+    def consume_again(self, messages: Iterable[StoredMessage]) -> None:
         """Put taken messages back, in order (Java: ``makeMessageToConsumeAgain``)."""
         self._unpack_blocks()
         for message in messages:
@@ -393,32 +350,9 @@ class ProcessQueue(Generic[M]):
             transaction_msg_max_offset=max(self._taken, default=0),
             transaction_msg_count=len(self._taken),
             locked=self.locked,
-            try_unlock_times=self.try_unlock_times,
+            try_unlock_times=0,
             last_lock_timestamp=to_millis(self.last_lock),
             droped=self.dropped,
             last_pull_timestamp=to_millis(self.last_pull),
             last_consume_timestamp=to_millis(self.last_consume),
-        )
-
-
-class PopProcessQueue:
-    """A pop consumer's state of one queue (Java: ``PopProcessQueue``)."""
-
-    __slots__ = ("dropped", "last_pop", "wait_ack")
-
-    def __init__(self, *, now: float) -> None:
-        self.dropped: bool = False  #: whether another consumer has the queue
-        self.last_pop: float = now  #: time of the last pop, or of the creation
-        self.wait_ack: int = 0  #: number of messages without an acknowledgement
-
-    def is_pull_expired(self, now: float) -> bool:
-        """Return whether nothing was popped for ``PULL_MAX_IDLE_TIME``."""
-        return now - self.last_pop > PULL_MAX_IDLE_TIME
-
-    def info(self, to_millis: Callable[[float], int]) -> PopProcessQueueInfo:
-        """Return the queue's state for request 307; ``to_millis`` as for ``ProcessQueue.info``."""
-        return PopProcessQueueInfo(
-            wait_ack_count=self.wait_ack,
-            droped=self.dropped,
-            last_pop_timestamp=to_millis(self.last_pop),
         )

@@ -14,20 +14,13 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
 
+# Thresholds of a send's latency in seconds
 LATENCY_MAX: Final = (0.05, 0.1, 0.55, 1.8, 3.0, 5.0, 15.0)
-"""Thresholds of a send's latency in seconds."""
-
+# Seconds for which a broker is avoided, for each threshold of ``LATENCY_MAX``
 NOT_AVAILABLE_DURATION: Final = (0.0, 0.0, 2.0, 5.0, 6.0, 10.0, 30.0)
-"""Seconds for which a broker is avoided, for each threshold of ``LATENCY_MAX``."""
-
-ISOLATION_LATENCY: Final = 10.0
-"""Latency in seconds that a failed send counts as."""
-
-DETECT_INTERVAL: Final = 2.0
-"""Seconds between two probes of a broker (``detectInterval``)."""
-
-POSITIVE: Final = 0x7FFFFFFF
-"""Largest turn; 0 follows."""
+ISOLATION_LATENCY: Final = 10.0  # latency in seconds that a failed send counts as
+DETECT_INTERVAL: Final = 2.0  # seconds between two probes of a broker (``detectInterval``)
+POSITIVE: Final = 0x7FFFFFFF  # largest turn; 0 follows
 
 
 class QueueRotation:
@@ -36,27 +29,19 @@ class QueueRotation:
     __slots__ = ("queues", "turn")
 
     def __init__(self, queues: Sequence[MessageQueue], *, start: int) -> None:
-        """Create a rotation.
-
-        Args:
-            queues: the queues, at least one.
-            start: initial value of ``turn``.
-        """
         self.queues: Sequence[MessageQueue] = queues
         #: counter of 31 bits; modulo the number of queues, the index of the last queue
         self.turn: int = start
 
     def restart(self, start: int) -> None:
-        """Continue elsewhere, so that clients that failed at the same broker diverge."""
+        # so that clients that failed at the same broker diverge
         self.turn = start
 
     def next_queue(self) -> MessageQueue:
-        """Return the next queue."""
         self.turn = (self.turn + 1) & POSITIVE
         return self.queues[self.turn % len(self.queues)]
 
     def next_queue_where(self, accepts: Callable[[MessageQueue], bool]) -> MessageQueue | None:
-        """Return the next accepted queue, or None if no queue is accepted."""
         for _ in range(len(self.queues)):
             queue = self.next_queue()
             if accepts(queue):
@@ -85,15 +70,6 @@ class FaultStrategy:
         latency_max: Sequence[float] = LATENCY_MAX,
         not_available: Sequence[float] = NOT_AVAILABLE_DURATION,
     ) -> None:
-        """Create a strategy for which every broker is available.
-
-        Args:
-            enabled: whether latencies count.
-            detecting: whether the caller probes brokers with ``due`` and ``detected``.
-            detect_interval: seconds between two probes of a broker.
-            latency_max: thresholds in seconds, ascending.
-            not_available: seconds of avoidance, one for each threshold.
-        """
         #: whether latencies count (``sendLatencyEnable``), else only the last broker does
         self.enabled = enabled
         #: whether unreachable brokers are probed (``startDetectorEnable``)
@@ -150,7 +126,6 @@ class FaultStrategy:
             item.available_from = max(item.available_from, now + duration)
 
     def not_available_duration(self, latency: float) -> float:
-        """Return the seconds for which a broker is avoided after a send of this latency."""
         for threshold, duration in zip(
             reversed(self._latency_max), reversed(self._not_available), strict=True
         ):
@@ -159,17 +134,14 @@ class FaultStrategy:
         return 0.0
 
     def is_available(self, broker: str, now: float) -> bool:
-        """Return whether a broker is not avoided; unknown brokers are available."""
         item = self._brokers.get(broker)
         return item is None or now >= item.available_from
 
     def is_reachable(self, broker: str) -> bool:
-        """Return whether a broker counts as reachable; unknown brokers do."""
         item = self._brokers.get(broker)
         return item is None or item.reachable
 
     def due(self, now: float) -> list[str]:
-        """Return the brokers to probe now, and schedule their next probes."""
         names: list[str] = []
         for name, item in self._brokers.items():
             if now >= item.check_from:
@@ -178,11 +150,9 @@ class FaultStrategy:
         return names
 
     def detected(self, broker: str) -> None:
-        """Record that a broker answered a probe."""
         item = self._brokers.get(broker)
         if item is not None:
             item.reachable = True
 
     def forget(self, broker: str) -> None:
-        """Discard the state of a broker."""
         self._brokers.pop(broker, None)

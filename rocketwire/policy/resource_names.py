@@ -20,13 +20,14 @@ SYSTEM_TOPIC_PREFIX: Final = "rmq_sys_"
 SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
 REPLY_TOPIC_POSTFIX: Final = "REPLY_TOPIC"
 
+# Topic of messages with a delay level; the queue is the level less one
 SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
-"""Topic of messages with a delay level; the queue is the level less one."""
+# Topics of half messages of transactions
 HALF_TOPICS: Final = ("RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC")
-"""Topics of half messages of transactions."""
+# Topics of the decisions on half messages
 OP_TOPICS: Final = ("RMQ_SYS_TRANS_OP_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC")
-"""Topics of the decisions on half messages."""
 
+# Internal topics of brokers, to which clients must not send
 SEND_FORBIDDEN_TOPICS: Final = frozenset(
     {
         SCHEDULE_TOPIC,
@@ -37,16 +38,16 @@ SEND_FORBIDDEN_TOPICS: Final = frozenset(
         "OFFSET_MOVED_EVENT",
     }
 )
-"""Internal topics of brokers, to which clients must not send."""
 
+# Topics that cannot be created and are not in any namespace
 SYSTEM_TOPICS: Final = SEND_FORBIDDEN_TOPICS | {
     "TBW102",
     "BenchmarkTest",
     "RMQ_SYS_TRACE_TOPIC",
     "CHECKPOINT_TOPIC",
 }
-"""Topics that cannot be created and are not in any namespace."""
 
+# Groups that every broker has (Java: ``MixAll.isPredefinedGroup``)
 PREDEFINED_GROUPS: Final = frozenset(
     {
         "DEFAULT_CONSUMER",
@@ -65,7 +66,6 @@ PREDEFINED_GROUPS: Final = frozenset(
         "CID_RMQ_SYS_TRANS",
     }
 )
-"""Groups that every broker has (Java: ``MixAll.isPredefinedGroup``)."""
 
 
 def is_system_topic(topic: str) -> bool:
@@ -74,12 +74,10 @@ def is_system_topic(topic: str) -> bool:
 
 
 def is_system_group(group: str) -> bool:
-    """Return whether a consumer group belongs to brokers."""
     return group.startswith(SYSTEM_GROUP_PREFIX)
 
 
 def is_retry_topic(name: str) -> bool:
-    """Return whether a topic is a retry topic of a group."""
     return name.startswith(RETRY_PREFIX)
 
 
@@ -110,22 +108,18 @@ def lite_names(queue: str) -> tuple[str, str] | None:
 
 
 def is_dlq_topic(name: str) -> bool:
-    """Return whether a topic is a dead-letter topic of a group."""
     return name.startswith(DLQ_PREFIX)
 
 
 def retry_topic(group: str) -> str:
-    """Return the topic of a group's messages that wait for redelivery."""
     return RETRY_PREFIX + group
 
 
 def dlq_topic(group: str) -> str:
-    """Return the topic of a group's messages with too many retries."""
     return DLQ_PREFIX + group
 
 
 def pop_retry_topic(group: str, topic: str, *, version_2: bool = False) -> str:
-    """Return the topic of popped, unacknowledged messages (``enableRetryTopicV2``)."""
     return f"{RETRY_PREFIX}{group}{'+' if version_2 else '_'}{topic}"
 
 
@@ -147,7 +141,6 @@ def with_namespace(namespace: str | None, name: str) -> str:
 
 
 def is_in_namespace(namespace: str | None, name: str) -> bool:
-    """Return whether a name is in this namespace."""
     if not namespace or not name or _is_system(name):
         return False
     return _split_prefix(name)[1].startswith(namespace + NAMESPACE_SEPARATOR)
@@ -172,14 +165,6 @@ def without_namespace(name: str, namespace: str | None = None) -> str:
     return prefix + base[position + 1 :] if position > 0 else name
 
 
-def namespace_of(name: str) -> str:
-    """Return the namespace that a name seems to have, or an empty text."""
-    if not name or _is_system(name):
-        return ""
-    base = _split_prefix(name)[1]
-    return base[: max(0, base.find(NAMESPACE_SEPARATOR))]
-
-
 def _is_system(name: str) -> bool:
     return is_system_topic(name) or is_system_group(name)
 
@@ -189,3 +174,11 @@ def _split_prefix(name: str) -> tuple[str, str]:
         if name.startswith(prefix):
             return prefix, name[len(prefix) :]
     return "", name
+
+
+def namespace_of(name: str) -> str:
+    """Return the namespace that a name seems to have, or an empty text."""
+    if not name or _is_system(name):
+        return ""
+    base = _split_prefix(name)[1]
+    return base[: max(0, base.find(NAMESPACE_SEPARATOR))]

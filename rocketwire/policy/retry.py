@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 from rocketwire.codes import ResponseCode
 
-RETRY_TIMES: Final = 2
-"""Retries after the first attempt (``retryTimesWhenSend[Async]Failed``)."""
+RETRY_TIMES: Final = 2  # retries after the first attempt (``retryTimesWhenSend[Async]Failed``)
 
+# Error codes after which a synchronous send is retried at another broker
 RETRY_RESPONSE_CODES: Final = frozenset(
     {
         ResponseCode.TOPIC_NOT_EXIST,
@@ -27,7 +27,6 @@ RETRY_RESPONSE_CODES: Final = frozenset(
         ResponseCode.GO_AWAY,
     }
 )
-"""Error codes after which a synchronous send is retried at another broker."""
 
 
 class SendStatus(Enum):
@@ -39,13 +38,13 @@ class SendStatus(Enum):
     SLAVE_NOT_AVAILABLE = "SLAVE_NOT_AVAILABLE"
 
 
+# Response codes of stored messages; every other code is an error
 SEND_STATUSES: Final = {
     int(ResponseCode.SUCCESS): SendStatus.SEND_OK,
     int(ResponseCode.FLUSH_DISK_TIMEOUT): SendStatus.FLUSH_DISK_TIMEOUT,
     int(ResponseCode.FLUSH_SLAVE_TIMEOUT): SendStatus.FLUSH_SLAVE_TIMEOUT,
     int(ResponseCode.SLAVE_NOT_AVAILABLE): SendStatus.SLAVE_NOT_AVAILABLE,
 }
-"""Response codes of stored messages; every other code is an error."""
 
 
 class CommunicationMode(Enum):
@@ -57,8 +56,6 @@ class CommunicationMode(Enum):
 
 
 class Failure(Enum):
-    """Place of a failure."""
-
     CLIENT = auto()
     """No request was sent: no address, or an invalid message."""
     TRANSPORT = auto()
@@ -68,8 +65,6 @@ class Failure(Enum):
 
 
 class Verdict(NamedTuple):
-    """The consequences of a failed attempt."""
-
     retry: bool  #: whether to retry, if attempts and time remain
     isolate: bool  #: whether the broker is avoided as after a very slow send
     reachable: bool  #: whether the broker counts as reachable

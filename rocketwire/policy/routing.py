@@ -22,18 +22,13 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import QueueData, TopicQueueMappingInfo, TopicRouteData
 
 MASTER_ID: Final = 0
-DEFAULT_TOPIC: Final = "TBW102"
-"""Topic whose route is used for a topic that does not exist yet."""
+DEFAULT_TOPIC: Final = "TBW102"  # topic whose route is used for a topic that does not exist yet
 
 GLOBAL_SCOPE: Final = "__global__"
+# Prefix of the pseudo broker name in the queues of a static topic
 MOCK_BROKER_PREFIX: Final = "__syslo__"
-"""Prefix of the pseudo broker name in the queues of a static topic."""
-
-NO_BROKER: Final = "__syslo__none__"
-"""Pseudo broker of a static topic's queue that no broker has."""
-
-MAX_QUEUES: Final = 65_536
-"""Maximum queues of one topic in a valid route; operators create tens."""
+NO_BROKER: Final = "__syslo__none__"  # pseudo broker of a static topic's queue that no broker has
+MAX_QUEUES: Final = 65_536  # maximum queues of one topic in a valid route; operators create tens
 
 _INTEGER: Final = r"[+-]?[0-9]{1,10}"
 
@@ -48,7 +43,6 @@ class PublishInfo:
     broker_of: Mapping[MessageQueue, str] = field(default_factory=dict[MessageQueue, str])
 
     def broker_name(self, queue: MessageQueue) -> str:
-        """Return the name of the broker that has a queue."""
         return self.broker_of.get(queue) or queue.broker_name or ""
 
 
@@ -106,7 +100,6 @@ def default_route(route: TopicRouteData, queues: int) -> TopicRouteData:
 
 
 def write_queue_nums(route: TopicRouteData, broker_name: str) -> int | None:
-    """Return a broker's number of write queues, or None if the route does not have it."""
     for data in route.queue_datas or ():
         if data.broker_name == broker_name:
             return data.write_queue_nums
@@ -114,7 +107,6 @@ def write_queue_nums(route: TopicRouteData, broker_name: str) -> int | None:
 
 
 def master_address(route: TopicRouteData, broker_name: str) -> str | None:
-    """Return the address of a broker's master, or None."""
     for broker in route.broker_datas or ():
         if broker.broker_name == broker_name:
             return (broker.broker_addrs or {}).get(MASTER_ID)
@@ -125,7 +117,6 @@ def master_address(route: TopicRouteData, broker_name: str) -> str | None:
 
 
 def mock_broker_name(scope: str) -> str:
-    """Return the pseudo broker name of a scope's queues."""
     return MOCK_BROKER_PREFIX + (scope[2:] if scope == GLOBAL_SCOPE else scope)
 
 

@@ -28,8 +28,8 @@ from rocketwire.policy.routing import GLOBAL_SCOPE, mock_broker_name
 CREATE_OR_UPDATE: Final = "CREATE_OR_UPDATE"
 REMAPPING: Final = "REMAPPING"
 
+# New leaders begin at a multiple of this logical offset (Java: ``DEFAULT_BLOCK_SEQ_SIZE``)
 BLOCK: Final = 10_000
-"""New leaders begin at a multiple of this logical offset (Java: ``DEFAULT_BLOCK_SEQ_SIZE``)."""
 
 EPOCH_STEP: Final = 1000
 
@@ -211,13 +211,7 @@ def _logical(item: LogicQueueMappingItem, offset: int) -> int:
 
 
 def epoch_of(topic: str, configs: Mapping[str, TopicConfigAndQueueMapping]) -> int:
-    """Return the epoch of all brokers, or -1 without brokers.
-
-    Java: ``checkNameEpochNumConsistence``.
-
-    Raises:
-        LocalProtocolError: the topic is not static on a broker, or the brokers do not agree.
-    """
+    # Java: ``checkNameEpochNumConsistence``
     versions: set[tuple[int, int, str | None]] = set()
     for broker, config in configs.items():
         detail = config.mapping_detail
@@ -237,17 +231,7 @@ def epoch_of(topic: str, configs: Mapping[str, TopicConfigAndQueueMapping]) -> i
 def leaders(
     topic: str, configs: Mapping[str, TopicConfigAndQueueMapping], *, complete: bool = True
 ) -> dict[int, Items]:
-    """Return the items of each logical queue, as its leader has them.
-
-    Java: ``checkAndBuildMappingItems``.
-
-    Args:
-        configs: the topic's configuration by broker name.
-        complete: whether to check that all brokers agree and every logical queue has a leader.
-
-    Raises:
-        LocalProtocolError: a check failed, or two logical queues share a broker's queue.
-    """
+    # Java: ``checkAndBuildMappingItems``, which compares all brokers if they must be ``complete``
     if complete:
         epoch_of(topic, configs)
     by_queue: dict[int, Items] = {}

@@ -19,20 +19,15 @@ from rocketwire.policy.java_strings import split, string_hash, trim
 
 TAG: Final = "TAG"
 SQL92: Final = "SQL92"
+# An operator of SQL92 between spaces, or before a number or a text: no tag has one
 _SQL: Final = re.compile(
     r"\s(?:<>|[<>]=?|=|IS|IN|LIKE|BETWEEN|CONTAINS)\s|^\s*NOT\s|\w(?:<>|[<>]=?|=)\s*(?:\d|')", re.I
 )
-"""An operator of SQL92 between spaces, or before a number or a text: no tag has one."""
-SUB_ALL: Final = "*"
-"""Expression that matches every message."""
-
-TAGS: Final = "TAGS"
-"""Property with a message's tag."""
+SUB_ALL: Final = "*"  # expression that matches every message
+TAGS: Final = "TAGS"  # property with a message's tag
 
 
 class Tagged(Protocol):
-    """A message with properties."""
-
     @property
     def properties(self) -> Mapping[str, str | None] | None:
         """The message's properties."""

@@ -15,6 +15,7 @@ from typing import Any, Final
 RECORD_END: Final = "\x02"
 FIELD_END: Final = "\x01"
 
+# Message types by their number in a record (Java: ``MessageType``)
 MESSAGE_TYPES: Final = (
     "Normal_Msg",
     "Trans_Msg_Half",
@@ -22,7 +23,6 @@ MESSAGE_TYPES: Final = (
     "Delay_Msg",
     "Order_Msg",
 )
-"""Message types by their number in a record (Java: ``MessageType``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,7 @@ def _message_type(text: str) -> str:
     return MESSAGE_TYPES[int(text)]
 
 
+# Decoders of the fields that are not texts
 _DECODERS: Final[Mapping[str, Callable[[str], object]]] = {
     "time_stamp": int,
     "body_length": int,
@@ -71,8 +72,8 @@ _DECODERS: Final[Mapping[str, Callable[[str], object]]] = {
     "is_success": _is_true,
     "from_transaction_check": _is_true,
 }
-"""Decoders of the fields that are not texts."""
 
+# Fields of each type of record, in their order
 _FIELDS: Final[Mapping[str, str]] = {
     "Pub": (
         "time_stamp region_id group_name topic msg_id tags keys store_host body_length cost_time "
@@ -86,15 +87,13 @@ _FIELDS: Final[Mapping[str, str]] = {
     ),
     "Recall": "time_stamp region_id group_name topic msg_id is_success",
 }
-"""Fields of each type of record, in their order."""
 
+# Least number of fields of a record
 _MIN_FIELDS: Final[Mapping[str, int]] = {
     "Pub": 12, "SubBefore": 7, "SubAfter": 5, "EndTransaction": 12, "Recall": 6,
 }  # fmt: skip
-"""Least number of fields of a record."""
 
-_OLD_PUB: Final = 12
-"""Number of fields of a ``Pub`` record without an offset id (Java 4.4)."""
+_OLD_PUB: Final = 12  # number of fields of a ``Pub`` record without an offset id (Java 4.4)
 
 
 def read_trace(text: str) -> list[TraceContext]:

@@ -18,17 +18,15 @@ from rocketwire.policy.resource_names import (
     SEND_FORBIDDEN_TOPICS,
     is_dlq_topic,
     is_retry_topic,
-    is_system_topic,
 )
 from rocketwire.wire.message.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR
 
 MAX_TOPIC_LENGTH: Final = 127
 MAX_GROUP_LENGTH: Final = 120
+# Broker's limit for retry and dead-letter topics; clients only send to topics up to 127
 MAX_RETRY_TOPIC_LENGTH: Final = 255
-"""Broker's limit for retry and dead-letter topics; clients only send to topics up to 127."""
-
+# Maximum bytes of a body before compression (``maxMessageSize``)
 DEFAULT_MAX_MESSAGE_SIZE: Final = 4 << 20
-"""Maximum bytes of a body before compression (``maxMessageSize``)."""
 
 RESERVED_PRODUCER_GROUP: Final = "DEFAULT_PRODUCER"
 RESERVED_CONSUMER_GROUP: Final = "DEFAULT_CONSUMER"
@@ -60,14 +58,12 @@ def check_group(group: str) -> None:
 
 
 def check_producer_group(group: str) -> None:
-    """Check the name of a producer group as ``check_group`` does; reject the reserved name."""
     check_group(group)
     if group == RESERVED_PRODUCER_GROUP:
         raise IllegalNameError(f"{group} is reserved: choose another producer group")
 
 
 def check_consumer_group(group: str) -> None:
-    """Check the name of a consumer group as ``check_group`` does; reject the reserved name."""
     check_group(group)
     if group == RESERVED_CONSUMER_GROUP:
         raise IllegalNameError(f"{group} is reserved: choose another consumer group")
@@ -77,16 +73,6 @@ def check_topic_for_broker(topic: str) -> None:
     """Check a topic as brokers do: as ``check_topic``, with longer retry and dead-letter topics."""
     special = is_retry_topic(topic) or is_dlq_topic(topic)
     _check("topic", topic, MAX_RETRY_TOPIC_LENGTH if special else MAX_TOPIC_LENGTH)
-
-
-def check_not_system_topic(topic: str) -> None:
-    """Check that a topic can be created.
-
-    Raises:
-        IllegalNameError: it is a system topic.
-    """
-    if is_system_topic(topic):
-        raise IllegalNameError(f"{topic} is a system topic")
 
 
 def check_message(

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.message.stored import StoredMessage
 
-MAX_CHUNK: Final = 256
-"""Maximum messages that cross to a facade together."""
+MAX_CHUNK: Final = 256  # maximum messages that cross to a facade together
 
 
 class Walk:
@@ -26,10 +25,7 @@ class Walk:
         self._items: AsyncGenerator[StoredMessage] | None = None
 
     async def next_chunk(self, messages: trio.Messages) -> list[StoredMessage]:
-        """Return the next messages; none at the end.
-
-        Cancellation: the generator ends.
-        """
+        # cancellation ends the generator
         if self._items is None:
             self._items = self._start(messages)
         chunk: list[StoredMessage] = []

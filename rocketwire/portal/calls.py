@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import suppress
 from contextvars import Context, copy_context
+from dataclasses import dataclass, field
 from threading import Lock
 from types import coroutine
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import trio
 
@@ -28,7 +29,6 @@ Post: TypeAlias = Callable[[Callable[[], object]], None]
 
 
 def current_context() -> Context | None:
-    """Return a copy of the current context variables; None without any."""
     context = copy_context()
     return context if len(context) else None
 
@@ -63,26 +63,23 @@ class CallCancelledError(BaseException):
     """The call was cancelled; only those who cancelled it see this error."""
 
 
+@dataclass(eq=False)
 class Call:
-    def __init__(
-        self,
-        function: Callable[..., Awaitable[Any]],
-        arguments: tuple[Any, ...],
-        named: dict[str, Any],
-    ) -> None:
-        self.function: Callable[..., Awaitable[Any]] = function
-        self.arguments: tuple[Any, ...] = arguments
-        self.named: dict[str, Any] = named
-        self.context: Context | None = current_context()
-        self.cancel: Callable[[], object] | None = None  # while a worker executes it
-        self.is_taken: bool = False  # by trio, which sees a call twice if a thread was interrupted
-        self.is_cancelled: bool = False
-        self.is_done: bool = False
-        self.value: Any = None
-        self.error: BaseException | None = None
+    function: Callable[..., Awaitable[Any]]
+    arguments: tuple[Any, ...]
+    named: dict[str, Any]
+    context: Context | None = field(default_factory=current_context)
+    cancel: Callable[[], object] | None = None  # while a worker executes it
+    is_taken: bool = False  # by trio, which sees a call twice if a thread was interrupted
+    is_cancelled: bool = False
+    is_done: bool = False
+    value: Any = None
+    error: BaseException | None = None
+
+    def __post_init__(self) -> None:
+        pass  # a subclass prepares how its caller waits
 
     def finish(self, value: Any, error: BaseException | None) -> None:
-        """Set the result and wake the caller; in trio's thread."""
         self.value = value
         self.error = error
         self.is_done = True
@@ -104,17 +101,10 @@ class Call:
 
 
 class ThreadCall(Call):
-    """A call that a thread waits for: trio releases the lock at its end, or for a callback."""
-
-    def __init__(
-        self,
-        function: Callable[..., Awaitable[Any]],
-        arguments: tuple[Any, ...],
-        named: dict[str, Any],
-    ) -> None:
-        super().__init__(function, arguments, named)
+    # trio releases the lock at the end of the call, or for a callback
+    def __post_init__(self) -> None:
         self.callback: Callback | None = None
-        self.lock: Final = Lock()
+        self.lock = Lock()
         self.lock.acquire()
 
     def wake(self) -> None:
@@ -124,8 +114,6 @@ class ThreadCall(Call):
 
 
 class Callback:
-    """A call of an application's function, for which a trio task waits."""
-
     def __init__(self, post: Post, function: Callable[[], Any]) -> None:
         self.function: Callable[[], Any] = function
         self._post = post
@@ -135,7 +123,6 @@ class Callback:
         self._error: BaseException | None = None
 
     def run(self) -> None:
-        """Execute the function in this thread."""
         value, error = None, None
         try:
             value = self.function()
@@ -144,7 +131,7 @@ class Callback:
         self.finish(value, error)
 
     def finish(self, value: Any, error: BaseException | None) -> None:
-        """Set the result and wake the waiting task; from any thread."""
+        # from any thread
         self._value = value
         self._error = error
         try:
@@ -159,12 +146,7 @@ class Callback:
             trio.lowlevel.reschedule(task)
 
     async def wait(self, cancel: Callable[[], object]) -> Any:
-        """Wait for the result.
-
-        Args:
-            cancel: called if the waiting task is cancelled; the result is dropped then.
-        """
-
+        # ``cancel`` is called if the waiting task is cancelled; the result is dropped then
         def abort(_: object) -> trio.lowlevel.Abort:
             self._task = None
             cancel()
@@ -182,7 +164,6 @@ class Callback:
 
 
 async def run_in_caller(post: Post, call: ThreadCall, function: Callable[[], Any]) -> Any:
-    """Execute a function in the thread that waits for a call."""
     callback = Callback(post, function)
     call.callback = callback
     call.lock.release()

@@ -17,8 +17,7 @@ from rocketwire.client.producer.producer import Producer, check_message_type
 from rocketwire.client.publish.direct_send import DirectSend
 from rocketwire.client.publish.unique_keys import unique_keys
 from rocketwire.codes import RequestCode
-from rocketwire.portal.client import ClientUser
-from rocketwire.portal.methods import delegate
+from rocketwire.portal.methods import ClientUser, delegate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,14 +29,10 @@ if TYPE_CHECKING:
     from rocketwire.transport.fastpath.direct_requests import StartedRequest
     from rocketwire.wire.command import RemotingCommand
 
+# Sends of a producer before it opens connections of its own: a short program needs none
 WARM_SENDS: Final = 8
-"""Sends of a producer before it opens connections of its own: a short program needs none."""
-
-MAX_RESPONSE: Final = 1 << 20
-"""Maximum bytes of the response to a send."""
-
-MAX_OPAQUE: Final = 2**31 - 1
-"""Number of the last request before they start again with 1."""
+MAX_RESPONSE: Final = 1 << 20  # maximum bytes of the response to a send
+MAX_OPAQUE: Final = 2**31 - 1  # number of the last request before they start again with 1
 
 
 class ProducerMethods(ClientUser, of=Producer):
@@ -65,20 +60,13 @@ class Attempt:
 
     @property
     def deadline(self) -> float:
-        """End of all attempts, on the monotonic clock."""
         return self.started.sent_at + self._within
 
     def read_usual(self, frame: bytes) -> SendResult | None:
-        """Return the result in a response of the usual form; None if it has another form."""
         return self._send.read(frame)
 
     def read(self, response: RemotingCommand, frame: bytes) -> SendResult:
-        """Return the result in a response of any form, and learn the form.
-
-        Raises:
-            BrokerError: the broker rejected the message.
-            DecodeError: the response is invalid.
-        """
+        # and learn the form of the response
         self._send.learn(frame)
         return self._send.decode(response, self.connection.address)
 
@@ -87,17 +75,14 @@ class Attempt:
         return RequestCode.SEND_MESSAGE_V2
 
     async def send_again(self, producer: Producer, error: RocketWireError) -> SendResult:
-        """Make further attempts after this one has failed, as ``Producer.send`` does; in trio."""
+        # in trio, as ``Producer.send`` does
         remaining = max(0.0, self.deadline - time.monotonic())
         topic = self._send.message.topic
         return await producer.sender.send_after_failure(topic, self._send, error, remaining)
 
 
 class DirectPath:
-    """The fast path of one sender, with queues and connections of its own."""
-
     def __init__(self, producer: Producer, connect: Callable[[str], Any]) -> None:
-        """Start without topics; ``connect`` returns the connection to an address, or None."""
         self._sender = producer.sender
         self._fast_path = FastPath(
             producer.instance,
@@ -109,7 +94,6 @@ class DirectPath:
         )
 
     def send(self, message: Message, within: float) -> SendResult | Attempt | None:
-        """Send a message, as ``FastPath.send`` does; returns None if nothing was written."""
         hooks = self._sender.hooks
         if hooks is not None and not hooks.is_thread_safe:  # they are called in trio
             return None
@@ -129,13 +113,7 @@ class DirectPath:
 def call_hooks(
     hooks: HookChain, producer: Producer, message: Message
 ) -> Generator[SendMessageContext]:
-    """Let hooks see a send, as ``HookChain.send`` does, in the sender's thread.
-
-    The block sends the message of the context, and sets the result there.
-
-    Raises:
-        IllegalMessageTypeError: the message is not a ``Message``; no hook is called.
-    """
+    # as ``HookChain.send`` does, in the sender's thread; the block sets the result of the context
     from rocketwire.client.hooks import SendMessageContext
 
     check_message_type(message)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.consumer.lite import lite_pull_consumer as trio
-from rocketwire.portal.client import ClientUser
-from rocketwire.portal.methods import delegate
+from rocketwire.portal.methods import ClientUser, delegate
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.lite.lite_pull_state import Polled
+    from rocketwire.client.consumer.lite.lite_pull_consumer import Polled
     from rocketwire.messages.message_queue import MessageQueue
 
 
@@ -41,5 +40,5 @@ class LitePullMethods(ClientUser, of=trio.LitePullConsumer):
 async def poll_into(
     consumer: trio.LitePullConsumer, results: list[Polled | None], within: float
 ) -> None:
-    """Poll for messages; in trio. The caller finds the result also if it was cancelled too late."""
+    # the caller finds the result also if it was cancelled too late
     results.append(await consumer.poll(within))

@@ -23,6 +23,17 @@ from typing import (
     overload,
 )
 
+from rocketwire.client.instance.instance import ClientInstance, open_client
+from rocketwire.portal.settings import apply_client_settings, reopens
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+    from typing import Unpack
+
+    from rocketwire.client.config import ClientConfig
+    from rocketwire.client.instance.instance import Client
+    from rocketwire.portal.settings import ClientSettings
+
 P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
@@ -31,8 +42,6 @@ Function = Callable[..., Any]
 
 
 class _Delegate:
-    """What stands in a list of methods at run time."""
-
     def __init__(self, method: Function) -> None:
         async def call(client: Any, /, *arguments: Any, **named: Any) -> Any:
             return method(client, *arguments, **named)
@@ -42,8 +51,6 @@ class _Delegate:
 
 
 class Facade:
-    """Base of the classes that list methods, and of those of the facades."""
-
     _original: ClassVar[type[Any]] = object
     _build: ClassVar[Any] = None  # function of (method, what calls it in trio)
 
@@ -96,22 +103,15 @@ def _awaitable(method: Function, in_trio: Function) -> Function:
 
 
 class ForThreads(Facade):
-    """Its delegated methods return results."""
-
     _build = staticmethod(_blocking)
 
 
 class ForLoops(Facade):
-    """Its delegated methods are coroutine functions."""
-
     _build = staticmethod(_awaitable)
 
 
 class PartOfClient(Facade):
-    """A part of a client, for example the topics of an admin."""
-
     def __init__(self, owner: Any, find: Callable[[Any], object]) -> None:
-        """Create the part of a client; ``find`` returns the part of the trio client."""
         self._owner = owner
         self._find = find
 
@@ -123,8 +123,6 @@ class PartOfClient(Facade):
 
 
 class Method(Protocol, Generic[P, R_co]):
-    """A delegated method, as type checkers see it."""
-
     @overload
     def __get__(
         self, instance: ForLoops, owner: type[Any]
@@ -156,3 +154,47 @@ def opens(cls: Callable[P, T]) -> Callable[[Function], Callable[P, T]]:
         return create
 
     return decorate
+
+
+class ClientUser(Facade):
+    def _use_client(
+        self,
+        client: object,
+        open_trio: Callable[[Client], AbstractAsyncContextManager[Any]],
+        **more: Any,
+    ) -> None:
+        kind = ForLoops if isinstance(self, ForLoops) else ForThreads
+
+        def opener() -> AbstractAsyncContextManager[Any]:
+            if isinstance(client, ClientMethods) and isinstance(client, kind):
+                return open_trio(client.instance)
+            return open_trio(cast("Client", client))
+
+        open_facade: Any = super().__init__  # of ``FacadeClient``
+        open_facade(opener, reopens=reopens(client), **more)
+
+
+class ClientMethods(ClientUser):
+    def __init__(
+        self, config: ClientConfig | str | None = None, **settings: Unpack[ClientSettings]
+    ) -> None:
+        """For arguments and errors see ``open_client``."""
+        resolved = apply_client_settings(config, settings)
+        self.reopens_after_fork: bool = reopens(resolved)
+        self._use_client(resolved, cast("Any", open_client))
+
+    @property
+    def client_id(self) -> str:
+        """The client id."""
+        return self.instance.client_id
+
+    @property
+    def config(self) -> ClientConfig:
+        """The settings."""
+        return self.instance.config
+
+    @property
+    def instance(self) -> ClientInstance:
+        """The trio client."""
+        instance: ClientInstance = self._client_in_trio
+        return instance

@@ -6,18 +6,17 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.instance.opening import open_or_reuse_client
+from rocketwire.client.instance.instance import open_or_reuse_client
 from rocketwire.client.net.nameserver_api import NameServerCalls
 from rocketwire.client.net.nameservers import NameServers as TrioNameServers
 from rocketwire.client.net.nameservers import SingleNameServer as TrioSingleNameServer
 from rocketwire.errors import LocalProtocolError
-from rocketwire.portal.client import ClientUser
-from rocketwire.portal.methods import Facade, PartOfClient, delegate
+from rocketwire.portal.methods import ClientUser, Facade, PartOfClient, delegate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from rocketwire.client.instance.opening import Client
+    from rocketwire.client.instance.instance import Client
 
 
 class _Requests(Facade):
@@ -68,13 +67,11 @@ class NameServers(_Requests, ClientUser, of=TrioNameServers):
 
 @asynccontextmanager
 async def open_name_servers(client: Client) -> AsyncGenerator[TrioNameServers]:
-    """Open the name servers of a client, and the client if necessary."""
     async with open_or_reuse_client(client) as instance:
         yield instance.name_servers
 
 
 def find_server(address: str, servers: TrioNameServers) -> TrioSingleNameServer:
-    """Return the server with an address, or raise ``LocalProtocolError``."""
     for server in servers.each():
         if server.address == address:
             return server

@@ -5,7 +5,10 @@
 * A worker is a trio task that executes one call after the other. Idle workers are kept, because a
   new task costs as much as a whole call.
 * The thread lives while anything is open: the last resource that is closed ends it.
-* A fork has no such thread. ``rocketwire.portal.forks`` marks the portal in the child.
+* A fork has no such thread, and must not share the parent's connections. In the child the portal
+  is marked, so that its clients raise ``ClientForkedError`` or open themselves again, and copies of
+  sockets are closed: that sends nothing to the peers. Trio's thread pauses while the parent forks,
+  between two tasks. If it were within an import, the child would have half a module for ever.
 """
 
 from __future__ import annotations
@@ -18,26 +21,23 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final, TypeVar
+from weakref import WeakSet
 
 import trio
 
 from rocketwire.errors import ChannelClosedError, ClientForkedError, LocalProtocolError
 from rocketwire.portal.calls import Call, CallCancelledError, ThreadCall, run_in_context
+from rocketwire.transport import dial
 
 T = TypeVar("T")
 
-MAX_IDLE_WORKERS: Final = 64
-"""Maximum workers that wait for calls; others end."""
-
-END_PATIENCE: Final = 1.0
-"""Seconds for running calls when the thread ends."""
+MAX_IDLE_WORKERS: Final = 64  # maximum workers that wait for calls; others end
+END_PATIENCE: Final = 1.0  # seconds for running calls when the thread ends
 
 CLOSED: Final = "the client was closed"
 
 
 class Worker:
-    """A trio task that executes calls, one after the other."""
-
     def __init__(self, portal: Portal, call: Call) -> None:
         self._portal = portal
         self._calls = [call]  # one call, or none
@@ -45,7 +45,6 @@ class Worker:
         self._task: trio.lowlevel.Task | None = None
 
     def give(self, call: Call) -> None:
-        """Let the idle worker execute a call."""
         self._calls.append(call)
         if self._task is not None:
             task, self._task = self._task, None
@@ -55,7 +54,6 @@ class Worker:
         self._scope.cancel()
 
     async def run(self) -> None:
-        """Execute calls until more workers are idle than are kept."""
         while True:
             # a scope costs a part of a call: only a cancelled one is replaced
             with trio.CancelScope() as self._scope:
@@ -108,8 +106,6 @@ class Worker:
 
 
 class PortalUser:
-    """Keeps the portal's thread alive, from ``use_portal`` to ``leave_portal``."""
-
     used_portal: Portal | None = None
 
 
@@ -146,7 +142,6 @@ class Portal:
 
     @property
     def is_here(self) -> bool:
-        """Whether trio runs in the calling thread."""
         return threading.get_ident() == self._thread.ident
 
     def post(self, item: Callable[[], object] | Call) -> None:
@@ -211,7 +206,6 @@ class Portal:
         return call.value
 
     def cancel(self, call: Call) -> None:
-        """Cancel a call that may have started; it finishes all the same."""
         call.is_cancelled = True
 
         def cancel() -> None:
@@ -223,7 +217,6 @@ class Portal:
     # ------------------------------------------------------------------ in trio's thread
 
     def start_soon(self, function: Callable[..., Awaitable[object]], *arguments: Any) -> None:
-        """Start a trio task."""
         if self._nursery is None:
             raise ChannelClosedError(CLOSED)
         self._nursery.start_soon(function, *arguments)
@@ -277,8 +270,6 @@ class Portal:
                     self.start_soon(Worker(self, item).run)
 
     def end_soon(self) -> None:
-        """End trio when no call runs."""
-
         def end() -> None:
             self._is_ending = True
 
@@ -286,7 +277,7 @@ class Portal:
             self.post(end)
 
     def call_when_ended(self, function: Callable[[], object]) -> None:
-        """Call a function when the thread ends, or now if it has ended; from any thread."""
+        # from any thread; at once if it has ended
         self._on_ended.append(function)
         if self.is_ended:
             self._call_on_ended()
@@ -297,13 +288,12 @@ class Portal:
                 self._on_ended.popleft()()
 
     def abandon(self) -> None:
-        """Give the portal up in a fork, where its thread does not run."""
         self.is_forked = True
         self._waking.close()
         self._sleeping.close()
 
     def join_if_unused(self) -> None:
-        """Wait for the end of the thread if nothing is open; not in trio's thread."""
+        # not in trio's thread
         if not self.users and not self.is_forked:
             self._thread.join()
 
@@ -312,17 +302,16 @@ class _Current:
     def __init__(self) -> None:
         self.portal: Portal | None = None  # None while nothing is open
         self.ending: set[Portal] = set()  # their threads are about to end
-        self.lock: threading.Lock = threading.Lock()  # guards both, and ``Portal.users``
+        self.lock = threading.Lock()  # guards both, and ``Portal.users``
+        self.fork_lock = threading.Lock()  # one thread forks at a time
+        self.fork_over = threading.Event()  # ends the pauses of trio
 
 
 current: Final = _Current()
 
 
 def use_portal(user: PortalUser) -> Portal:
-    """Return the portal of the process for a new resource; ``leave_portal`` has to follow.
-
-    An interrupt leaves nothing behind that ``leave_portal`` does not find.
-    """
+    # An interrupt leaves nothing behind that ``leave_portal`` does not find.
     with current.lock:
         portal = current.portal
         if portal is None or portal.is_ended:
@@ -335,7 +324,7 @@ def use_portal(user: PortalUser) -> Portal:
 
 
 def leave_portal(user: PortalUser) -> None:
-    """End the use of a portal; the last one ends its thread."""
+    # the last one ends its thread
     with current.lock:
         portal = user.used_portal
         if portal is None:
@@ -347,3 +336,58 @@ def leave_portal(user: PortalUser) -> None:
             current.portal = None
         current.ending.add(portal)
         portal.end_soon()
+
+
+plain_sockets: WeakSet[socket.socket] = WeakSet()  # sockets of connections without trio
+# Seconds for which a fork waits until trio pauses, and which the pause takes, at most
+FORK_PATIENCE: Final = 5.0
+
+
+def before_fork() -> None:
+    """Pause trio, and let the fork find the portal's lock released."""
+    current.fork_lock.acquire()
+    over = current.fork_over = threading.Event()
+    pauses: list[threading.Event] = []
+    for portal in {current.portal, *current.ending.copy()}:
+        if portal is not None and not portal.is_here:
+            has_begun = threading.Event()
+            with suppress(ChannelClosedError, ClientForkedError):
+                portal.post(partial(_pause, has_begun, over))
+                pauses.append(has_begun)
+    for has_begun in pauses:
+        has_begun.wait(FORK_PATIENCE)
+    current.lock.acquire()
+
+
+def _pause(has_begun: threading.Event, over: threading.Event) -> None:
+    has_begun.set()
+    over.wait(FORK_PATIENCE)
+
+
+def after_in_parent() -> None:
+    current.lock.release()
+    current.fork_over.set()
+    current.fork_lock.release()
+
+
+def after_in_child() -> None:
+    current.lock, current.fork_lock = threading.Lock(), threading.Lock()
+    portal, current.portal = current.portal, None
+    for abandoned in {portal, *current.ending}:
+        if abandoned is not None:
+            abandoned.abandon()
+    current.ending.clear()
+    for trio_socket in list(dial.sockets):
+        with suppress(OSError):
+            os.close(trio_socket.detach())
+    dial.sockets.clear()
+    for plain_socket in list(plain_sockets):
+        with suppress(OSError):
+            plain_socket.close()
+    plain_sockets.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=before_fork, after_in_parent=after_in_parent, after_in_child=after_in_child
+    )

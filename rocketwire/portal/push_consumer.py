@@ -15,16 +15,14 @@ from rocketwire.client.consumer.config import (
 from rocketwire.client.consumer.push.push_consumer import PushConsumer, open_push_consumer
 from rocketwire.client.consumer.retry import report_failed_handler
 from rocketwire.errors import LocalProtocolError
-from rocketwire.portal.client import ClientUser
-from rocketwire.portal.inbox import Inbox
-from rocketwire.portal.loans import Loan, Loans
-from rocketwire.portal.methods import delegate
+from rocketwire.portal.loans import Inbox, Loan, Loans
+from rocketwire.portal.methods import ClientUser, delegate
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from rocketwire.client.consumer.config import ConsumeConcurrentlyContext
-    from rocketwire.client.instance.opening import Client
+    from rocketwire.client.instance.instance import Client
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.portal.calls import Post
     from rocketwire.portal.resources import Resource
@@ -82,7 +80,6 @@ class PushMethods(ClientUser, of=PushConsumer):
         post: Post,
         run: Callable[..., Any],
     ) -> AbstractAsyncContextManager[PushConsumer]:
-        """Open the trio consumer; ``run`` executes a handler outside of trio."""
         self._inbox.clear()
         lend = partial(self._loans.lend, post)
         in_order: Any = lend if self._orderly else None
@@ -111,14 +108,12 @@ class PushMethods(ClientUser, of=PushConsumer):
     def _split(
         self, loan: Loan
     ) -> Iterator[tuple[Sequence[StoredMessage], ConsumeConcurrentlyContext]]:
-        """Return the arguments of each handler call for a loan."""
         messages, size = loan.messages, self.config.consume_message_batch_max_size
         for start in range(0, len(messages), size):
             part = [messages[start]] if size == 1 else messages[start : start + size]
             yield part, concurrently_context(loan.queue, 0, None)
 
     def _report(self, part: Sequence[StoredMessage]) -> ConsumeConcurrentlyStatus:
-        """Log the exception of a handler; returns its status."""
         report_failed_handler(part[0], self._group)
         return ConsumeConcurrentlyStatus.RECONSUME_LATER
 

@@ -11,7 +11,6 @@ from typing import Any, Final, Generic, TypeVar
 import trio
 
 from rocketwire.errors import ChannelClosedError, ClientForkedError
-from rocketwire.portal import forks as forks  # registers what a fork does
 from rocketwire.portal.portal import (
     CLOSED,
     Portal,
@@ -23,15 +22,11 @@ from rocketwire.portal.portal import (
 
 T_co = TypeVar("T_co", covariant=True)
 
-EXIT_PATIENCE: Final = 5.0
-"""Seconds that open resources get to close when the program ends."""
+EXIT_PATIENCE: Final = 5.0  # seconds that open resources get to close when the program ends
 
 
 class Resource(PortalUser, Generic[T_co]):
-    """A context manager that one trio task enters and leaves."""
-
     def __init__(self, opener: Callable[[], AbstractAsyncContextManager[T_co]]) -> None:
-        """Take a function that creates the context manager; ``begin`` and ``open`` enter it."""
         self.error: BaseException | None = None  # the error that has ended it
         self.is_closed: bool = False  # its task has ended
         self.on_closed: list[Callable[[], object]] = []  # called in trio when its task has ended
@@ -43,12 +38,10 @@ class Resource(PortalUser, Generic[T_co]):
         self._has_task = False
 
     def begin(self) -> Portal:
-        """Return the portal of the process, and use it; ``close_soon`` ends that at any time."""
         return use_portal(self)
 
     @property
     def portal(self) -> Portal:
-        """The portal in which its task runs."""
         portal = self.used_portal
         if portal is None:
             raise ChannelClosedError(CLOSED)
@@ -69,23 +62,13 @@ class Resource(PortalUser, Generic[T_co]):
     # ------------------------------------------------------------------ in trio
 
     async def open(self) -> T_co:
-        """Enter the context manager, in a task of its own.
-
-        Cancellation: it is left again.
-        """
         self._has_task = True
         self.portal.start_soon(self._run)
         await self._wait(self._ready)
         return self.value
 
     async def close(self) -> None:
-        """Leave the context manager, and wait until it has been left.
-
-        Raises:
-            Exception: the error that had ended it before.
-
-        Cancellation: its tasks are cancelled, as when a trio program is cancelled.
-        """
+        # Raises the error that had ended it. If it is cancelled, so are its tasks.
         self._close_now()
         if self._has_task:  # otherwise it was never opened
             await self._wait(self._ended)
@@ -101,7 +84,6 @@ class Resource(PortalUser, Generic[T_co]):
             raise
 
     def raise_error(self) -> None:
-        """Raise the error that has ended it, once."""
         error, self.error = self.error, None
         if error is not None:
             raise error
@@ -150,12 +132,10 @@ class Resource(PortalUser, Generic[T_co]):
             self.portal.post(fail)
 
     def wait_closed(self, seconds: float) -> None:
-        """Wait in this thread until the context manager has been left."""
         self._has_ended.wait(seconds)
 
 
 def close_everything() -> None:
-    """Close what a program has left open, when it ends."""
     portal = current.portal
     if portal is None or portal.is_forked:
         return

@@ -35,15 +35,8 @@ def apply_settings(
 ) -> tuple[object, Config]:
     """Return the client and the config of a producer or consumer, changed by keyword settings.
 
-    Args:
-        client: an open client, settings or name servers; None for settings of the environment.
-        config: settings of the producer or consumer, or None.
-        config_class: class of ``config``.
-        settings: attributes of ``ClientConfig`` or ``config_class``.
-
     Raises:
         IllegalTypeError: a setting is unknown; or it belongs to a client that is open already.
-        IllegalValueError: a setting has an invalid value.
     """
     check_config(config, config_class)
     _check_names(settings, ClientConfig, config_class)
@@ -58,7 +51,6 @@ def apply_settings(
 
 
 def apply_client_settings(client: object, settings: Mapping[str, Any]) -> object:
-    """Return a client, or settings of one, changed by keyword settings; see ``apply_settings``."""
     _check_names(settings, ClientConfig)
     if client is None:
         client = ClientConfig.from_env()
@@ -76,7 +68,7 @@ def _check_names(settings: Mapping[str, Any], *classes: type[Any]) -> None:
 
 
 def reopens(client: object) -> bool:
-    """Return whether a client with these settings opens itself again in a fork."""
+    # whether a client with these settings opens itself again in a fork
     if isinstance(client, ClientConfig):
         return client.reopen_after_fork
     return bool(getattr(client, "reopens_after_fork", False))

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.client.admin import admin as trio
 from rocketwire.client.admin.fanout import ADMIN_TIMEOUT
 from rocketwire.portal import admin as shared
-from rocketwire.portal.client import ClientUser
-from rocketwire.portal.methods import opens
+from rocketwire.portal.methods import ClientUser, opens
 from rocketwire.portal.settings import apply_client_settings
 from rocketwire.sync.opening import FacadeClient, Part
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rocketwire.client.instance.instance import ClientInstance
-from rocketwire.portal.client import ClientMethods
-from rocketwire.portal.methods import opens
+from rocketwire.portal.methods import ClientMethods, opens
 from rocketwire.sync.opening import FacadeClient
 
 if TYPE_CHECKING:

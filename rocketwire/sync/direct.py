@@ -18,7 +18,7 @@ from rocketwire.client.addresses import split_address
 from rocketwire.client.send_result import SendResult
 from rocketwire.errors import ChannelBrokenError, DecodeError, RequestTimeoutError, RocketWireError
 from rocketwire.portal.direct import MAX_OPAQUE, MAX_RESPONSE, WARM_SENDS, Attempt, DirectPath
-from rocketwire.portal.forks import plain_sockets
+from rocketwire.portal.portal import plain_sockets
 from rocketwire.transport.fastpath.direct_requests import StartedRequest
 from rocketwire.wire.command import decode
 from rocketwire.wire.frame import cut_frames
@@ -31,24 +31,15 @@ if TYPE_CHECKING:
 FailedAttempt: TypeAlias = tuple[Attempt, RocketWireError]
 """An attempt and its error, for ``Attempt.send_again``."""
 
-MAX_LANES: Final = 8
-"""Maximum connections of a producer to a broker, for as many threads at a time."""
-
+MAX_LANES: Final = 8  # maximum connections of a producer to a broker, for as many threads at a time
+# Seconds after which a connection is checked before it is used: the broker may have closed it
 IDLE_SECONDS: Final = 1.0
-"""Seconds after which a connection is checked before it is used: the broker may have closed it."""
 
 _READ_SIZE: Final = 4096
 
 
 class DirectConnection:
-    """A connection that one thread uses at a time."""
-
     def __init__(self, address: str, target: str, connect_timeout: float) -> None:
-        """Connect to ``target``, where the broker with an address is.
-
-        Raises:
-            OSError: the broker does not accept the connection.
-        """
         self.address = address
         self.is_open: bool = True
         self._socket = socket.create_connection(split_address(target), connect_timeout)
@@ -93,13 +84,7 @@ class DirectConnection:
         return StartedRequest(opaque, now, data)
 
     def finish(self, attempt: Attempt) -> SendResult:
-        """Return the result of a send whose response is unusual, or not complete.
-
-        Raises:
-            ChannelBrokenError: the connection has ended, or its bytes are no response.
-            RequestTimeoutError: the response did not come in time.
-            BrokerError: the broker rejected the message.
-        """
+        # the response is unusual, or not complete
         deadline, sent_at = attempt.deadline, attempt.started.sent_at
         data, start = attempt.started.data, b""
         while data:
@@ -136,8 +121,6 @@ class DirectConnection:
 
 
 class Lane:
-    """The queues and connections of one thread at a time."""
-
     def __init__(self, producer: Producer) -> None:
         self._connections: dict[str, DirectConnection] = {}
         self._path = DirectPath(producer, self._connect)
@@ -157,15 +140,7 @@ class Lane:
         return connection
 
     def send(self, message: Message, within: float) -> SendResult | FailedAttempt | None:
-        """Send a message.
-
-        Returns:
-            The result; or the first attempt and its error, to be continued in trio; or None if
-            nothing was sent.
-
-        Raises:
-            IllegalMessageError, EncodeError: see ``Producer.send``.
-        """
+        # the attempt and its error are to be continued in trio; None if nothing was sent
         attempt = self._path.send(message, within)
         if attempt is None or isinstance(attempt, SendResult):
             return attempt
@@ -183,8 +158,6 @@ class Lane:
 
 
 class DirectSends:
-    """The lanes of a producer."""
-
     def __init__(self) -> None:
         self._free: list[Lane] = []
         self._count = 0
@@ -194,7 +167,6 @@ class DirectSends:
     def send(
         self, producer: Producer, message: Message, within: float
     ) -> SendResult | FailedAttempt | None:
-        """Send a message over a lane, if there is one; see ``Lane.send``."""
         try:
             lane = self._free.pop()
         except IndexError:
@@ -218,7 +190,6 @@ class DirectSends:
                 self.close()
 
     def close(self) -> None:
-        """Close all connections; those in use when their sends have ended."""
         self._closed = True
         with suppress(IndexError):
             while True:

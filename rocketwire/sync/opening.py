@@ -25,8 +25,7 @@ T = TypeVar("T")
 
 
 class Pool:
-    """Threads of the application's choice, or threads that end with the client."""
-
+    # threads of the application's choice, or threads that end with the client
     def __init__(self, executor: Executor | None, threads: int) -> None:
         self._post: Post | None = None
         self._executor = executor  # of the application, which shuts it down itself
@@ -35,7 +34,6 @@ class Pool:
 
     @property
     def executor(self) -> Executor:
-        """The threads."""
         if self._executor is not None:
             return self._executor
         if self._own is None:
@@ -43,18 +41,16 @@ class Pool:
         return self._own
 
     async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Execute a function in a thread; called in trio."""
         if self._post is None:
             raise RuntimeError("the pool has no portal")
         return await run_in_executor(self._post, self.executor, partial(function, *arguments))
 
     def begin(self, post: Post) -> None:
-        """Use a portal; in a fork, which has none of the threads, another one."""
         self._post = post
         self._own = None
 
     def close(self) -> None:
-        """End the own threads when their functions have returned, without waiting for these."""
+        # without waiting for running functions
         if self._own is not None:
             self._own.shutdown(wait=False, cancel_futures=True)
 
@@ -69,7 +65,7 @@ class FacadeClient(ForThreads, Generic[T]):
         reopens: bool = False,
         pool: Pool | None = None,
     ) -> None:
-        """Open it; ``opener`` creates the context manager of the trio client, in trio."""
+        # ``opener`` creates the context manager of the trio client, in trio
         self._opener = opener
         self._reopens = reopens  # in a fork
         self._pool = pool  # threads of its functions, which it closes
@@ -96,7 +92,6 @@ class FacadeClient(ForThreads, Generic[T]):
         """Do what a subclass has to do when the client is open."""
 
     def _call(self, method: Callable[..., Awaitable[R]], /, *arguments: Any, **named: Any) -> R:
-        """Call a coroutine function in trio, with the trio client as its first argument."""
         resource = self._open_resource
         return resource.portal.call(method, resource.value, *arguments, **named)
 
@@ -142,7 +137,6 @@ class FacadeClient(ForThreads, Generic[T]):
             resource.portal.join_if_unused()
 
     def __enter__(self) -> Self:
-        """Return the client itself."""
         return self
 
     def __exit__(
@@ -151,7 +145,6 @@ class FacadeClient(ForThreads, Generic[T]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the client."""
         if error is None:
             self.close()
         else:
@@ -159,7 +152,6 @@ class FacadeClient(ForThreads, Generic[T]):
                 self.close()
 
     def __del__(self) -> None:
-        """Close a client that the program has lost."""
         resource: Resource[T] | None = getattr(self, "_opening", None)
         if resource is None or resource.is_closed or resource.used_portal is None:
             return

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from rocketwire.client.consumer.pop import pop_consumer as trio
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
 from rocketwire.client.handlers import sync_function
-from rocketwire.portal.client import ClientUser
-from rocketwire.portal.methods import delegate, opens
+from rocketwire.portal.methods import ClientUser, delegate, opens
 from rocketwire.portal.settings import apply_settings
 from rocketwire.sync.opening import FacadeClient, Pool
 

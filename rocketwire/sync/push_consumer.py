@@ -19,7 +19,7 @@ from rocketwire.client.consumer.config import (
 )
 from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
 from rocketwire.client.handlers import check_listeners, sync_function
-from rocketwire.portal.inbox import PAUSE, Batch, Delivery, check_limit
+from rocketwire.portal.loans import PAUSE, Batch, Delivery, check_limit
 from rocketwire.portal.methods import opens
 from rocketwire.portal.push_consumer import PushMethods
 from rocketwire.portal.settings import apply_settings
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from typing import Unpack
 
-    from rocketwire.client.instance.opening import Client
+    from rocketwire.client.instance.instance import Client
     from rocketwire.portal.loans import Loan
     from rocketwire.portal.settings import PushConsumerSettings
     from rocketwire.sync.client import ClientLike
@@ -98,7 +98,6 @@ class PushConsumer(PushMethods, FacadeClient[TrioPushConsumer]):
             self._ready.notify_all()
 
     def _wait(self, take: Callable[[], Any], within: float | None) -> Any:
-        """Return what ``take`` returns when it is not None; None after the timeout."""
         self._check_iteration()
         resource = self._open_resource
         taken = take()

@@ -20,8 +20,9 @@ from __future__ import annotations
 import logging
 import math
 import ssl
+from collections.abc import Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
 
@@ -43,30 +44,53 @@ from rocketwire.events import (
     ResponseReceived,
 )
 from rocketwire.transport.dial import reason_of
-from rocketwire.transport.fastpath import hook
+from rocketwire.transport.fastpath import direct_requests
 from rocketwire.transport.nursery import background
 from rocketwire.transport.peer_requests import MAX_SERVED, Handler, PeerRequests
-from rocketwire.transport.pending import PendingRequest, RequestChain
 from rocketwire.transport.reader import StreamReader
 from rocketwire.transport.writer import MAX_UNSENT, StreamWriter
+from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire.transport.fastpath.direct_requests import DirectRequests, StartedRequest
-    from rocketwire.transport.pending import NextRequest
-    from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.request_template import PreparedRequest
 
 _LOG: Final = logging.getLogger("rocketwire.channel")
 
+# Errors of a stream that can no longer be used
 _LOST: Final = (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError)
-"""Errors of a stream that can no longer be used."""
+
+
+NextRequest: TypeAlias = Callable[[RemotingCommand], RemotingCommand | PreparedRequest | None]
+"""Takes a response and returns the next request of a chain, or None."""
+
+
+class PendingRequest:
+    __slots__ = ("error", "opaque", "response", "task")
+
+    def __init__(self, opaque: int) -> None:
+        self.opaque: int = opaque
+        self.task: trio.lowlevel.Task | None = None  # the waiting task; None before it waits
+        self.response: RemotingCommand | None = None
+        self.error: RocketWireError | None = None
+
+    def wake(self) -> None:
+        if self.task is not None:
+            trio.lowlevel.reschedule(self.task)
+
+
+class RequestChain(PendingRequest):
+    __slots__ = ("next_request", "timeout")
+
+    def __init__(self, next_request: NextRequest, timeout: float) -> None:
+        super().__init__(0)
+        self.next_request: NextRequest = next_request
+        self.timeout: float = timeout  # seconds for each response
 
 
 class Channel(trio.abc.AsyncResource):
-    """One connection; use ``open_channel_over``."""
-
     def __init__(
         self,
         stream: trio.abc.Stream,
@@ -80,13 +104,7 @@ class Channel(trio.abc.AsyncResource):
     ) -> None:
         """Create a channel over a connected stream, which it closes, without starting its tasks.
 
-        Args:
-            nursery: nursery for the handlers of the peer's requests.
-            peer: name of the peer for error messages.
-            handler: answers the peer's requests; None to answer that they are not supported.
-            max_in_flight: maximum number of pending requests of this side.
-            max_served: maximum number of concurrent requests of the peer.
-            idle_timeout: seconds without bytes after which the channel closes, or None.
+        ``peer`` is for error messages. Without a handler, the peer's requests are not supported.
         """
         self.peer = peer
         self.is_open: bool = True  # whether requests can be sent
@@ -108,7 +126,7 @@ class Channel(trio.abc.AsyncResource):
             idle_timeout=idle_timeout,
         )
         # the fast path for a single request at a time, or None
-        self.direct: DirectRequests | None = hook.attach(
+        self.direct: DirectRequests | None = direct_requests.attach(
             self._connection, self.reader, self._writer, self._now
         )
         self._opened_at = self.reader.received_at
@@ -129,18 +147,13 @@ class Channel(trio.abc.AsyncResource):
         deadline: float | None = None,
         now: float | None = None,
     ) -> RemotingCommand:
-        """Send a request and return its response, whatever the code.
-
-        Args:
-            deadline: time of trio's clock at which the request times out, or None.
-            now: the time of trio's clock, if the caller has just read it.
+        """Send a request and return its response, whatever the code, before ``deadline``.
 
         Raises:
             ChannelClosedError: this side closed the channel.
             ChannelBrokenError: the connection ended before the response came.
             RequestTimeoutError: no response before the deadline.
-            EncodeError: the command cannot be encoded.
-            LocalProtocolError: too many pending requests.
+            EncodeError, LocalProtocolError: see ``Connection.send_request``.
 
         Cancellation: the request is no longer pending, but the peer may execute it.
         """
@@ -185,12 +198,8 @@ class Channel(trio.abc.AsyncResource):
         """Send a request, then each request that ``next_request`` makes from a response.
 
         The reader task calls it with each response; the last one, for which it returns None, is
-        returned.
-
-        Raises:
-            DecodeError: ``next_request`` raised something else than a ``RocketWireError``.
-
-        Other errors and cancellation: as ``request``, for the current request.
+        returned. ``DecodeError`` if it raises something else than a ``RocketWireError``. Other
+        errors and cancellation: as ``request``, for the current request.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         self._require_open()
@@ -215,7 +224,6 @@ class Channel(trio.abc.AsyncResource):
         await self._send(self._connection.send_oneway(command, now=trio.current_time()))
 
     async def wait_closed(self) -> None:
-        """Wait until either side has ended the connection."""
         await self._ended.wait()
 
     async def aclose(self) -> None:
@@ -316,7 +324,6 @@ class Channel(trio.abc.AsyncResource):
         self._nursery.cancel_scope.cancel()
 
     async def read(self) -> None:
-        """Receive until the connection ends; the reader task."""
         reader = self.reader
         while self._error is None:
             try:
@@ -327,14 +334,12 @@ class Channel(trio.abc.AsyncResource):
             reader.single_responses = reader.single_responses + 1 if is_single else 0
 
     async def write(self) -> None:
-        """Write until the connection ends; the writer task."""
         try:
             await self._writer.run()
         except _LOST as error:
             self._break(f"could not send{reason_of(error)}", error)
 
     async def watch(self) -> None:
-        """Handle timeouts until the connection ends; the timer task."""
         while self._error is None:
             deadline = self._connection.next_deadline()
             self._alarm_at = math.inf if deadline is None else deadline
@@ -427,10 +432,9 @@ async def open_channel_over(
     max_served: int = MAX_SERVED,
     idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
 ) -> AsyncGenerator[Channel]:
-    """Open a channel over a connected stream for the length of the block; arguments as ``Channel``.
+    """Open a channel over a connected stream; the block's end closes it and cancels its handlers.
 
-    The end of the block closes the channel and cancels its handlers.  If the connection ends
-    earlier, the block continues, and methods of the channel raise.
+    If the connection ends earlier, the block continues, and methods of the channel raise.
     """
 
     async def run(task_status: trio.TaskStatus[Channel]) -> None:

@@ -11,8 +11,8 @@ import trio
 from rocketwire.errors import ConnectFailedError
 from rocketwire.os_errors import reason_of_no_connection
 
+# The sockets of this process's connections, of which a fork closes its copies
 sockets: WeakSet[trio.socket.SocketType] = WeakSet()
-"""The sockets of this process's connections, of which a fork closes its copies."""
 
 
 async def connect_stream(
@@ -22,13 +22,7 @@ async def connect_stream(
     tls: ssl.SSLContext | None = None,
     server_hostname: str | None = None,
 ) -> trio.abc.Stream:
-    """Connect, and return the stream, which the caller has to close.
-
-    Of a name with several addresses, the first that answers is used.
-
-    Raises:
-        ConnectFailedError: refused, an unknown host, or a failed handshake.
-    """
+    """Connect, to the first address of a name that answers; ``ConnectFailedError`` otherwise."""
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
         socket = await _tcp_stream(host, port)
@@ -85,6 +79,5 @@ def is_address(host: str) -> bool:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return a colon and the text of a stream's error, or an empty text."""
     text = str(error.__cause__ or error)
     return f": {text}" if text else ""

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import trio
 
 from rocketwire.errors import RocketWireError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+
+T = TypeVar("T")
 
 
 @asynccontextmanager
 async def background() -> AsyncGenerator[trio.Nursery]:
     """Open a nursery whose tasks are cancelled at the end of the block.
 
-    An error that leaves the block is raised as it is, not in a group.  So is a ``RocketWireError``
-    of a single task, which also ends the block.  Any other error of a task is a bug of that task,
-    and is raised in a group, as by any nursery.
+    An error that leaves the block is raised as it is, not in a group. So is a ``RocketWireError``
+    of a single task, which also ends the block. Any other error of a task is a bug, raised in a
+    group.
     """
     raised: BaseException | None = None
     try:
@@ -38,3 +40,10 @@ async def background() -> AsyncGenerator[trio.Nursery]:
                 raise
     if raised is not None:
         raise raised
+
+
+async def run_each(function: Callable[[T], Awaitable[object]], items: Iterable[T]) -> None:
+    """Await a function for each item, all at once."""
+    async with trio.open_nursery() as nursery:
+        for item in items:
+            nursery.start_soon(function, item)

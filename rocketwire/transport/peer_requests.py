@@ -25,8 +25,8 @@ checks (Java: ``TransactionalMessageServiceImpl.check``).  A Java producer queue
 checks (``checkRequestHoldMax``).
 """
 
+# Maximum bytes of the bodies of concurrent requests; a single request may be larger
 MAX_SERVED_BYTES: Final = 256 << 20
-"""Maximum bytes of the bodies of concurrent requests; a single request may be larger."""
 
 Handler: TypeAlias = Callable[[RemotingCommand], Awaitable[RemotingCommand | None]]
 """Answers a request of the peer; None for no response.  One-way requests get no response."""
@@ -47,7 +47,6 @@ class PeerRequests:
         connection: Connection,
         send: Callable[[bytes], Awaitable[None]],
     ) -> None:
-        """Answer a request, unless it is one-way or the connection has ended."""
         response = await self.response_to(request)
         if response is None or request.is_oneway or not connection.is_open:
             return
@@ -59,7 +58,6 @@ class PeerRequests:
             )
 
     async def response_to(self, request: RemotingCommand) -> RemotingCommand | None:
-        """Return the response to a request; ``SYSTEM_ERROR`` if the handler fails."""
         if self._handler is None:
             remark = f" request type {request.code} not supported"
             return RemotingCommand(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)

@@ -19,31 +19,16 @@ import trio
 if TYPE_CHECKING:
     from rocketwire.transport.fastpath.epoll_bypass import EpollBypass
 
+# Maximum bytes of a read: several pull responses, which two reads would have to join
 _READ_SIZE: Final = 262_144
-"""Maximum bytes of a read: several pull responses, which two reads would have to join."""
-
-_DIRECT_READ_SIZE: Final = 65_536
-"""Maximum bytes of a read that expects one response."""
-
+_DIRECT_READ_SIZE: Final = 65_536  # maximum bytes of a read that expects one response
+# Least missing bytes for which the system is asked to wait until all of them are there
 _LOW_WATER: Final = 4096
-"""Least missing bytes for which the system is asked to wait until all of them are there."""
-
+# Reads of single responses in a row after which the waiting task may read directly
 _SINGLE_RESPONSES: Final = 4
-"""Reads of single responses in a row after which the waiting task may read directly."""
 
 
 class StreamReader:
-    __slots__ = (
-        "_low_water",
-        "_stream",
-        "allows_bypass",
-        "bypass",
-        "descriptor",
-        "is_closed",
-        "received_at",
-        "single_responses",
-    )
-
     def __init__(self, stream: trio.abc.Stream) -> None:
         # number of last reads that each brought the only awaited response; the caller counts them
         self.single_responses: int = 0
@@ -60,8 +45,7 @@ class StreamReader:
     async def receive(self, missing: int = 1) -> bytes:
         """Return the next bytes; empty at the end of the stream.
 
-        If many bytes are missing, the system waits for all of them, which saves a turn of the loop
-        for each part. For errors see ``receive_some``.
+        If many bytes are missing, the system waits for all of them, which saves turns of the loop.
         """
         descriptor = self.descriptor
         if descriptor is None:
@@ -87,10 +71,8 @@ class StreamReader:
                 raise trio.BrokenResourceError(str(error)) from error
 
     def receive_directly(self) -> bytes | None:
-        """Return the next bytes if nothing else can happen before they come, else None.
-
-        To be called only if ``allows_bypass``.  ``receive`` raises the errors of the connection.
-        """
+        # Only if ``allows_bypass``: None unless nothing else can happen before the next bytes come.
+        # ``receive`` raises the errors of the connection.
         bypass, descriptor = self.bypass, self.descriptor
         if bypass is None or descriptor is None or not bypass.is_ready():
             return None
@@ -104,7 +86,6 @@ class StreamReader:
 
 
 def descriptor_of(stream: trio.abc.Stream) -> int | None:
-    """Return the descriptor of a plain TCP stream; None for other streams."""
     if isinstance(stream, trio.SocketStream) and sys.platform != "win32":
         return stream.socket.fileno()
     return None

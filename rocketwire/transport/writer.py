@@ -20,25 +20,10 @@ from rocketwire.transport.reader import descriptor_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_UNSENT: Final = 1 << 20
-"""Maximum unsent bytes; further senders wait."""
+MAX_UNSENT: Final = 1 << 20  # maximum unsent bytes; further senders wait
 
 
 class StreamWriter:
-    """Bytes to be written to one stream by ``run``."""
-
-    __slots__ = (
-        "_closed",
-        "_descriptor",
-        "_idle",
-        "_moved",
-        "_put",
-        "_queue",
-        "_stream",
-        "_written",
-        "unsent",
-    )
-
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.unsent: int = 0  # number of bytes that have not been written yet
         self._stream = stream
@@ -53,8 +38,7 @@ class StreamWriter:
     def put(self, data: bytes, *, immediately: bool) -> bool:
         """Send whole frames after all earlier ones, without blocking; returns whether they are.
 
-        ``immediately`` tries to write them now; False if other senders will put data in the same
-        turn of the loop.
+        ``immediately``: not if other senders will put data in the same turn of the loop.
         """
         if immediately and not self.unsent and self._descriptor is not None:
             try:
@@ -73,7 +57,6 @@ class StreamWriter:
         return False
 
     async def wait_for_room(self, is_open: Callable[[], bool]) -> None:
-        """Wait while ``MAX_UNSENT`` is exceeded and the connection is open."""
         while self.unsent > MAX_UNSENT and is_open():
             await self._moved.wait()
 
@@ -84,12 +67,10 @@ class StreamWriter:
             await self._moved.wait()
 
     def close(self) -> None:
-        """Stop writing, and wake the waiting tasks."""
         self._closed = True
         self._moved.set()
 
     async def run(self) -> None:
-        """Write until cancelled; for errors see ``send_all``."""
         while True:
             if not self._queue:
                 await self._wait_for_data()

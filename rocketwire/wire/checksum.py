@@ -12,19 +12,18 @@ from typing import Any, Final, cast
 
 import crcmod.predefined
 
+# A checksum function: takes data and the checksum of the data before it, 0 at the start
 Crc = Callable[[bytes | memoryview, int], int]
-"""A checksum function: takes data and the checksum of the data before it, 0 at the start."""
 
 MASK: Final = 0x7FFF_FFFF
 
 _PROBES: Final = (b"", b"a", b"Hello", bytes(64), bytes(range(256)) * 5)
 
+# The definition (crcmod); too slow for registrations if its C extension is missing
 defined_crc: Final[Crc] = cast("Any", crcmod.predefined).mkPredefinedCrcFun("crc-32")
-"""The definition (crcmod); too slow for registrations if its C extension is missing."""
 
 
 def choose_crc(definition: Crc, fast: Crc) -> Crc:
-    """Return ``fast`` if it agrees with ``definition``, in one call and in two, else that."""
     for probe in _PROBES:
         continued = fast(probe[3:], fast(probe[:3], 0))
         if not definition(probe, 0) == fast(probe, 0) == continued:
@@ -46,13 +45,5 @@ def crc32(data: bytes | memoryview | None) -> int:
 
 
 def crc32_of(data: bytes | memoryview, checksum: int = 0) -> int:
-    """Continue a checksum with more data.
-
-    Args:
-        data: the next data.
-        checksum: result of this function for the data before it.
-
-    Returns:
-        A number whose lower 31 bits are the checksum.
-    """
+    """Continue a checksum with more data; the lower 31 bits of the result are the checksum."""
     return _crc(data, checksum)

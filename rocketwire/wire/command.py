@@ -53,8 +53,8 @@ class RemotingCommand:
         return bool(self.flag & _ONEWAY)
 
 
+# Creates a command from all of its values, in the order of its attributes, fast
 new_command: Final = build_constructor(RemotingCommand)
-"""Creates a command from all of its values, in the order of its attributes, fast."""
 
 
 def decode(frame: bytes) -> RemotingCommand:

@@ -32,20 +32,16 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.buffer import Buffer
 
+# Maximum bytes of a whole frame, the first four included (Java: ``NettyDecoder``)
 MAX_FRAME_LENGTH: Final = 16_777_216
-"""Maximum bytes of a whole frame, the first four included (Java: ``NettyDecoder``)."""
-
+# Maximum bytes of a header.  The longest in use carries one KV value; Java has no such limit.
 MAX_HEADER_LENGTH: Final = 4 * 1_048_576
-"""Maximum bytes of a header.  The longest in use carries one KV value; Java has no such limit."""
-
+# Least size in bytes of a body that is received into a buffer of its own
 LARGE_BODY: Final = 131_072
-"""Least size in bytes of a body that is received into a buffer of its own."""
-
+# Maximum bytes of a large body's buffer that are kept for the next large body
 MAX_SPARE: Final = 4 * 1_048_576
-"""Maximum bytes of a large body's buffer that are kept for the next large body."""
-
+# Creates named tuples without their constructor, in a third of its time
 _new: Final[Callable[..., RawFrame]] = vars(tuple)["__new__"]
-"""Creates named tuples without their constructor, in a third of its time."""
 
 _MIN_LENGTH: Final = PREFIX_SIZE - LENGTH_SIZE
 _HEADER_TYPES: Final = tuple(int(t) for t in SerializeType)
@@ -133,7 +129,6 @@ class BodySpace:
         return BytesIO() if spare is None else spare
 
     def give(self, buffer: BytesIO) -> None:
-        """Keep a body's buffer as the spare one, unless it is too large."""
         if buffer.seek(0, SEEK_END) <= MAX_SPARE:
             self._spare = buffer
 
@@ -401,16 +396,7 @@ class FrameDecoder:
 
 
 def cut_frames(data: bytes, max_frame_length: int = MAX_FRAME_LENGTH) -> tuple[list[bytes], bytes]:
-    """Cut received bytes into whole frames, for peers that send short ones; returns also the rest.
-
-    Args:
-        data: the rest of the previous call, and the next bytes of the stream.
-        max_frame_length: most bytes of a frame.
-
-    Raises:
-        FrameTooLargeError: a frame declares more bytes.
-        DecodeError: a frame declares too few bytes.
-    """
+    """Cut bytes into whole frames, for peers that send short ones; returns also the rest."""
     frames: list[bytes] = []
     start, end = 0, len(data)
     while end - start >= LENGTH_SIZE:

@@ -6,8 +6,8 @@ from typing import NamedTuple, TypeAlias
 
 from rocketwire.codes import LanguageCode
 
+# A listed or unlisted number, an unlisted name (in JSON only), or None
 Language = LanguageCode | str | None
-"""A listed or unlisted number, an unlisted name (in JSON only), or None."""
 
 
 class HeaderFields(NamedTuple):

@@ -31,16 +31,10 @@ def decode_utf8(data: bytes) -> str:
 
 
 def decode_damaged(data: bytes) -> str:
-    """Decode text that has invalid bytes, as ``decode_utf8`` does."""
     return re.sub(_SURROGATE, _REPLACEMENT, data).decode("utf-8", "replace")
 
 
 def decode_slice(data: Buffer) -> str:
-    """Decode text in any buffer.
-
-    Raises:
-        UnicodeDecodeError: invalid UTF-8.
-    """
     return str(data, "utf-8")
 
 

@@ -35,16 +35,15 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.header_fields import HeaderValues, Language
 
+# Limits of the largest header of a frame.  Headers in use have at most some 30 members.
 HEADER_LIMITS: Final = JsonLimits(max_size=16_777_215, max_depth=1024, max_count=65_536)
-"""Limits of the largest header of a frame.  Headers in use have at most some 30 members."""
-
+# Limits of headers that are not strict JSON or have members of unusual types
 ODD_HEADER_LIMITS: Final = JsonLimits(max_size=65_536, max_depth=64, max_count=1_024)
-"""Limits of headers that are not strict JSON or have members of unusual types."""
 
 _language_index = constant_finder([code.name for code in LanguageCode])
 
+# Maximum bytes of a header whose values are not counted before it is decoded
 _UNCOUNTED_SIZE = 4096
-"""Maximum bytes of a header whose values are not counted before it is decoded."""
 
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 _LANGUAGE_BY_NAME = {code.name: code for code in LanguageCode}
@@ -70,11 +69,7 @@ def decode_json_header(header: bytes) -> HeaderFields:
 
 
 def read_json_header(header: bytes) -> HeaderValues:
-    """Decode a header as ``decode_json_header`` does, in nine tenths of the time.
-
-    Raises:
-        DecodeError: as ``decode_json_header``.
-    """
+    """Decode a header as ``decode_json_header`` does, in nine tenths of the time."""
     if len(header) > _UNCOUNTED_SIZE:
         _check_size(header, HEADER_LIMITS)
     try:

@@ -39,11 +39,6 @@ class PreparedRequest:
         self._body = body
 
     def frame(self, opaque: int) -> bytes:
-        """Return the whole frame with this number.
-
-        Raises:
-            EncodeError: the frame would exceed ``MAX_FRAME_LENGTH``.
-        """
         return self._template.frame(self._values, self._body, opaque)
 
 
@@ -57,17 +52,8 @@ class RequestTemplate:
         self._format = format_
 
     def frame(self, values: tuple[object, ...], body: bytes, opaque: int) -> bytes:
-        """Return a whole frame.
-
-        Args:
-            values: the result of ``values``.  For a template of ``enclose``: the numbers, and the
-                middle of the text in UTF-8, without characters that JSON escapes.
-            body: body of the request.
-            opaque: number of the request.
-
-        Raises:
-            EncodeError: the frame would exceed ``MAX_FRAME_LENGTH``.
-        """
+        # ``values`` of a template of ``enclose`` are the numbers, and the middle of the text in
+        # UTF-8, without characters that JSON escapes.
         header = self._format % (*values, opaque)
         size = len(header)
         length = size + len(body) + _WORD_SIZE
@@ -78,30 +64,17 @@ class RequestTemplate:
         return (length << 32 | size).to_bytes(8) + header + body  # the top byte is type 0, JSON
 
     def values(self, numbers: tuple[int, ...], text: str) -> tuple[object, ...] | None:
-        """Encode the values of a request; return None if the text has a lone surrogate.
-
-        Args:
-            numbers: values of the numeric ext fields.
-            text: value of the last ext field.
-        """
+        # None if the text has a lone surrogate
         try:
             return (*numbers, strict_dumps(text))
         except TypeError:
             return None
 
     def request(self, numbers: tuple[int, ...], text: str, body: bytes) -> PreparedRequest | None:
-        """Prepare a request; return None if ``values`` does.
-
-        Args:
-            numbers: as for ``values``.
-            text: as for ``values``.
-            body: body of the request.
-        """
         values = self.values(numbers, text)
         return None if values is None else PreparedRequest(self, values, body)
 
     def enclose(self, prefix: str, suffix: str) -> RequestTemplate:
-        """Return a template whose text begins with ``prefix`` and ends with ``suffix``."""
         first, last = (strict_dumps(text).replace(b"%", b"%%") for text in (prefix, suffix))
         text_format = b":" + first[:-1] + b"%b" + last[1:]
         return RequestTemplate(self.code, self._format.replace(b":%b", text_format))
@@ -110,18 +83,10 @@ class RequestTemplate:
 def build_template(
     command: RemotingCommand, numbers: Sequence[str], text: str
 ) -> RequestTemplate | None:
-    """Build a template from a command and the names of the ext fields that change.
+    """Build a template from a command without body, and the names of the ext fields that change.
 
-    Args:
-        command: a command without a body; its number is ignored.
-        numbers: names of numeric ext fields, which follow those of the command.
-        text: name of the last ext field.
-
-    Returns:
-        The template.  None if the header is not JSON or contains the placeholder.
-
-    Raises:
-        EncodeError: the command cannot be encoded.
+    The header ends with the numeric fields and the text. None if it is not JSON, or contains the
+    placeholder.
     """
     if command.serialize_type != SerializeType.JSON:
         return None

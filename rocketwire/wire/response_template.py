@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.command import RemotingCommand
 
+# Maximum bytes of a frame with a template; for longer frames the decoder's share is small
 MAX_LENGTH: Final = 4096
-"""Maximum bytes of a frame with a template; for longer frames the decoder's share is small."""
 
 
 class ResponseTemplate:
@@ -35,13 +35,7 @@ class ResponseTemplate:
         self._number = number
 
     def values(self, frame: bytes, key: bytes, opaque: int) -> tuple[bytes, bytes] | None:
-        """Return the text and the number of a response, or None if it does not match.
-
-        Args:
-            frame: the received bytes.
-            key: the expected value of the key field; letters and digits.
-            opaque: number of the request.
-        """
+        # None if the response does not match
         text, number = frame[self._text], frame[self._number]
         if self._format % (key, text, number, opaque) != frame:
             return None
@@ -51,14 +45,10 @@ class ResponseTemplate:
 def learn_template(
     frame: bytes, response: RemotingCommand, key: str | None, text: str, number: str
 ) -> ResponseTemplate | None:
-    """Learn the template of responses that are like one; return None if that is not possible.
+    """Learn the template of responses that are like one; None if that is not possible.
 
-    Args:
-        frame: the response as received.
-        response: the decoded response.
-        key: name of the ext field whose value the caller will know, or None.
-        text: name of a later ext field, of letters and digits.
-        number: name of a later ext field, of digits.
+    The caller will know the value of the ext field ``key``; the values of the later fields ``text``
+    (letters and digits) and ``number`` differ.
     """
     fields = response.ext_fields or {}
     names = (text, number) if key is None else (key, text, number)

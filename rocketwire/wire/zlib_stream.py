@@ -14,15 +14,11 @@ from rocketwire.errors import DecodeError, LimitExceededError, TruncatedError
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-BEST_LEVEL: Final = 9
-"""Compression level of Java's registrations (``RegisterBrokerBody.encode``)."""
-
-STEP: Final = 1 << 18
-"""Maximum bytes of output between two checks of the limits."""
+BEST_LEVEL: Final = 9  # compression level of Java's registrations (``RegisterBrokerBody.encode``)
+STEP: Final = 1 << 18  # maximum bytes of output between two checks of the limits
+# Bytes of input at a time; zlib copies the input that a step does not use
 INPUT_STEP: Final = 1 << 14
-"""Bytes of input at a time; zlib copies the input that a step does not use."""
-RATIO_COUNTS_FROM: Final = 1 << 20
-"""Least bytes of output for which the ratio is limited."""
+RATIO_COUNTS_FROM: Final = 1 << 20  # least bytes of output for which the ratio is limited
 
 _METHOD_MASK: Final = 0x8F  # the method and the top bit of the window size, which is never set
 _DEFLATE_METHOD: Final = 8

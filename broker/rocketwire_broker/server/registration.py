@@ -15,8 +15,12 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.config import ClientConfig
-from rocketwire.client.registration.broker_topics import BrokerIdentity, RegistrationSettings
-from rocketwire.client.registration.registration import Registration, open_registration
+from rocketwire.client.registration import (
+    BrokerIdentity,
+    Registration,
+    RegistrationSettings,
+    open_registration,
+)
 from rocketwire.errors import NameServerError, RocketWireError
 from rocketwire.policy.routing import subscribe_queues
 

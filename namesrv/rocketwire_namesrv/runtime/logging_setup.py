@@ -15,8 +15,8 @@ import os
 from logging.handlers import RotatingFileHandler
 from typing import Final
 
-from rocketwire.log_lines import EscapingFormatter
 from rocketwire.os_errors import os_error_text
+from rocketwire.program import EscapingFormatter
 
 LOGGER: Final = logging.getLogger("rocketwire.namesrv")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.admin.auth import Acls as Acls
 from rocketwire.client.admin.auth import Users as Users
 from rocketwire.client.admin.brokers import Brokers as Brokers
+from rocketwire.client.admin.brokers import Stores as Stores
 from rocketwire.client.admin.clusters import Clusters as Clusters
 from rocketwire.client.admin.consumers import Consumers as Consumers
 from rocketwire.client.admin.controllers import Controllers as Controllers
@@ -23,9 +24,8 @@ from rocketwire.client.admin.messages import Messages as Messages
 from rocketwire.client.admin.name_servers import NameServerUpkeep as NameServerUpkeep
 from rocketwire.client.admin.offsets import Offsets as Offsets
 from rocketwire.client.admin.static_topics import StaticTopics as StaticTopics
-from rocketwire.client.admin.storage_engine import Stores as Stores
 from rocketwire.client.admin.topics import Topics as Topics
-from rocketwire.client.instance.opening import Client, open_or_reuse_client
+from rocketwire.client.instance.instance import Client, open_or_reuse_client
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance

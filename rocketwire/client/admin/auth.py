@@ -35,8 +35,7 @@ from rocketwire.messages.auth import (
 
 Frozen = TypeVar("Frozen", UserInfo, PolicyEntryInfo)
 
-_CUSTOM: Final = "Custom"
-"""Type of the policies that requests change (Java: ``PolicyType``)."""
+_CUSTOM: Final = "Custom"  # type of the policies that requests change (Java: ``PolicyType``)
 
 
 class Users(ClusterCalls):
@@ -235,7 +234,6 @@ class Acls(ClusterCalls):
 
 
 def keep_absent(given: Frozen, present: Frozen | None) -> Frozen:
-    """Return the given values, and the present ones where None is given."""
     if present is None:
         return given
     values = {each.name: getattr(given, each.name) for each in fields(given)}

@@ -1,11 +1,12 @@
-"""Broker processes: configuration, statistics, replication and cleanup.
+"""Broker processes: configuration, statistics, replication, cleanup and storage engine.
 
 Java: ``DefaultMQAdminExtImpl``, ``BrokerStatusSubCommand``, ``HAStatusSubCommand``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Unpack, cast
 
 from rocketwire.client.admin.changes import (
@@ -16,12 +17,15 @@ from rocketwire.client.admin.changes import (
     name_target,
 )
 from rocketwire.client.admin.clusters import ClusterCalls
-from rocketwire.client.admin.fanout import call_each
+from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import DecodeError
 from rocketwire.messages.brokers import (
     AddBrokerRequestHeader,
     BrokerStatsData,
+    CheckRocksdbCqWriteProgressRequestHeader,
+    CheckRocksdbCqWriteResult,
+    ExportRocksDBConfigToJsonRequestHeader,
     RemoveBrokerRequestHeader,
     TimerMetricsSerializeWrapper,
     ViewBrokerStatsDataRequestHeader,
@@ -40,8 +44,7 @@ from rocketwire.wire.json.fastjson import loads
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
 
-READ_AHEAD_MODE: Final = "READ_AHEAD_MODE"
-"""Ext field of code 2004 (Java: ``FIleReadaheadMode``)."""
+READ_AHEAD_MODE: Final = "READ_AHEAD_MODE"  # ext field of code 2004 (Java: ``FIleReadaheadMode``)
 
 
 class Brokers(ClusterCalls):
@@ -244,3 +247,62 @@ class Brokers(ClusterCalls):
             broker_cluster_name=cluster, broker_name=broker_name, broker_id=broker_id
         )
         await self.ask(address, Code.REMOVE_BROKER, header)
+
+
+# Ext field of code 5001 (Java: ``MessageConst.TIMER_ENGINE_TYPE``)
+TIMER_ENGINE_TYPE: Final = "E_T"
+
+
+class TimerEngine(StrEnum):
+    """Store of timed messages (Java: ``MessageConst.TIMER_ENGINE_*``)."""
+
+    ROCKSDB_TIMELINE = "R"
+    FILE_TIME_WHEEL = "F"
+
+
+class RocksDBConfig(StrEnum):
+    """Kind of configuration in RocksDB (Java: ``ExportRocksDBConfigToJsonRequestHeader``)."""
+
+    TOPICS = "topics"
+    SUBSCRIPTION_GROUPS = "subscriptionGroups"
+    CONSUMER_OFFSETS = "consumerOffsets"
+
+
+class Stores(AdminCalls):
+    """Requests for the store of a broker, by address."""
+
+    async def switch_timer_engine(self, address: str, engine: TimerEngine) -> None:
+        """Switch the store of timed messages (code 5001, since 5.5.0). Java: ``switchTimerEngine``.
+
+        Raises:
+            BrokerError: 29, the broker has no timed messages (``timerWheelEnable``), or was
+                started without RocksDB for them (``timerRocksDBEnable``); 1, it failed; 3, the
+                broker is older.
+        """
+        await self.ask(address, Code.SWITCH_TIMER_ENGINE, {TIMER_ENGINE_TYPE: engine.value})
+
+    async def check_rocksdb_queues(
+        self, address: str, topic: str = "", *, since: int = 0
+    ) -> CheckRocksdbCqWriteResult:
+        """Let a broker compare its queues in RocksDB with those in files (code 354).
+
+        It concerns one topic or all, from store time ``since`` on (milliseconds since 1970). The
+        broker responds when it has started; the result is in its log. Java:
+        ``checkRocksdbCqWriteProgress``.
+        """
+        header = CheckRocksdbCqWriteProgressRequestHeader(topic=topic, check_store_time=since)
+        return await self.fetch(
+            CheckRocksdbCqWriteResult, address, Code.CHECK_ROCKSDB_CQ_WRITE_PROGRESS, header
+        )
+
+    async def export_rocksdb_config(
+        self, address: str, kinds: Iterable[RocksDBConfig] = tuple(RocksDBConfig)
+    ) -> None:
+        """Let a broker export its configuration from RocksDB to JSON files (code 355).
+
+        A broker without RocksDB does nothing and responds 0. ``BrokerError`` 1: it could not write
+        a file. Java: ``exportRocksDBConfigToJson``.
+        """
+        text = "".join(f"{config_type.value};" for config_type in kinds)
+        header = ExportRocksDBConfigToJsonRequestHeader(config_type=text)
+        await self.ask(address, Code.EXPORT_ROCKSDB_CONFIG_TO_JSON, header)

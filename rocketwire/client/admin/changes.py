@@ -84,17 +84,9 @@ async def change_each(
 ) -> list[Change[T]]:
     """Read values from servers, change them, and write those that differ.
 
-    Args:
-        read: returns the values of a server by name.
-        edits: by name, what returns the new value for the present one; None means no value.
-        write: writes the changes of a server.
-        check: raises an error before anything is written.
-
-    Returns:
-        A change for each server and name, also if its values are equal.
-
-    Raises:
-        RocketWireError: the error of the first server that failed, after all were called.
+    Each of ``edits`` returns the new value for the present one; None means no value. ``check`` may
+    raise before anything is written. Returns a change for each server and name, also if its values
+    are equal. If servers fail, the error of the first is raised after all were called.
     """
     values = await call_each(addresses, read)
     changes = [
@@ -127,11 +119,8 @@ async def change_settings(
 ) -> list[Change[str]]:
     """Change settings of servers, which ignore unknown names and invalid values without an error.
 
-    For the arguments and errors see ``change_each``; ``write`` sends all values as text. The result
-    has the values that the servers have afterwards.
-
-    Raises:
-        SettingNotFoundError: a server does not have a setting, or did not accept its value.
+    ``write`` sends all values as text. The result has the values that the servers have afterwards;
+    ``SettingNotFoundError`` if one does not have a setting, or did not accept its value.
     """
     text = config_lines(values)
     changes = await change_each(
@@ -157,8 +146,6 @@ async def change_settings(
 def start_from(
     edits: Mapping[str, Edit[T]], build_new: Callable[[str], T]
 ) -> dict[str, Callable[[T | None], T]]:
-    """Return edits that begin with ``build_new(name)`` where nothing is present."""
-
     def start(name: str, edit: Edit[T], present: T | None) -> T:
         return edit(build_new(name) if present is None else present)
 
@@ -166,13 +153,12 @@ def start_from(
 
 
 def replace_config(config: Config, present: Config) -> Config:
-    """Return a configuration with the attributes of the present one, changed by its own."""
     changed = apply_attribute_changes(present.attributes, config.attributes)
     return replace(config, attributes=changed)
 
 
 def with_attribute_changes(changes: Iterable[Change[Config]]) -> tuple[Config, ...]:
-    """Return the new configurations as brokers expect them: attributes are their changes."""
+    # brokers expect attributes as their changes
     return tuple(
         replace(
             after,

@@ -165,7 +165,6 @@ class ClusterCalls(AdminCalls):
 
 
 def has_master(group: BrokerData) -> bool:
-    """Return whether the group has a broker with id 0."""
     return MASTER_ID in (group.broker_addrs or {})
 
 

@@ -12,22 +12,23 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar, cast
 
 import trio
 
 from rocketwire.client.net.rpc import SUCCESS, Response
 from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import ChannelError, RocketWireError
+from rocketwire.messages import encode_body
+from rocketwire.transport.nursery import run_each
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.messages.topic_config import DataVersion
 
+# Timeout of a request in seconds (Java: ``DefaultMQAdminExt.timeoutMillis``)
 ADMIN_TIMEOUT: Final = 5.0
-"""Timeout of a request in seconds (Java: ``DefaultMQAdminExt.timeoutMillis``)."""
-
-MAX_CONCURRENT_CALLS: Final = 32
-"""Maximum concurrent requests of a call."""
+MAX_CONCURRENT_CALLS: Final = 32  # maximum concurrent requests of a call
 
 T = TypeVar("T")
 Key = TypeVar("Key")
@@ -68,11 +69,7 @@ def leaving_out() -> Generator[Mapping[object, ChannelError]]:
 
 
 def leave_out(target: object, error: ChannelError) -> ChannelError:
-    """Inside ``leaving_out``, record a broker that does not respond, and return the error.
-
-    Outside, the error is raised. An error that was recorded for a broker is not recorded again for
-    its topic or group.
-    """
+    # An error that was recorded for a broker is not recorded again for its topic or group.
     left_out = _LEFT_OUT.get()
     if left_out is None:
         raise error
@@ -159,7 +156,6 @@ class AdminCalls:
 async def call_each(
     targets: Iterable[T], call: Callable[[T], Awaitable[Result]]
 ) -> dict[T, Result]:
-    """Call a function for each target concurrently; raise the error of the first that failed."""
     order = list(dict.fromkeys(targets))
     results, failed = await try_each(order, call)
     for target in order:
@@ -171,10 +167,7 @@ async def call_each(
 async def read_from_each(
     targets: Iterable[T], call: Callable[[T], Awaitable[Result]]
 ) -> dict[T, Result]:
-    """Call a function that only reads for each target; ``leaving_out`` skips those that fail.
-
-    Other errors than ``ChannelError`` are raised, and that of the first target if none responds.
-    """
+    # Other errors than ``ChannelError`` are raised, and that of the first target if none responds.
     left_out = _LEFT_OUT.get()
     if left_out is None:
         return await call_each(targets, call)
@@ -192,7 +185,6 @@ async def read_from_each(
 
 
 def merge_tables(tables: Iterable[Mapping[Key, Result] | None]) -> dict[Key, Result]:
-    """Return the entries of all tables that servers have sent."""
     return {key: value for table in tables for key, value in (table or {}).items()}
 
 
@@ -214,7 +206,36 @@ async def try_each(
             except RocketWireError as error:
                 failed[target] = error
 
-    async with trio.open_nursery() as nursery:
-        for target in targets:
-            nursery.start_soon(call_target, target)
+    await run_each(call_target, targets)
     return results, failed
+
+
+# Entries of one page (Java: ``ClientConfig.maxPageSizeInGetMetadata``). A broker may return fewer.
+PAGE_SIZE: Final = 2000
+MAX_RESTARTS: Final = 10  # limit for a broker whose configuration changes all the time
+
+Entry = TypeVar("Entry")
+
+
+class Page(NamedTuple, Generic[Entry]):
+    entries: Mapping[str, Entry]
+    total: int | None  # number of all entries; None from brokers that return everything at once
+    version: DataVersion | None
+
+
+async def all_pages(ask: Callable[[int, str], Awaitable[Page[Entry]]]) -> Page[Entry]:
+    # ``ask`` gets an index, and the version of the pages before as JSON. If the configuration
+    # changes meanwhile, all pages are fetched again. Brokers before 5.3.2 return all at once, and
+    # no total. Java's loops can miss the last entry (``MQClientAPIImpl.getAllTopicConfig``).
+    page: Page[Entry] = await ask(0, "")
+    entries, version, restarts = dict(page.entries), page.version, 0
+    while page.total is not None and len(entries) < page.total:
+        page = await ask(len(entries), encode_body(version).decode() if version else "")
+        if page.version != version and restarts < MAX_RESTARTS:
+            restarts += 1
+            entries, version = {}, page.version
+            page = Page({}, page.total, version)
+        elif not page.entries:
+            break  # fewer than the total; another request would not help
+        entries.update(page.entries)
+    return Page(entries, page.total, version)

@@ -22,8 +22,7 @@ from rocketwire.client.admin.changes import (
     start_from,
     with_attribute_changes,
 )
-from rocketwire.client.admin.fanout import read_from_each
-from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
+from rocketwire.client.admin.fanout import PAGE_SIZE, Page, all_pages, read_from_each
 from rocketwire.client.admin.topics import TopicCalls
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -62,8 +61,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.topic_config import TopicConfig
 
-_MAX_PERM: Final = 7
-"""All permission bits."""
+_MAX_PERM: Final = 7  # all permission bits
 
 
 class Groups(TopicCalls):

@@ -6,9 +6,10 @@ Java: ``MQAdminImpl``, ``DefaultMQAdminExtImpl``, ``QueryMsgByKeySubCommand``,
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.addresses import join_address
@@ -20,12 +21,19 @@ from rocketwire.client.consumer.pulled_messages import ReadReport
 from rocketwire.client.consumer.queues import find_master, get_queues
 from rocketwire.client.consumer.retry import build_send_back_header
 from rocketwire.client.periodic import now_millis
-from rocketwire.client.trace.dispatcher import TRACE_TOPIC
+from rocketwire.client.trace import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import BrokerError, ChannelError, DecodeError, MissingPackageError
+from rocketwire.errors import (
+    BrokerError,
+    ChannelError,
+    DecodeError,
+    MissingPackageError,
+    RocketWireError,
+)
 from rocketwire.messages import encode_header
 from rocketwire.messages import message_const as const
+from rocketwire.messages.enums import ConsumeType, MessageModel
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.queries import QueryMessageRequestHeader, ViewMessageRequestHeader
 from rocketwire.messages.transactions import ResumeCheckHalfMessageRequestHeader
@@ -36,29 +44,25 @@ from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire.wire.message.lazy_reader import StoredMessageReader, decode_stored_messages
 
 if TYPE_CHECKING:
+    from rocketwire.client.admin.admin import Admin
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
+    from rocketwire.messages.connections import ConsumerConnection
+    from rocketwire.messages.route import BrokerData
     from rocketwire.wire.message.stored import StoredMessage
 
 INDEX_OF_KEYS: Final = "K"
 INDEX_OF_TAGS: Final = "T"
+# Values of ``QueryMessageRequestHeader.index_type`` (Java: ``MessageConst.INDEX_TAG_TYPE``)
 INDEX_OF_IDS: Final = "U"
-"""Values of ``QueryMessageRequestHeader.index_type`` (Java: ``MessageConst.INDEX_TAG_TYPE``)."""
-
+# Messages of one unique key; brokers give no more (Java: ``QueryMessageProcessor``)
 MAX_UNIQUE: Final = 32
-"""Messages of one unique key; brokers give no more (Java: ``QueryMessageProcessor``)."""
-
-HOUR_MILLIS: Final = 3_600_000
-"""Unit by which entries of an index in RocksDB are sorted."""
-
-FOREVER: Final = 2**63 - 1
-"""A time that never comes, in milliseconds."""
-
+HOUR_MILLIS: Final = 3_600_000  # unit by which entries of an index in RocksDB are sorted
+FOREVER: Final = 2**63 - 1  # a time that never comes, in milliseconds
+# Ext field: whether the key is a unique key (Java: ``MixAll.UNIQUE_MSG_QUERY_FLAG``)
 UNIQUE_KEY_QUERY: Final = "_UNIQUE_KEY_QUERY"
-"""Ext field: whether the key is a unique key (Java: ``MixAll.UNIQUE_MSG_QUERY_FLAG``)."""
-
+# Consumer group of operators' pulls (Java: ``MixAll.TOOLS_CONSUMER_GROUP``)
 TOOLS_GROUP: Final = "TOOLS_CONSUMER"
-"""Consumer group of operators' pulls (Java: ``MixAll.TOOLS_CONSUMER_GROUP``)."""
 
 
 class Messages(ClusterCalls):
@@ -424,10 +428,7 @@ def _messages_of(body: bytes | None) -> tuple[StoredMessage, ...]:
 
 
 def index_key(message: StoredMessage, index_type: str, key: str) -> str:
-    """Return the name of a message's entry in an index in RocksDB, for ``last_key``.
-
-    ``index_type`` is ``K`` for a key, ``T`` for a tag. Java: ``QueryMsgByKeySubCommand``.
-    """
+    # Java: ``QueryMsgByKeySubCommand``; ``index_type`` is ``K`` for a key, ``T`` for a tag
     hour = message.store_timestamp - message.store_timestamp % HOUR_MILLIS
     return f"{hour}@{message.topic}@{index_type}@{key}@{message.msg_id}@{message.commit_log_offset}"
 
@@ -438,3 +439,80 @@ def _keys(message: StoredMessage) -> list[str]:
 
 def _tag(message: StoredMessage) -> str | None:
     return (message.properties or {}).get(const.TAGS)
+
+
+class TrackType(StrEnum):
+    """State of a message in a group (Java: ``TrackType``)."""
+
+    CONSUMED = "CONSUMED"
+    CONSUMED_BUT_FILTERED = "CONSUMED_BUT_FILTERED"
+    PULL = "PULL"
+    NOT_CONSUME_YET = "NOT_CONSUME_YET"
+    NOT_ONLINE = "NOT_ONLINE"
+    CONSUME_BROADCASTING = "CONSUME_BROADCASTING"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageTrack:
+    """State of a message in a group (Java: ``MessageTrack``)."""
+
+    consumer_group: str
+    track_type: TrackType
+    exception_desc: str | None = None  #: why the state is unknown; None if it is known
+
+
+async def message_tracks(admin: Admin, message: StoredMessage) -> list[MessageTrack]:
+    """Return the state of a message in every group that reads its topic (codes 300, 203, 208).
+
+    An error of one group is in its track. Java: ``messageTrackDetail``.
+    """
+    tracks: list[MessageTrack] = []
+    for group in await admin.topics.consumer_groups(message.topic):
+        try:
+            connection = await admin.consumers.connection(group)
+            tracks.append(MessageTrack(group, await _track_type(admin, message, group, connection)))
+        except BrokerError as error:
+            offline = error.code == ResponseCode.CONSUMER_NOT_ONLINE
+            track_type = TrackType.NOT_ONLINE if offline else TrackType.UNKNOWN
+            tracks.append(MessageTrack(group, track_type, str(error)))
+        except RocketWireError as error:
+            tracks.append(MessageTrack(group, TrackType.UNKNOWN, str(error)))
+    return tracks
+
+
+async def _track_type(
+    admin: Admin, message: StoredMessage, group: str, connection: ConsumerConnection
+) -> TrackType:
+    if connection.consume_type == ConsumeType.CONSUME_ACTIVELY:
+        return TrackType.PULL
+    if connection.message_model == MessageModel.BROADCASTING:
+        return TrackType.CONSUME_BROADCASTING
+    if connection.consume_type != ConsumeType.CONSUME_PASSIVELY:
+        return TrackType.UNKNOWN
+    if not await _is_consumed(admin, message, group):
+        return TrackType.NOT_CONSUME_YET
+    subscription = (connection.subscription_table or {}).get(message.topic)
+    tags = (subscription.tags_set if subscription else None) or ()
+    tag = (message.properties or {}).get(const.TAGS)
+    if tags and tag not in tags and "*" not in tags:
+        return TrackType.CONSUMED_BUT_FILTERED
+    return TrackType.CONSUMED
+
+
+async def _is_consumed(admin: Admin, message: StoredMessage, group: str) -> bool:
+    stats = await admin.consumers.stats(group, message.topic)
+    table = (await admin.clusters.info()).broker_addr_table or {}
+    stored_at = str(message.store_host)
+    return any(
+        queue.topic == message.topic
+        and queue.queue_id == message.queue_id
+        and stored_at in _addresses(table, queue.broker_name)
+        and wrapper.consumer_offset > message.queue_offset
+        for queue, wrapper in (stats.offset_table or {}).items()
+    )
+
+
+def _addresses(table: Mapping[str, BrokerData], broker_name: str | None) -> tuple[str, ...]:
+    group = table.get(broker_name or "")
+    return tuple((group.broker_addrs or {}).values()) if group else ()

@@ -30,11 +30,9 @@ from rocketwire.messages.offsets import (
 from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHeader, OffsetWrapper
 from rocketwire.policy.resource_names import retry_topic
 
-NOW: Final = -1
-"""Time of a reset that skips all stored messages."""
-
+NOW: Final = -1  # time of a reset that skips all stored messages
+# Responses of brokers that have no offsets of a group
 _NO_OFFSETS: Final = (ResponseCode.SYSTEM_ERROR, ResponseCode.CONSUMER_NOT_ONLINE)
-"""Responses of brokers that have no offsets of a group."""
 
 
 class QueueOffsets(NamedTuple):

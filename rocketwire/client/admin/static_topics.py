@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     )
 
 
+# Answers of brokers that have no part in a static topic; those before 5.0 know no such thing
 _NO_PART: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.REQUEST_CODE_NOT_SUPPORTED)
-"""Answers of brokers that have no part in a static topic; those before 5.0 know no such thing."""
 
 
 class StaticTopics(TopicCalls):

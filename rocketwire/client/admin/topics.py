@@ -24,9 +24,15 @@ from rocketwire.client.admin.changes import (
     with_attribute_changes,
 )
 from rocketwire.client.admin.clusters import ClusterCalls
-from rocketwire.client.admin.fanout import call_each, merge_tables, read_from_each
+from rocketwire.client.admin.fanout import (
+    PAGE_SIZE,
+    Page,
+    all_pages,
+    call_each,
+    merge_tables,
+    read_from_each,
+)
 from rocketwire.client.admin.name_servers import NameServerUpkeep
-from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -65,8 +71,7 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
 
-MAX_UNROUTED: Final = 1_024
-"""Queue ids outside of a route that are looked at."""
+MAX_UNROUTED: Final = 1_024  # queue ids outside of a route that are looked at
 _FIELDS: Final = fields(TopicConfig)
 
 
@@ -358,8 +363,6 @@ class Topics(ClusterCalls):
 
 
 class TopicCalls(ClusterCalls):
-    """Requests that need those for topics."""
-
     def __init__(self, client: ClientInstance, within: float) -> None:
         super().__init__(client, within)
         self._topics = Topics(client, within)
@@ -368,11 +371,8 @@ class TopicCalls(ClusterCalls):
 async def find_unrouted_queues(
     brokers: BrokerCalls, address: str, topic: str, broker_name: str, read_queue_nums: int
 ) -> dict[MessageQueue, TopicOffset]:
-    """Return a broker's queues of a topic that hold messages and have ids outside of the route.
-
-    No request lists them. This one asks for as many ids as the route has, and for twice as many
-    again while one of them holds messages, up to ``MAX_UNROUTED`` (codes 30, 31).
-    """
+    # No request lists queues with ids outside of the route. This asks for as many ids as the route
+    # has, and for twice as many again while one of them holds messages (codes 30, 31).
     found: dict[MessageQueue, TopicOffset] = {}
     first, count = read_queue_nums, max(read_queue_nums, 1)
     last = first + MAX_UNROUTED
@@ -396,7 +396,6 @@ async def find_unrouted_queues(
 
 
 def create_header(config: TopicConfig, *, force: bool = False) -> CreateTopicRequestHeader:
-    """Build the header to create or change a topic (codes 17, 513)."""
     changes = attribute_changes(config.attributes)
     return CreateTopicRequestHeader(
         topic=config.topic_name,

@@ -36,12 +36,11 @@ from rocketwire.wire.values.drafts import build_constructor
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
 
+# Default attempts of a failing message before it becomes a dead letter
 MAX_RECONSUME_TIMES: Final = 16
-"""Default attempts of a failing message before it becomes a dead letter."""
 
 SUSPEND_MIN_MILLIS: Final = 10
-SUSPEND_MAX_MILLIS: Final = 30_000
-"""Limits of ``suspend_current_queue_time_millis``."""
+SUSPEND_MAX_MILLIS: Final = 30_000  # limits of ``suspend_current_queue_time_millis``
 
 
 class ConsumeConcurrentlyStatus(Enum):
@@ -82,10 +81,10 @@ class ConsumeOrderlyContext:
     suspend_current_queue_time_millis: int | None = None
 
 
+# Create a context from all its values, in the order of its attributes; fast
 concurrently_context: Final[Callable[..., ConsumeConcurrentlyContext]] = build_constructor(
     ConsumeConcurrentlyContext
 )
-"""Create a context from all its values, in the order of its attributes; fast."""
 
 MessageListenerConcurrently: TypeAlias = Callable[
     [Sequence[StoredMessage], ConsumeConcurrentlyContext],
@@ -124,11 +123,7 @@ None or ``*`` for all.
 def parse_subscriptions(
     subscriptions: Mapping[str, Filter],
 ) -> list[tuple[str, str | None, str | None]]:
-    """Return topics with expression and type; the type is None for tags.
-
-    Raises:
-        IllegalTypeError: the argument is not a mapping of topics to filters.
-    """
+    """Return topics with expression and type, which is None for tags."""
     if not isinstance(subscriptions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
         example = subscriptions if isinstance(subscriptions, str) else "orders"
         expected = f'a mapping of topic to tags, for example {{"{example}": "*"}}'
@@ -148,12 +143,6 @@ def _parse_filter(topic: object, value: Any) -> tuple[str | None, str | None]:
 
 
 def check_subscription(topic: object, expression: object, expression_type: object) -> None:
-    """Check the arguments of ``subscribe``.
-
-    Raises:
-        IllegalTypeError: an argument is not a ``str``.
-        IllegalValueError: SQL without its type, which would be a tag that no message has.
-    """
     check_text("topic", topic)
     for name, value in (("expression", expression), ("expression_type", expression_type)):
         if value is not None:
@@ -166,14 +155,12 @@ def check_subscription(topic: object, expression: object, expression_type: objec
 
 
 def check_strategy(name: str, value: object) -> None:
-    """Raise ``IllegalTypeError`` unless the value is an allocation strategy."""
     if isinstance(value, type) or not callable(getattr(value, "allocate", None)):
         expected = "an AllocateMessageQueueStrategy, for example AllocateMessageQueueAveragely()"
         raise type_error(name, expected, value)
 
 
 def check_thresholds(name: str, value: object) -> None:
-    """Check that the value is a ``Thresholds`` and that each of its numbers is at least 1."""
     instance_of(Thresholds, expected="Thresholds(...)")(name, value)
     check_settings(value)
 
@@ -257,6 +244,7 @@ FROM_WHERE: Final = instance_of(
     expected="a ConsumeFromWhere, for example ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET",
 )
 
+# The checks of settings that are not those of their type
 _RULES: Final[Mapping[str, Rule]] = {
     "message_model": instance_of(
         MessageModel, expected="a MessageModel, for example MessageModel.CLUSTERING"
@@ -271,4 +259,3 @@ _RULES: Final[Mapping[str, Rule]] = {
     "await_termination": seconds(zero=True),
     "local_offset_store_dir": optional(instance_of(str, PathLike, expected="a path")),
 }
-"""The checks of settings that are not those of their type."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from rocketwire.client.consumer.config import ConsumeOrderlyStatus
 from rocketwire.client.hooks import ConsumeMessageContext
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.pop_handle import handle_of
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.config import ConsumeOrderlyContext
@@ -59,14 +60,10 @@ def hook_pop(
     hooks: HookChain,
     client: ClientInstance,
     group: str,
-    broker_name: Callable[[StoredMessage], str],
 ) -> Callable[[StoredMessage], Awaitable[bool | None]]:
-    """Return a handler of popped messages whose calls hooks see."""
-
     async def call_listener(message: StoredMessage) -> bool | None:
-        queue = MessageQueue(
-            topic=message.topic, broker_name=broker_name(message), queue_id=message.queue_id
-        )
+        name = handle_of(message).broker_name
+        queue = MessageQueue(topic=message.topic, broker_name=name, queue_id=message.queue_id)
         call = ConsumeMessageContext(client, group, queue, [message])
         with hooks.watch(call):
             call.status = is_success = await listener(message)

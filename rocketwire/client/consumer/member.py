@@ -11,23 +11,27 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import fields
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import trio
 
 from rocketwire.client.consumer.config import check_subscription
-from rocketwire.client.consumer.filter_check import check_expression
-from rocketwire.client.instance.opening import Client, open_or_reuse_client
+from rocketwire.client.instance.instance import Client, open_or_reuse_client
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.trio_only import require_trio
+from rocketwire.codes import RequestCode
 from rocketwire.messages.callbacks import ConsumerRunningInfo
+from rocketwire.messages.heartbeat import CheckClientRequestBody, SubscriptionData
 from rocketwire.policy.resource_names import with_namespace
-from rocketwire.policy.subscription import subscription_data
+from rocketwire.policy.subscription import TAG, subscription_data
 from rocketwire.policy.validation import check_topic
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
+    from rocketwire.client.consumer.config import PushConsumerConfig
+    from rocketwire.client.consumer.lite.lite_pull_consumer import LitePullConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
+    from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
     from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumeStatus, PopProcessQueueInfo
@@ -36,7 +40,6 @@ if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.policy.process_queue import ProcessQueue
-    from rocketwire.wire.message.stored import StoredMessage
 
 
 class CachedMessages(NamedTuple):
@@ -48,39 +51,23 @@ class CachedMessages(NamedTuple):
 
 
 class Membership(NamedTuple):
-    """What a consumer gets from ``join_group``."""
-
     instance: ClientInstance
     group: str  # with namespace
     nursery: trio.Nursery  # of the consumer's tasks
     hooks: HookChain | None  # of the client and of the trace
 
 
-class TraceSettings(Protocol):
-    """The settings of a consumer's trace; see ``PushConsumerConfig``."""
-
-    @property
-    def enable_trace(self) -> bool: ...
-    @property
-    def trace_topic(self) -> str | None: ...
-
-
 @asynccontextmanager
 async def join_group(
     client: Client,
     group: str,
-    config: TraceSettings,
+    config: LitePullConsumerConfig | PopConsumerConfig | PushConsumerConfig,
     call_timeout: float,
     *,
     own_instance: bool = True,
     is_stream: bool = False,
 ) -> AsyncGenerator[Membership]:
-    """Open what a consumer needs until the end of the block.
-
-    Args:
-        call_timeout: see ``ConsumerTrace``.
-        own_instance, is_stream: see ``open_or_reuse_client``.
-    """
+    """Open what a consumer needs; for arguments see ``ConsumerTrace``, ``open_or_reuse_client``."""
     async with (
         open_or_reuse_client(client, own_instance=own_instance, is_stream=is_stream) as instance,
         background() as nursery,
@@ -162,7 +149,7 @@ class GroupMember(ABC):
 
     @staticmethod
     def _sum_cached(
-        queues: Iterable[tuple[MessageQueue, ProcessQueue[StoredMessage]]],
+        queues: Iterable[tuple[MessageQueue, ProcessQueue]],
     ) -> dict[str, CachedMessages]:
         cached: dict[str, CachedMessages] = {}
         for queue, process in queues:
@@ -179,7 +166,7 @@ class GroupMember(ABC):
         config: object,
         consume_type: ConsumeType,
         unreadable: int,
-        queues: Iterable[tuple[MessageQueue, ProcessQueue[StoredMessage], int | None]] = (),
+        queues: Iterable[tuple[MessageQueue, ProcessQueue, int | None]] = (),
         *,
         is_orderly: bool = False,
         threads: int | None = None,
@@ -224,3 +211,19 @@ def _settings(config: Any) -> dict[str, str]:
         text = str(value).lower() if isinstance(value, bool) else str(value)
         settings[first + "".join(map(str.capitalize, others))] = text
     return settings
+
+
+async def check_expression(
+    instance: ClientInstance, group: str, subscription: SubscriptionData
+) -> None:
+    # the broker of another expression than tags compiles it (code 46)
+    if subscription.expression_type in (None, TAG):
+        return
+    body = CheckClientRequestBody(
+        client_id=instance.client_id,
+        group=group,
+        namespace=instance.config.namespace or None,
+        subscription_data=subscription,
+    )
+    address = await instance.any_broker(subscription.topic or "")
+    await instance.brokers.call(address, RequestCode.CHECK_CLIENT_CONFIG, None, body)

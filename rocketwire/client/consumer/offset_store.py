@@ -33,16 +33,12 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Directory in the user's home for offsets of broadcasting consumers
 DEFAULT_DIRECTORY: Final = ".rocketmq_offsets"
-"""Directory in the user's home for offsets of broadcasting consumers."""
-
-_STORE_OUTAGE: Final = "storing of offsets"
-"""Name of the outage of the local file."""
+_STORE_OUTAGE: Final = "storing of offsets"  # name of the outage of the local file
 
 
 class OffsetStore(ABC):
-    """Consume offsets by queue: in memory, and where ``persist`` stores them."""
-
     def __init__(self) -> None:
         self._offsets: dict[MessageQueue, int] = {}
         self._frozen: set[MessageQueue] = set()
@@ -72,16 +68,13 @@ class OffsetStore(ABC):
 
     @abstractmethod
     async def fetch(self, queue: MessageQueue) -> int | None:
-        """Return the stored offset; None if there is none."""
+        """Return the stored offset, or None."""
 
     @abstractmethod
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
     ) -> None:
-        """Store the offsets of assigned queues, and forget others; errors are logged.
-
-        Those of ``leaving`` are stored when this method returns, because the next owner needs them.
-        """
+        """Store the offsets of assigned queues, and forget others; those of ``leaving`` at once."""
 
     def _keep(self, queues: Iterable[MessageQueue]) -> dict[MessageQueue, int]:
         assigned = set(queues)
@@ -91,8 +84,6 @@ class OffsetStore(ABC):
 
 
 class RemoteBrokerOffsetStore(OffsetStore):
-    """Offsets of a clustering group, stored at the broker of each queue."""
-
     def __init__(self, instance: ClientInstance, group: str, *, never_zero: bool = False) -> None:
         super().__init__()
         # whether the broker may return 0 instead of an unknown offset
@@ -103,11 +94,8 @@ class RemoteBrokerOffsetStore(OffsetStore):
         self._outages = Outages(f"group {group}")
 
     async def fetch(self, queue: MessageQueue) -> int | None:
-        """Return the stored offset; see ``OffsetStore``.
-
-        The broker may return 0 for a young queue that the group has never read
-        (docs/guide/client.md, "Where a group begins").
-        """
+        # The broker may return 0 for a young queue that the group has never read
+        # (docs/guide/client.md, "Where a group begins").
         address = (await find_replica(self._instance, queue)).address
         offset = await self._instance.brokers.consumer_offset(
             address, self._group, queue, zero_if_not_found=self._zero_if_not_found
@@ -138,18 +126,12 @@ class RemoteBrokerOffsetStore(OffsetStore):
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
     ) -> None:
-        """Store offsets; see ``OffsetStore``.
-
-        A changed offset is sent one-way, as by Java's consumers, with two differences:
-
-        A broker creates its table of a group and topic at the first commit, and if two commits
-        arrive at the same time, one is lost (``ConsumerOffsetManager.commitOffset``, up to 5.5.0 at
-        least). So the client sends one offset first and waits for the response.
-
-        The offset of a queue in ``leaving`` is always sent, with a response: brokers handle offsets
-        and unregistrations in different threads, so a later response would not prove that the
-        offset was stored.
-        """
+        # A changed offset is sent one-way, as by Java's consumers, with two differences. A broker
+        # creates its table of a group and topic at the first commit, and if two commits arrive at
+        # the same time, one is lost (``ConsumerOffsetManager.commitOffset``, up to 5.5.0 at least):
+        # one offset is sent first and answered. That of a queue in ``leaving`` is always sent, with
+        # a response: brokers handle offsets and unregistrations in different threads, so a
+        # later response would not prove that the offset was stored.
         offsets = self._keep(queues)
         self._stored = {q: offset for q, offset in self._stored.items() if q in offsets}
         tables: dict[tuple[str | None, str | None], list[MessageQueue]] = {}
@@ -234,12 +216,9 @@ def _default_directory() -> Path:
 
 
 class LocalFileOffsetStore(OffsetStore):
-    """Offsets of a broadcasting consumer, in a file that Java's consumers can read."""
-
     def __init__(
         self, client_id: str, group: str, directory: str | os.PathLike[str] | None
     ) -> None:
-        """Create the store without reading its file, below ``~/.rocketmq_offsets`` by default."""
         super().__init__()
         root = _default_directory() if directory is None else Path(directory)
         self.path: Path = root / client_id / group / "offsets.json"
@@ -247,7 +226,6 @@ class LocalFileOffsetStore(OffsetStore):
         self._read: dict[MessageQueue, int] | None = None
 
     async def fetch(self, queue: MessageQueue) -> int | None:
-        """Return the offset in the file; ``DecodeError`` if both file and backup are invalid."""
         if self._read is None:
             self._read = await trio.to_thread.run_sync(self._load)
         return self._read.get(queue)
@@ -255,7 +233,6 @@ class LocalFileOffsetStore(OffsetStore):
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
     ) -> None:
-        """Write the file; see ``OffsetStore``. The previous file becomes the backup."""
         del leaving  # all offsets are on disk
         offsets = self._keep(queues)
         if offsets and offsets != self._read:
@@ -286,7 +263,6 @@ class LocalFileOffsetStore(OffsetStore):
         return {}
 
     def write(self, offsets: Mapping[MessageQueue, int]) -> None:
-        """Replace the file; there is no moment without it."""
         make_folder(self.path.parent)
         content = encode_body(OffsetSerializeWrapper(offset_table=offsets))
         suffix = f".{os.getpid()}.tmp"  # unique for each process

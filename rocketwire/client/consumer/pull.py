@@ -35,14 +35,11 @@ if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
 
+# Seconds that a broker may hold a pull of a push consumer; other pulls allow 20
 BROKER_SUSPEND_MAX_TIME: Final = 15.0
-"""Seconds that a broker may hold a pull of a push consumer; other pulls allow 20."""
-
-CONSUMER_TIMEOUT_WHEN_SUSPEND: Final = 30.0
-"""Timeout in seconds of a pull that the broker may hold."""
-
+CONSUMER_TIMEOUT_WHEN_SUSPEND: Final = 30.0  # timeout in seconds of a pull that the broker may hold
+# Maximum bytes of a pull whose size only ``max_msg_nums`` limits (Java: ``Integer.MAX_VALUE``)
 UNLIMITED_BYTES: Final = 2**31 - 1
-"""Maximum bytes of a pull whose size only ``max_msg_nums`` limits (Java: ``Integer.MAX_VALUE``)."""
 
 
 class PullStatus(Enum):
@@ -102,14 +99,10 @@ _VARIABLE_FIELDS: Final = ("queueOffset", "sysFlag", "commitOffset")
 _BROKER_NAME: Final = "bname"
 _NEXT_OFFSET: Final = "nextBeginOffset"
 _MAX_OFFSET: Final = "maxOffset"
-_LONG_DIGITS: Final = 18
-"""A number of at most this many digits always fits into a ``long``."""
-
+_LONG_DIGITS: Final = 18  # a number of at most this many digits always fits into a ``long``
+# Seconds for which pulls avoid a slave that did not respond. A name server removes a silent broker
+# after the same time.
 SLAVE_AVOIDED: Final = 120.0
-"""Seconds for which pulls avoid a slave that did not respond.
-
-A name server removes a silent broker after the same time.
-"""
 
 _RESPONSE_MARGIN: Final = CONSUMER_TIMEOUT_WHEN_SUSPEND - BROKER_SUSPEND_MAX_TIME
 
@@ -134,7 +127,6 @@ def _build_flags(request: PullRequest, *, to_slave: bool) -> int:
 
 
 def build_pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHeader:
-    """Build the header of a pull; offsets are not committed to a slave."""
     subscription = request.subscription
     is_tag = subscription.expression_type in (None, TAG)
     version = subscription.sub_version or 0
@@ -270,11 +262,7 @@ class _QueueState:
 
 
 class PullCalls:
-    """The pulls of a consumer, each from the replica that the broker suggested last.
-
-    Java: ``PullAPIWrapper``.
-    """
-
+    # Each pull asks the replica that the broker suggested last (Java: ``PullAPIWrapper``).
     def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
         self._instance = instance
         self._limits = limits
@@ -288,10 +276,8 @@ class PullCalls:
         """Pull once, by default within 15 seconds more than ``suspend_timeout``.
 
         Raises:
-            BrokerNotFoundError: the broker has no known address.
+            BrokerNotFoundError, ChannelError: the broker has no known address, or does not respond.
             BrokerError: the response code is not in ``PullStatus``.
-            ChannelError: there is no response.
-            DecodeError: the response is invalid.
         """
         state, broker = await self._select_replica(request.queue)
         instance = self._instance
@@ -313,27 +299,50 @@ class PullCalls:
         """Pull repeatedly over one channel, without waking the caller for each response.
 
         ``accept`` receives each result with messages, and returns the offsets of the next pull, or
-        None to stop. It must neither block nor raise. For errors see ``pull``.
-
-        Returns the first result without messages; None if ``accept`` has stopped or another replica
-        must be used.
+        None to stop; it must neither block nor raise. Returns the first result without messages;
+        None if ``accept`` has stopped or another replica must be used.
         """
         state, broker = await self._select_replica(request.queue)
-        sequence = _PullSequence(self._instance, state, broker, request, accept)
-        command = state.build_request(request, self._instance.config, to_slave=broker.is_slave)
+        instance = self._instance
+        broker_id, changes = state.suggested_broker_id, instance.routes.changes
+        is_over = False  # the last response was accepted, and no pull follows
+
+        def follow(response: RemotingCommand) -> RemotingCommand | PreparedRequest | None:
+            nonlocal is_over
+            if response.code != _FOUND:
+                return None
+            try:
+                result = state.decode(request, response, broker.address)
+            except DecodeError:  # decoded again below, for the caller
+                return None
+            if not result.messages:
+                return None
+            next_pull = accept(result)
+            if (
+                next_pull is None
+                or state.suggested_broker_id != broker_id
+                or instance.routes.changes != changes
+            ):
+                is_over = True
+                return None
+            prepared = state.build_next(next_pull, to_slave=broker.is_slave)
+            if prepared is not None:
+                return prepared
+            offset, commit_offset = next_pull
+            next_request = replace(request, offset=offset, commit_offset=commit_offset)
+            return state.build_request(next_request, instance.config, to_slave=broker.is_slave)
+
+        command = state.build_request(request, instance.config, to_slave=broker.is_slave)
         now = trio.current_time()
+        deadline = now + request.suspend_timeout + _RESPONSE_MARGIN
         try:
-            response = await self._instance.pool.request_by(
-                broker.address,
-                command,
-                started=now,
-                deadline=now + request.suspend_timeout + _RESPONSE_MARGIN,
-                follow=sequence.follow,
+            response = await instance.pool.request_by(
+                broker.address, command, started=now, deadline=deadline, follow=follow
             )
         except ChannelError:
             self._avoid(broker)
             raise
-        if sequence.is_over:
+        if is_over:
             return None
         result = state.decode(request, response, broker.address)
         if not result.messages:
@@ -360,60 +369,6 @@ class PullCalls:
             self._avoided_until[broker.address] = trio.current_time() + SLAVE_AVOIDED
 
 
-class _PullSequence:
-    __slots__ = (
-        "_accept",
-        "_broker",
-        "_broker_id",
-        "_changes",
-        "_instance",
-        "_request",
-        "_state",
-        "is_over",
-    )
-
-    def __init__(
-        self,
-        instance: ClientInstance,
-        state: _QueueState,
-        broker: BrokerAddress,
-        request: PullRequest,
-        accept: Callable[[PullResult], NextPull | None],
-    ) -> None:
-        self._instance = instance
-        self._state = state
-        self._broker = broker
-        self._accept = accept
-        self._request = request
-        self._broker_id, self._changes = state.suggested_broker_id, instance.routes.changes
-        self.is_over = False  # whether the last response was accepted and no pull follows
-
-    def follow(self, response: RemotingCommand) -> RemotingCommand | PreparedRequest | None:
-        # if the response is invalid, the caller of request_by decodes it again and gets the error
-        if response.code != _FOUND:
-            return None
-        state, broker = self._state, self._broker
-        try:
-            result = state.decode(self._request, response, broker.address)
-        except DecodeError:
-            return None
-        if not result.messages:
-            return None
-        next_pull = self._accept(result)
-        instance, to_slave = self._instance, broker.is_slave
-        has_moved = (
-            state.suggested_broker_id != self._broker_id or instance.routes.changes != self._changes
-        )
-        if next_pull is None or has_moved:
-            self.is_over = True
-            return None
-        prepared = state.build_next(next_pull, to_slave=to_slave)
-        if prepared is not None:
-            return prepared
-        request = replace(self._request, offset=next_pull[0], commit_offset=next_pull[1])
-        return state.build_request(request, instance.config, to_slave=to_slave)
-
-
 def pull_outage(queue: MessageQueue) -> str:
-    """Return the name of the outage of pulls; queues of a topic on a broker share it."""
+    # queues of a topic on a broker share the outage
     return f"pulls of topic {queue.topic} from broker {queue.broker_name}"

@@ -14,9 +14,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rocketwire.client.log_text import log_text
+from rocketwire.controls import log_text
 from rocketwire.errors import DecodeError
 from rocketwire.messages.message_const import INNER_NUM
 from rocketwire.policy.subscription import filter_tags, matches_tags
@@ -25,6 +25,7 @@ from rocketwire.wire.message.lazy_reader import StoredMessageReader, UnreadableM
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, unwrap_inner_batch
 
 if TYPE_CHECKING:
+    from rocketwire.client.consumer.pull import PullResult
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
@@ -60,15 +61,8 @@ def read_messages(
     *,
     unwrap: bool = True,
 ) -> PulledMessages:
-    """Read the messages in the body of a response, and compare their tags exactly.
-
-    The broker compares only the hash codes of tags. That of a static topic adds ``offset_delta`` to
-    queue offsets. ``end`` is the broker's next offset, if it is known.
-
-    Raises:
-        DecodeError: there is no body, so the response has no messages.
-        MissingPackageError: a body needs a package that is not installed.
-    """
+    # The broker compares only the hash codes of tags. That of a static topic adds ``offset_delta``
+    # to queue offsets. ``end`` is the broker's next offset, if it is known.
     if not body:
         raise DecodeError("the response has no messages", path="body")
     reader = reader or StoredMessageReader(limits)
@@ -185,22 +179,7 @@ def next_offset(pulled: PulledMessages, begin: int, proposed: int) -> int:
     return pulled.resume_offset if begin < pulled.resume_offset < proposed else proposed
 
 
-class PullOutcome(Protocol):
-    """The attributes of ``PullResult`` that ``ReadReport`` uses."""
-
-    @property
-    def next_begin_offset(self) -> int: ...
-    @property
-    def messages(self) -> list[StoredMessage]: ...
-    @property
-    def unreadable(self) -> tuple[UnreadableMessage, ...]: ...
-    @property
-    def stopped_by(self) -> LimitExceededError | None: ...
-
-
 class ReadReport:
-    """Counts and logs the messages that a consumer could not read."""
-
     def __init__(self, group: str) -> None:
         self.unreadable: int = 0  # number of skipped messages
         self._group = group
@@ -212,7 +191,6 @@ class ReadReport:
         unreadable: Sequence[UnreadableMessage],
         consequence: str = "is skipped",
     ) -> None:
-        """Count and log unreadable messages; ``source`` is a topic and broker."""
         self.unreadable += len(unreadable)
         for message in unreadable:
             stored = message.stored
@@ -227,7 +205,7 @@ class ReadReport:
                 message.error,
             )
 
-    def report_pull(self, queue: MessageQueue, result: PullOutcome) -> None:
+    def report_pull(self, queue: MessageQueue, result: PullResult) -> None:
         self.report_unreadable(f"{queue.topic} at {queue.broker_name}", result.unreadable)
         if result.stopped_by is not None:
             consequence = f"the consumer continues at offset {result.next_begin_offset}"
@@ -236,7 +214,6 @@ class ReadReport:
     def report_limit(
         self, source: object, limit: LimitExceededError, accepted: int, consequence: str
     ) -> None:
-        """Log that a response exceeds a limit, as a WARNING once for each source."""
         level = logging.DEBUG if source in self._limited_sources else logging.WARNING
         self._limited_sources.add(source)
         _LOG.log(

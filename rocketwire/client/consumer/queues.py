@@ -1,4 +1,4 @@
-"""Readable queues of a topic, and the brokers that have them.
+"""Readable queues of a topic, the brokers that have them, and locks for orderly consumers.
 
 Java: ``MQClientInstance.findBrokerAddressInSubscribe``, ``getBrokerNameFromMessageQueue``,
 ``MQAdminImpl``.
@@ -6,9 +6,15 @@ Java: ``MQClientInstance.findBrokerAddressInSubscribe``, ``getBrokerNameFromMess
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
 
+from rocketwire.client.outages import Outages
+from rocketwire.errors import RocketWireError
+from rocketwire.messages.allocation import LockBatchRequestBody, UnlockBatchRequestBody
 from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX, static_queues, subscribe_queues
+from rocketwire.transport.nursery import run_each
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
@@ -17,7 +23,6 @@ if TYPE_CHECKING:
 
 
 async def get_queues(instance: ClientInstance, topic: str) -> tuple[MessageQueue, ...]:
-    """Return the readable queues of a topic."""
     return subscribe_queues(topic, await instance.route(topic))
 
 
@@ -41,3 +46,56 @@ async def find_replica(
 async def find_master(instance: ClientInstance, queue: MessageQueue) -> str:
     """Return the address for writes and locks of a queue; ``BrokerNotFoundError`` without one."""
     return await instance.master(await resolve_broker_name(instance, queue), queue.topic)
+
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+LOCK_INTERVAL: Final = 20.0  # seconds between two renewals of all locks
+
+
+def _lock_outage(queue: MessageQueue) -> str:
+    return f"locks on broker {queue.broker_name}"
+
+
+class QueueLocks:
+    # A lock expires at the broker after 60 seconds; a consumer renews it every 20 and trusts it for
+    # 30 (Java: ``RebalanceImpl.lock``, ``lockAll``, ``unlock``, ``unlockAll``).
+    def __init__(self, instance: ClientInstance, group: str) -> None:
+        self._instance = instance
+        self._group = group
+        self._member: dict[str, Any] = {"client_id": instance.client_id, "consumer_group": group}
+        self._outages = Outages(f"group {group}")
+
+    async def lock(self, queues: Iterable[MessageQueue]) -> set[MessageQueue]:
+        """Lock queues, or renew their locks; returns those that this client has locked now."""
+        locked: set[MessageQueue] = set()
+
+        async def lock(broker_queues: list[MessageQueue]) -> None:
+            body = LockBatchRequestBody(**self._member, mq_set=tuple(broker_queues))
+            try:
+                address = await find_master(self._instance, broker_queues[0])
+                locked.update(await self._instance.brokers.lock_queues(address, body))
+            except RocketWireError as error:
+                self._outages.report(_lock_outage(broker_queues[0]), error)
+            else:
+                self._outages.end(_lock_outage(broker_queues[0]))
+
+        await run_each(lock, (await self._group_by_broker(queues)).values())
+        return locked
+
+    async def unlock(self, queues: Iterable[MessageQueue]) -> None:
+        for broker_queues in (await self._group_by_broker(queues)).values():
+            body = UnlockBatchRequestBody(**self._member, mq_set=tuple(broker_queues))
+            try:
+                address = await find_master(self._instance, broker_queues[0])
+                await self._instance.brokers.unlock_queues(address, body)
+            except RocketWireError as error:
+                _LOG.info("%s: %d queues stay locked: %s", self._group, len(broker_queues), error)
+
+    async def _group_by_broker(
+        self, queues: Iterable[MessageQueue]
+    ) -> dict[str, list[MessageQueue]]:
+        grouped: dict[str, list[MessageQueue]] = {}
+        for queue in queues:
+            grouped.setdefault(await resolve_broker_name(self._instance, queue), []).append(queue)
+        return grouped

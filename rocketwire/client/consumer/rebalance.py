@@ -9,6 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
 from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.client.outages import Outages
 from rocketwire.client.periodic import now_millis
@@ -18,10 +19,11 @@ from rocketwire.messages.allocation import QueryAssignmentRequestBody, QueryAssi
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import sorted_client_ids, sorted_queues, use_all_positions
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
+from rocketwire.policy.subscription import subscription_data
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.config import PushConsumerConfig
-    from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
+    from rocketwire.client.consumer.lite.lite_pull_consumer import LitePullConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.allocation import MessageQueueAssignment
@@ -34,11 +36,10 @@ _CLIENT_ID_OUTAGE: Final = "client id"
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Default start of ``CONSUME_FROM_TIMESTAMP``: milliseconds before the consumer starts
 CONSUME_TIMESTAMP_BEFORE: Final = 30 * 60 * 1000
-"""Default start of ``CONSUME_FROM_TIMESTAMP``: milliseconds before the consumer starts."""
-
+# Seconds after the first heartbeat within which a broker should list a member of a group
 HEARTBEAT_PATIENCE: Final = 3.0
-"""Seconds after the first heartbeat within which a broker should list a member of a group."""
 
 
 def queue_outage(topic: str) -> str:
@@ -46,8 +47,6 @@ def queue_outage(topic: str) -> str:
 
 
 class Rebalance:
-    """Allocates the queues of topics to this member of a group."""
-
     def __init__(
         self,
         instance: ClientInstance,
@@ -151,7 +150,6 @@ class Rebalance:
             )
 
     async def fetch_members(self, topic: str) -> tuple[str, ...]:
-        """Fetch the client ids of the group from a broker of the topic."""
         return await self._call_any_broker(
             topic, lambda address: self._instance.brokers.consumer_ids(address, self._group)
         )
@@ -202,7 +200,6 @@ async def find_start_offset(
     offsets: OffsetStore,
     queue: MessageQueue,
 ) -> int:
-    """Return the stored offset of a group, or the one of its settings."""
     stored = await offsets.fetch(queue)
     if stored is not None and stored >= 0:
         return stored
@@ -225,12 +222,9 @@ async def find_initial_offset(
 ) -> int:
     """Return the offset where a group without a stored offset starts.
 
-    Args:
-        where: the setting; the three deprecated values mean ``CONSUME_FROM_LAST_OFFSET``, as in
-            Java.
-        timestamp_millis: time for ``CONSUME_FROM_TIMESTAMP``; None for half an hour ago.
-        exact_for: the group, to correct the result of brokers before 5.0 (``offset_lookup.py``);
-            None not to.
+    The three deprecated values of ``where`` mean ``CONSUME_FROM_LAST_OFFSET``, as in Java; a
+    missing time means half an hour ago. With ``exact_for``, the group, results of brokers before
+    5.0 are corrected.
     """
     is_retry = (queue.topic or "").startswith(RETRY_PREFIX)
     if where is ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET:
@@ -244,7 +238,40 @@ async def find_initial_offset(
     if timestamp_millis is None:
         timestamp_millis = now_millis() - CONSUME_TIMESTAMP_BEFORE
     if exact_for is not None:
-        from rocketwire.client.consumer.offset_lookup import find_offset_at
-
         return await find_offset_at(instance, exact_for, queue, timestamp_millis)
     return await instance.brokers.search_offset(address, queue, timestamp_millis)
+
+
+# Maximum pulls of messages that are too old; enough for two thousand in a millisecond
+_PULLS: Final = 64
+
+
+async def find_offset_at(
+    instance: ClientInstance, group: str, queue: MessageQueue, timestamp_millis: int
+) -> int:
+    # Brokers before 5.0 return the message whose store time is nearest, which may be older, or any
+    # message of that millisecond; Java's consumers start there
+    # (``ConsumeQueue.getOffsetInQueueByTime`` of 4.9.4).
+    # One millisecond earlier, so that no message of the millisecond itself is missed.
+    search_millis = max(timestamp_millis - 1, 0)
+    address = (await find_replica(instance, queue)).address
+    offset = await instance.brokers.search_offset(address, queue, search_millis)
+    pulls = PullCalls(instance)
+    for _ in range(_PULLS):
+        result = await pulls.pull(
+            PullRequest(
+                queue=queue,
+                offset=offset,
+                group=group,
+                subscription=subscription_data(queue.topic or "", version=0),
+                suspend_timeout=0,
+                send_subscription=True,
+            )
+        )
+        for message in result.messages:
+            if message.store_timestamp >= timestamp_millis:
+                return message.queue_offset
+        if result.status is PullStatus.NO_NEW_MSG or result.next_begin_offset <= offset:
+            break
+        offset = result.next_begin_offset
+    return offset

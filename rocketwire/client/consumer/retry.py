@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.consumer.queues import get_queues
-from rocketwire.client.log_text import log_text
 from rocketwire.client.periodic import now_millis
 from rocketwire.codes import RequestCode
+from rocketwire.controls import log_text
 from rocketwire.errors import BrokerNotFoundError, RocketWireError
 from rocketwire.messages.message_const import (
     DELAY,
@@ -36,18 +36,13 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Producer group of messages that a consumer sends to a retry topic
 INNER_PRODUCER_GROUP: Final = "CLIENT_INNER_PRODUCER"
-"""Producer group of messages that a consumer sends to a retry topic."""
-
-SEND_BACK_TIMEOUT: Final = 5.0
-"""Timeout of a send-back in seconds."""
+SEND_BACK_TIMEOUT: Final = 5.0  # timeout of a send-back in seconds
 
 
 def with_real_topic(message: StoredMessage, group: str, namespace: str = "") -> StoredMessage:
-    """Return the message with the topic that it was sent to, without the namespace.
-
-    Java: ``DefaultMQPushConsumerImpl.resetRetryAndNamespace``.
-    """
+    # Java: ``DefaultMQPushConsumerImpl.resetRetryAndNamespace``
     topic = message.topic
     if topic == RETRY_PREFIX + group:
         topic = (message.properties or {}).get(RETRY_TOPIC) or topic
@@ -56,7 +51,6 @@ def with_real_topic(message: StoredMessage, group: str, namespace: str = "") -> 
 
 
 def describe_message(message: StoredMessage, group: str) -> str:
-    """Return id, topic, keys and attempt of a message, for a line of the log."""
     topic = log_text(with_real_topic(message, group).topic)
     keys = (message.properties or {}).get(KEYS)
     shown_keys = f"keys {log_text(keys)}, " if keys else ""
@@ -65,7 +59,6 @@ def describe_message(message: StoredMessage, group: str) -> str:
 
 
 def report_failed_handler(message: StoredMessage, group: str) -> None:
-    """Log the current exception, which a handler has raised."""
     _LOG.exception("%s: the handler failed for message %s", group, describe_message(message, group))
 
 
@@ -78,7 +71,6 @@ def _report_dead_letter(message: StoredMessage, group: str, max_reconsume_times:
 def build_send_back_header(
     group: str, message: StoredMessage, delay_level: int, max_reconsume_times: int
 ) -> ConsumerSendMsgBackRequestHeader:
-    """Build the header of a send-back (code 36). For the delay levels see ``send_message_back``."""
     return ConsumerSendMsgBackRequestHeader(
         offset=message.commit_log_offset,
         group=group,
@@ -98,15 +90,7 @@ async def send_message_back(
     delay_level: int = 0,
     max_reconsume_times: int,
 ) -> bool:
-    """Send a message back (code 36); if its broker rejects it, send it to the group's retry topic.
-
-    Args:
-        delay_level: -1 for a dead letter at once, 0 to let the broker choose, else a delay level.
-        max_reconsume_times: attempts before a message becomes a dead letter.
-
-    Returns:
-        Whether a broker has stored the message again.
-    """
+    """Send a message back (code 36), or to the retry topic; returns whether a broker has it."""
     header = build_send_back_header(group, message, delay_level, max_reconsume_times)
     header = replace(header, bname=broker_name)
     try:
@@ -139,14 +123,8 @@ async def send_message_back(
 async def send_to_retry_topic(
     instance: ClientInstance, group: str, message: StoredMessage, max_reconsume_times: int
 ) -> None:
-    """Send a message as a new one to the group's retry topic, to the first broker that accepts it.
-
-    The broker delays it by the number of attempts. After the last attempt, or while a member of the
-    group has the lock of an orderly queue, the broker stores it as a dead letter.
-
-    Raises:
-        ClientError, ChannelError: no broker has accepted it.
-    """
+    # The broker delays it by the number of attempts. After the last attempt, or while a member of
+    # the group has the lock of an orderly queue, the broker stores it as a dead letter.
     topic = retry_topic(group)
     queues = await get_queues(instance, topic)
     first = message.queue_offset % len(queues) if queues else 0

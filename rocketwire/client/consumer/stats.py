@@ -37,8 +37,6 @@ class _Counter:
 
 
 class ConsumerStats:
-    """Counts pulled, consumed and failed messages of each topic."""
-
     def __init__(self) -> None:
         self._pulls: dict[str, _Counter] = defaultdict(_Counter)
         self._consumed: dict[str, _Counter] = defaultdict(_Counter)
@@ -56,10 +54,10 @@ class ConsumerStats:
     def status(self, topic: str, now: float) -> ConsumeStatus:
         """Return rates of the last minute, times in ms, and the failures of the last hour."""
         minute = _SLOT * _SLOTS_OF_A_MINUTE
-        pulled, pull_seconds = self._sums(self._pulls, topic, now)
-        consumed, seconds = self._sums(self._consumed, topic, now)
-        failed, _ = self._sums(self._failed, topic, now)
-        hour, _ = self._sums(self._failed, topic, now, _SLOTS_OF_AN_HOUR)
+        pulled, pull_seconds = self._pulls[topic].sums(now, _SLOTS_OF_A_MINUTE)
+        consumed, seconds = self._consumed[topic].sums(now, _SLOTS_OF_A_MINUTE)
+        failed, _ = self._failed[topic].sums(now, _SLOTS_OF_A_MINUTE)
+        hour, _ = self._failed[topic].sums(now, _SLOTS_OF_AN_HOUR)
         return ConsumeStatus(
             pull_rt=1000 * pull_seconds / pulled if pulled else 0.0,
             pull_tps=pulled / minute,
@@ -68,10 +66,3 @@ class ConsumerStats:
             consume_failed_tps=failed / minute,
             consume_failed_msgs=round(hour),
         )
-
-    @staticmethod
-    def _sums(
-        counters: dict[str, _Counter], topic: str, now: float, slots: int = _SLOTS_OF_A_MINUTE
-    ) -> tuple[float, float]:
-        counter = counters.get(topic)
-        return (0.0, 0.0) if counter is None else counter.sums(now, slots)

@@ -16,25 +16,21 @@ from rocketwire.client.consumer.config import ConsumeOrderlyStatus
 from rocketwire.client.hooks import ClientHook, HookChain
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.publish.unique_keys import unique_keys
-from rocketwire.client.trace import records
-from rocketwire.client.trace.sender import open_trace
+from rocketwire.client.trace import build_record, open_trace
 from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import without_namespace
 
 if TYPE_CHECKING:
     from rocketwire.client.hooks import ConsumeMessageContext, ReceiveMessageContext
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.trace.dispatcher import TraceDispatcher
+    from rocketwire.client.trace import TraceDispatcher
     from rocketwire.wire.message.stored import StoredMessage
 
+# Timeout in seconds for sending the queued records when the consumer closes
 CLOSE_TIMEOUT: Final = 3.0
-"""Timeout in seconds for sending the queued records when the consumer closes."""
-
+# Results of a handler call with Java's numbers (``ConsumeReturnType``). Unlike in Java, a handler
+# that returns None has succeeded.
 SUCCESS, TIME_OUT, EXCEPTION, _RETURN_NULL, FAILED = range(5)
-"""Results of a handler call with Java's numbers (``ConsumeReturnType``).
-
-Unlike in Java, a handler that returns None has succeeded.
-"""
 
 
 class _Call(NamedTuple):
@@ -44,8 +40,6 @@ class _Call(NamedTuple):
 
 
 class ConsumerTrace(ClientHook):
-    """Records the handler calls of a consumer."""
-
     def __init__(
         self, dispatcher: TraceDispatcher, instance: ClientInstance, group: str, call_timeout: float
     ) -> None:
@@ -82,7 +76,7 @@ class ConsumerTrace(ClientHook):
             return call
         for message in filter(self._is_recorded, messages):
             keys = _joined_keys(message)
-            record = records.build_record(
+            record = build_record(
                 "SubBefore", self._topic(message), call.region, message.msg_id, keys,
                 now, call.region, self._group, call.request_id, message.msg_id,
                 message.reconsume_times, keys,
@@ -107,7 +101,7 @@ class ConsumerTrace(ClientHook):
             is_success = index < successes
             outcome = TIME_OUT if is_timeout else SUCCESS if is_success else failure
             keys = _joined_keys(message)
-            record = records.build_record(
+            record = build_record(
                 "SubAfter", self._topic(message), call.region, message.msg_id, keys,
                 call.request_id, message.msg_id, duration // len(messages), is_success,
                 keys, outcome, *end,
@@ -141,10 +135,7 @@ async def open_consumer_trace(
     topic: str | None,
     call_timeout: float,
 ) -> AsyncGenerator[HookChain]:
-    """Record a consumer's calls until the end of the block; queued records are sent then.
-
-    Yields the hooks of the client and the recording one.
-    """
+    """Yield the client's hooks and the recording one; the end of the block sends all records."""
     async with open_trace(instance, f"{group}-CONSUME", topic, CLOSE_TIMEOUT) as dispatcher:
         trace = ConsumerTrace(dispatcher, instance, group, call_timeout)
         yield (instance.hooks or HookChain(())).with_hook(trace)

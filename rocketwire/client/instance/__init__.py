@@ -1,4 +1,1 @@
-"""The client instance shared by producers and consumers: routes, heartbeats, brokers' requests.
-
-It may import ``net``.
-"""
+"""The client instance shared by producers and consumers: routes, heartbeats, brokers' requests."""

@@ -40,19 +40,17 @@ from rocketwire.wire.json.limits import ANSWER_LIMITS
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 
 if TYPE_CHECKING:
-    from rocketwire.client.instance.interfaces import ConsumerMember, Members
+    from rocketwire.client.instance.instance import ClientInstance, ConsumerMember
     from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Property of a half message: the producer group that decides its transaction
 PRODUCER_GROUP: Final = "PGROUP"
-"""Property of a half message: the producer group that decides its transaction."""
 
 
 class BrokerRequests:
-    """Handlers for the requests of brokers to a client instance."""
-
-    def __init__(self, instance: Members) -> None:
+    def __init__(self, instance: ClientInstance) -> None:
         self._instance = instance
         self._outages = Outages()
 
@@ -142,7 +140,7 @@ class BrokerRequests:
 
 
 def decode_reset_offsets(body: bytes | None) -> Mapping[MessageQueue, int]:
-    """Decode the offsets of a reset request, in the format for Java or for C++ clients."""
+    # in the format for Java, or for C++ clients
     try:
         java_body = decode_body(ResetOffsetBody, body, limits=ANSWER_LIMITS)
     except DecodeError:

@@ -27,7 +27,6 @@ SUBSCRIPTION_CHANGED: Final = "IS_SUB_CHANGE"
 def build_heartbeat(
     client_id: str, producer_groups: Iterable[str], consumers: Iterable[ConsumerData]
 ) -> HeartbeatData:
-    """Build the heartbeat of a client, with subscriptions."""
     from rocketwire.messages.heartbeat import HeartbeatData, ProducerData
 
     return HeartbeatData(
@@ -38,10 +37,8 @@ def build_heartbeat(
 
 
 def compute_fingerprint(data: HeartbeatData) -> int:
-    """Return a checksum of the subscriptions, never 0; client id and versions do not matter.
-
-    Brokers only compare it with the previous one. Java uses the hash code of its JSON.
-    """
+    # Never 0; client id and versions do not matter. Brokers only compare it with the previous one.
+    # Java uses the hash code of its JSON.
     consumers = tuple(
         replace(
             consumer,
@@ -65,7 +62,6 @@ def compute_fingerprint(data: HeartbeatData) -> int:
 
 
 def remove_subscriptions(data: HeartbeatData) -> HeartbeatData:
-    """Return the heartbeat without subscriptions."""
     consumers = tuple(
         replace(consumer, subscription_data_set=()) for consumer in data.consumer_data_set or ()
     )
@@ -73,14 +69,11 @@ def remove_subscriptions(data: HeartbeatData) -> HeartbeatData:
 
 
 class HeartbeatHistory:
-    """The brokers that support heartbeats without subscriptions, and the last one to each."""
-
     def __init__(self) -> None:
         self._v2_brokers: set[str] = set()
         self._fingerprints: dict[str, int] = {}
 
     def prepare(self, address: str, data: HeartbeatData) -> HeartbeatData:
-        """Return the heartbeat to send to a broker now, with its fingerprint."""
         fingerprint = compute_fingerprint(data)
         heartbeat = replace(data, heartbeat_fingerprint=fingerprint)
         if address in self._v2_brokers and self._fingerprints.get(address) == fingerprint:
@@ -99,5 +92,5 @@ class HeartbeatHistory:
             self._fingerprints[address] = heartbeat.heartbeat_fingerprint
 
     def forget(self, address: str) -> None:
-        """Send the subscriptions again: the broker was reconnected or removed."""
+        # send the subscriptions again: the broker was reconnected or removed
         self._fingerprints.pop(address, None)

@@ -1,7 +1,6 @@
 """``ClientInstance``: what producers and consumers of a client id share.
 
-If one round of a background task fails, the error is logged and the next round follows. Each round
-is a method that a caller can also await.
+If one round of a background task fails, the error is logged and the next round follows.
 
 Java: ``MQClientInstance``.
 """
@@ -12,13 +11,15 @@ import logging
 import os
 import random
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar, cast
 
 import trio
 
+from rocketwire.client.arguments import type_error
 from rocketwire.client.config import ClientConfig, to_config
 from rocketwire.client.instance.heartbeats import HeartbeatHistory, build_heartbeat
 from rocketwire.client.instance.routes import BrokerAddress, Routes
@@ -37,15 +38,18 @@ from rocketwire.errors import (
     RocketWireError,
     TopicRouteNotFoundError,
 )
-from rocketwire.transport.nursery import background
+from rocketwire.transport.nursery import background, run_each
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
     from rocketwire.client.hooks import ClientHook, HookChain
-    from rocketwire.client.instance.interfaces import ConsumerMember, ProducerMember
-    from rocketwire.messages.heartbeat import HeartbeatData
+    from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
+    from rocketwire.messages.heartbeat import ConsumerData
+    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
+    from rocketwire.messages.send import ReplyMessageRequestHeader
+    from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -53,6 +57,7 @@ T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Request codes that ``BrokerRequests`` serves
 BROKER_REQUEST_CODES: Final = (
     RequestCode.CHECK_TRANSACTION_STATE,
     RequestCode.NOTIFY_CONSUMER_IDS_CHANGED,
@@ -62,23 +67,60 @@ BROKER_REQUEST_CODES: Final = (
     RequestCode.CONSUME_MESSAGE_DIRECTLY,
     RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT,
 )
-"""Request codes that ``BrokerRequests`` serves."""
 
+# Seconds between a new connection and the heartbeat of producers: the first message goes first.
+# Java sends this heartbeat in its next round, up to 30 s later.
 PRODUCERS_HEARTBEAT_DELAY: Final = 0.1
-"""Seconds between a new connection and the heartbeat of producers: the first message goes first.
-
-Java sends this heartbeat in its next round, up to 30 s later.
-"""
-
-MAX_HEARTBEATS_AT_ONCE: Final = 32
-"""Maximum heartbeats that are sent concurrently."""
-
-VERSION_5: Final = 413
-"""``MQVersion.V5_0_0``, without the import of that large enum."""
+MAX_HEARTBEATS_AT_ONCE: Final = 32  # maximum heartbeats that are sent concurrently
+VERSION_5: Final = 413  # ``MQVersion.V5_0_0``, without the import of that large enum
 
 
 def _heartbeat_outage(address: str) -> str:
     return f"heartbeats to broker {address}"
+
+
+class ProducerMember(Protocol):
+    @property
+    def group(self) -> str: ...  # an instance has one producer of a group
+
+    def topics(self) -> Collection[str]: ...  # whose routes must be refreshed
+
+    def route_changed(self, topic: str, route: TopicRouteData) -> None: ...
+
+    # A broker checks a transaction (code 39). The result must go to ``address``; ``message`` is the
+    # half message, with its real topic.
+    async def check_transaction(
+        self, address: str, header: CheckTransactionStateRequestHeader, message: StoredMessage
+    ) -> None: ...
+
+    # A reply arrived (code 326); returns whether this producer has sent the request.
+    def reply_received(self, header: ReplyMessageRequestHeader, body: bytes) -> bool: ...
+
+
+class ConsumerMember(Protocol):
+    @property
+    def group(self) -> str: ...  # an instance has one consumer of a group
+
+    def topics(self) -> Collection[str]: ...  # whose routes must be refreshed, and the retry topic
+
+    def route_changed(self, topic: str, route: TopicRouteData) -> None: ...
+
+    def heartbeat(self) -> ConsumerData: ...
+
+    def rebalance_soon(self) -> None: ...  # the members of the group may have changed (code 40)
+
+    # At an operator's request (code 220)
+    async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None: ...
+
+    # Of the assigned queues (code 221)
+    def offsets(self, topic: str) -> Mapping[MessageQueue, int]: ...
+
+    def running_info(self) -> ConsumerRunningInfo: ...  # code 307, without name servers and version
+
+    # At an operator's request (code 309)
+    async def consume_directly(
+        self, message: StoredMessage, broker_name: str
+    ) -> ConsumeMessageDirectlyResult: ...
 
 
 @trio_only()
@@ -170,19 +212,20 @@ class ClientInstance:
         """Set a route, and notify producers and consumers; returns whether it has changed."""
         if not self.routes.put(topic, route):
             return False
-        members: list[ProducerMember | ConsumerMember]
-        members = [*self.producers.values(), *self.consumers.values()]
-        for member in members:
+        for member in self._members():
             if topic in member.topics():
                 member.route_changed(topic, route)
         return True
 
+    def _members(self) -> list[ProducerMember | ConsumerMember]:
+        return [*self.producers.values(), *self.consumers.values()]
+
     async def refresh_routes(self) -> None:
         """Fetch the routes of all topics of producers and consumers; a deleted topic keeps its."""
-        members: list[ProducerMember | ConsumerMember]
-        members = [*self.producers.values(), *self.consumers.values()]
         published = {topic for producer in self.producers.values() for topic in producer.topics()}
-        for topic in dict.fromkeys(topic for member in members for topic in member.topics()):
+        for topic in dict.fromkeys(
+            topic for member in self._members() for topic in member.topics()
+        ):
             try:
                 await self.refresh_route(topic)
             except RocketWireError as error:
@@ -373,9 +416,7 @@ class ClientInstance:
             async with limit:
                 responded += await self.send_heartbeat(address)
 
-        async with trio.open_nursery() as nursery:
-            for address in addresses:
-                nursery.start_soon(send, address)
+        await run_each(send, addresses)
         return responded
 
     async def send_heartbeat(self, address: str) -> bool:
@@ -390,7 +431,8 @@ class ClientInstance:
         return self._heartbeat_locks.setdefault(address, trio.Lock())
 
     async def _send_heartbeat(self, address: str) -> bool:
-        heartbeat = self._build_heartbeat()
+        consumers = [consumer.heartbeat() for consumer in self.consumers.values()]
+        heartbeat = build_heartbeat(self.client_id, self.producers, consumers)
         if self.config.use_heartbeat_v2:
             heartbeat = self._heartbeat_history.prepare(address, heartbeat)
         try:
@@ -405,10 +447,6 @@ class ClientInstance:
         self._versions[address] = response.command.version
         self._heartbeat_history.record_response(address, heartbeat, response.command.ext_fields)
         return True
-
-    def _build_heartbeat(self) -> HeartbeatData:
-        consumers = [consumer.heartbeat() for consumer in self.consumers.values()]
-        return build_heartbeat(self.client_id, self.producers, consumers)
 
     def _send_first_heartbeat(self, address: str) -> None:
         # send a heartbeat over a new connection, because brokers bind groups to connections
@@ -472,8 +510,7 @@ class ClientInstance:
             await self.remove_consumer(consumer)
 
 
-CLOSE_SECONDS: Final = 3.0
-"""Timeout for unregistering when a client closes."""
+CLOSE_SECONDS: Final = 3.0  # timeout for unregistering when a client closes
 
 
 @asynccontextmanager
@@ -538,3 +575,25 @@ async def open_client(
                 instance.hooks.closed(instance)
             with trio.move_on_after(CLOSE_SECONDS, shield=True):
                 await instance.close()
+
+
+Client: TypeAlias = "ClientInstance | ClientConfig | str"
+"""An open client, settings of a new client, or name servers as ``host:port;host:port``."""
+
+
+@asynccontextmanager
+async def open_or_reuse_client(
+    client: Client, *, own_instance: bool = True, is_stream: bool = False
+) -> AsyncGenerator[ClientInstance]:
+    """Yield an open client until the end of the block, which closes one that it has opened."""
+    require_trio()
+    if isinstance(client, ClientInstance):
+        yield client
+    elif isinstance(client, (ClientConfig, str)):  # pyright: ignore[reportUnnecessaryIsInstance] - of callers without types
+        if is_stream:
+            client = replace(to_config(client), enable_stream_request_type=True)
+        async with open_client(client, own_instance=own_instance) as instance:
+            yield instance
+    else:
+        expected = "an open client, a ClientConfig or name servers as 'host:port;host:port'"
+        raise type_error("client", expected, client)

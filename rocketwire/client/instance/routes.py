@@ -9,7 +9,6 @@ Java: ``MQClientInstance`` (``topicRouteTable``, ``brokerAddrTable``, ``cleanOff
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.policy.routing import MASTER_ID
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 
 class BrokerAddress(NamedTuple):
-    """An address of a broker group."""
-
     address: str
     broker_id: int  # id of the broker; 0 is the master
 
@@ -30,27 +27,15 @@ class BrokerAddress(NamedTuple):
 
 
 class Routes:
-    """Routes by topic, and addresses by broker group and broker id."""
-
     def __init__(self) -> None:
         self.changes: int = 0  # counter that grows when addresses may have changed
         self._routes: dict[str, TopicRouteData] = {}
-        self._brokers: dict[str, dict[int, str]] = {}
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        return tuple(self._routes)
-
-    @property
-    def brokers(self) -> Mapping[str, Mapping[int, str]]:
-        """Addresses by broker group and broker id; do not change it."""
-        return self._brokers
+        self.brokers: dict[str, dict[int, str]] = {}  # addresses by broker group and broker id
 
     def get(self, topic: str) -> TopicRouteData | None:
         return self._routes.get(topic)
 
     def put(self, topic: str, route: TopicRouteData) -> bool:
-        """Set the route of a topic; returns whether it has changed."""
         previous = self._routes.get(topic)
         if previous is not None and not has_changed(previous, route):
             return False
@@ -58,7 +43,7 @@ class Routes:
         self.changes += 1
         for broker in route.broker_datas or ():
             if broker.broker_name is not None:
-                self._brokers[broker.broker_name] = dict(broker.broker_addrs or {})
+                self.brokers[broker.broker_name] = dict(broker.broker_addrs or {})
         return True
 
     def forget(self, topic: str) -> None:
@@ -74,32 +59,29 @@ class Routes:
         }
         removed: list[str] = []
         self.changes += 1
-        for name, addresses in list(self._brokers.items()):
+        for name, addresses in list(self.brokers.items()):
             routable = {
                 broker_id: address for broker_id, address in addresses.items() if address in routed
             }
             removed += (address for address in addresses.values() if address not in routed)
             if routable:
-                self._brokers[name] = routable
+                self.brokers[name] = routable
             else:
-                del self._brokers[name]
+                del self.brokers[name]
         return tuple(removed)
 
     # ------------------------------------------------------------------ addresses
 
     def master(self, broker_name: str) -> str | None:
         """Return the address of a group's master (Java: ``findBrokerAddressInPublish``)."""
-        return self._brokers.get(broker_name, {}).get(MASTER_ID)
+        return self.brokers.get(broker_name, {}).get(MASTER_ID)
 
     def replica(
         self, broker_name: str, broker_id: int = MASTER_ID, *, only_this: bool = False
     ) -> BrokerAddress | None:
-        """Return the address for reads (Java: ``findBrokerAddressInSubscribe``).
-
-        Prefers the broker with that id; for a slave, then the broker with the next id; then any,
-        unless ``only_this``.
-        """
-        addresses = self._brokers.get(broker_name, {})
+        # Java: ``findBrokerAddressInSubscribe``. Prefers the broker with that id; for a slave, then
+        # the broker with the next id; then any, unless ``only_this``.
+        addresses = self.brokers.get(broker_name, {})
         if broker_id in addresses:
             return BrokerAddress(addresses[broker_id], broker_id)
         alternatives: list[int] = []
@@ -128,16 +110,15 @@ class Routes:
         return tuple(a for a in addresses if a is not None and a != but)
 
     def all_addresses(self, *, slaves: bool = True) -> tuple[tuple[str, str], ...]:
-        """Return broker group and address of every broker, or of the masters only."""
         return tuple(
             (name, address)
-            for name, addresses in self._brokers.items()
+            for name, addresses in self.brokers.items()
             for broker_id, address in addresses.items()
             if slaves or broker_id == MASTER_ID
         )
 
     def broker_name(self, address: str) -> str | None:
-        for name, addresses in self._brokers.items():
+        for name, addresses in self.brokers.items():
             if address in addresses.values():
                 return name
         return None
@@ -150,10 +131,7 @@ def select_address(broker: BrokerData) -> str | None:
 
 
 def has_changed(old: TopicRouteData, new: TopicRouteData) -> bool:
-    """Return whether two routes differ, except in the order of brokers and queues.
-
-    Java: ``TopicRouteData.topicRouteDataChanged``.
-    """
+    # Java: ``TopicRouteData.topicRouteDataChanged``
     return _normalize(old) != _normalize(new)
 
 

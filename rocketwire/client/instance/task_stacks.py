@@ -16,14 +16,14 @@ import trio
 if TYPE_CHECKING:
     from types import FrameType
 
+# Loops of asyncio that use clients; ``rocketwire.aio`` adds them, and this module imports none
 loops: WeakSet[Any] = WeakSet()
-"""Loops of asyncio that use clients; ``rocketwire.aio`` adds them, and this module imports none."""
 
+# Packages whose functions do not say what the application does
 _LIBRARIES: Final = frozenset({
     "rocketwire", "trio", "outcome", "asyncio", "uvloop", "threading", "concurrent", "selectors",
     "socket", "queue", "contextlib", "runpy",
 })  # fmt: skip
-"""Packages whose functions do not say what the application does."""
 
 
 class _Stack(NamedTuple):
@@ -42,11 +42,8 @@ class _Stack(NamedTuple):
 
 
 def task_stacks() -> str:
-    """Return the stacks of all threads and tasks, innermost function first.
-
-    Those in a function of the application, such as a handler, come first. A function is printed as
-    module, name and line, without its variables.
-    """
+    # Innermost function first, without its variables. Stacks with a function of the application,
+    # such as a handler, come first.
     stacks = [*_thread_stacks(), *_asyncio_stacks(), *_trio_stacks()]
     stacks.sort(key=lambda stack: stack.is_idle)
     return "\n".join(line for stack in stacks for line in stack.lines())

@@ -5,6 +5,9 @@ Java: ``TopAddressing``, ``DefaultTopAddressing``.
 
 from __future__ import annotations
 
+from contextlib import closing
+from functools import partial
+from http.client import HTTPConnection, HTTPException
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -14,39 +17,22 @@ from rocketwire.client.addresses import parse_name_servers, split_address
 from rocketwire.errors import ClientError, LocalProtocolError
 
 DEFAULT_PORT: Final = 8080
-FETCH_SECONDS: Final = 3.0
-"""Java's timeout for connecting and for reading."""
-MAX_RESPONSE_SIZE: Final = 65_536
-"""Largest response, in bytes."""
-
-_STREAM_ERRORS: Final = (
-    OSError,
-    UnicodeError,  # the domain is not a valid host name
-    trio.BrokenResourceError,
-    trio.ClosedResourceError,
-)
+FETCH_SECONDS: Final = 3.0  # Java's timeout for connecting and for reading
+MAX_RESPONSE_SIZE: Final = 65_536  # largest response, in bytes
 
 
 def address_server_url(domain: str, subgroup: str, unit_name: str | None = None) -> str:
-    """Return the URL of the address server; its default port is 8080."""
     host = domain if ":" in domain else f"{domain}:{DEFAULT_PORT}"
     unit = (unit_name or "").strip()
     return f"http://{host}/rocketmq/{subgroup}" + (f"-{unit}?nofix=1" if unit else "")
 
 
 def parse_response(text: str) -> tuple[str, ...]:
-    """Return the name servers in the first line of a response."""
     lines = text.strip().splitlines()
     return parse_name_servers(lines[0] if lines else "")
 
 
 async def fetch_name_servers(url: str) -> tuple[str, ...]:
-    """Fetch the name servers from a URL of ``address_server_url``; empty if it lists none.
-
-    Raises:
-        ClientError: no response in time, a status other than 200, or an invalid list of addresses;
-            or h11 is not installed (extra ``client``).
-    """
     text = await fetch_text(url)
     try:
         return parse_response(text)
@@ -57,51 +43,24 @@ async def fetch_name_servers(url: str) -> tuple[str, ...]:
 async def fetch_text(
     url: str, *, within: float = FETCH_SECONDS, limit: int = MAX_RESPONSE_SIZE
 ) -> str:
-    """Fetch a text of at most ``limit`` bytes by plain HTTP.
-
-    Raises:
-        ClientError: no response in time, a status other than 200, or a text above the limit; or
-            h11 is not installed (extra ``client``).
-    """
+    """Fetch a text of at most ``limit`` bytes by plain HTTP; ``ClientError`` without one."""
     parts = urlsplit(url)
     target = parts.path + (f"?{parts.query}" if parts.query else "")
+    get = partial(_get, parts.netloc, target, within, limit)
     try:
         with trio.fail_after(within):
-            status, text = await _get(parts.netloc, target, limit)
-    except (trio.TooSlowError, *_STREAM_ERRORS) as error:
+            status, body = await trio.to_thread.run_sync(get, abandon_on_cancel=True)
+    except (trio.TooSlowError, OSError, UnicodeError, HTTPException) as error:
         raise ClientError(f"{url}: {error or 'no response'}") from error
     if status != 200:
         raise ClientError(f"{url}: status {status}")
-    return text
+    if len(body) > limit:
+        raise ClientError(f"{url}: response is larger than {limit} bytes")
+    return body.decode("utf-8", "replace")
 
 
-async def _get(netloc: str, target: str, limit: int) -> tuple[int, str]:
-    try:
-        import h11
-    except ImportError as error:
-        raise ClientError(
-            "an address server needs h11: pip install 'rocketwire[client]'"
-        ) from error
-    host, port = split_address(netloc)
-    connection = h11.Connection(h11.CLIENT)
-    headers = [("Host", netloc), ("Connection", "close"), ("Accept", "*/*")]
-    request = connection.send(h11.Request(method="GET", target=target, headers=headers)) or b""
-    request += connection.send(h11.EndOfMessage()) or b""
-    status, body = 0, bytearray()
-    async with await trio.open_tcp_stream(host, port) as stream:
-        await stream.send_all(request)
-        try:
-            while True:
-                event = connection.next_event()
-                if event is h11.NEED_DATA:
-                    connection.receive_data(bytes(await stream.receive_some()))
-                elif isinstance(event, h11.Response):
-                    status = event.status_code
-                elif isinstance(event, h11.Data):
-                    body += event.data
-                elif not isinstance(event, h11.InformationalResponse):
-                    return status, body.decode("utf-8", "replace")
-                if len(body) > limit:
-                    raise ClientError(f"{netloc}: response is larger than {limit} bytes")
-        except h11.RemoteProtocolError as error:
-            raise ClientError(f"{netloc}: {error}") from error
+def _get(netloc: str, target: str, within: float, limit: int) -> tuple[int, bytes]:
+    with closing(HTTPConnection(*split_address(netloc), timeout=within)) as connection:
+        connection.request("GET", target, headers={"Connection": "close", "Accept": "*/*"})
+        response = connection.getresponse()
+        return response.status, response.read(limit + 1)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from rocketwire.client.net.rpc import Response
     from rocketwire.messages.kvconfig import GetKVConfigResponseHeader, KVTable
 
+# KV namespace with the queues of ordered topics (Java: ``NamesrvUtil``)
 ORDER_TOPIC_CONFIG: Final = "ORDER_TOPIC_CONFIG"
-"""KV namespace with the queues of ordered topics (Java: ``NamesrvUtil``)."""
 
 
 @trio_only()

@@ -18,7 +18,6 @@ import trio
 
 from rocketwire.client.addresses import join_address, split_address
 from rocketwire.client.net.nameserver_api import NameServerCalls
-from rocketwire.client.net.nameserver_selector import NameServerSelector, attempt_timeout
 from rocketwire.client.net.rpc import Response, decode_response, make_request
 from rocketwire.client.outages import Outages
 from rocketwire.client.trio_only import trio_only
@@ -38,11 +37,66 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-_START: Final = 999
-"""Java starts at a random index below this."""
+_START: Final = 999  # Java starts at a random index below this
+MAX_RECORDS: Final = 64  # maximum addresses of a DNS name that are used
 
-MAX_RECORDS: Final = 64
-"""Maximum addresses of a DNS name that are used."""
+
+class NameServerSelector:
+    def __init__(self, addresses: Iterable[str] = (), *, start: int = 0) -> None:
+        self.addresses = tuple(addresses)
+        self._next = start
+        # the preferred server; None before the first response and after a failure
+        self.current: str | None = None
+        self.failed: set[str] = set()  # failed, and have not responded since
+
+    def replace(self, addresses: Iterable[str]) -> tuple[str, ...]:
+        """Set a list, unless it is empty or has the same servers; returns the removed addresses."""
+        new = tuple(dict.fromkeys(addresses))
+        if not new or set(new) == set(self.addresses):
+            return ()
+        removed = tuple(address for address in self.addresses if address not in new)
+        self.addresses = new
+        self.failed &= set(new)
+        if self.current not in new:
+            self.current = None
+        return removed
+
+    def next_order(self) -> tuple[str, ...]:
+        """Return the order: the current server, then those after it, then those that failed."""
+        order = self.peek_order()
+        if self.current is None:
+            self._next += 1
+        return order
+
+    def peek_order(self) -> tuple[str, ...]:
+        if not self.addresses:
+            return ()
+        if self.current is None:
+            start = self._next % len(self.addresses)
+        else:
+            start = self.addresses.index(self.current)
+        rotated = self.addresses[start:] + self.addresses[:start]
+        return tuple(sorted(rotated, key=self.failed.__contains__))
+
+    def mark_responded(self, address: str) -> None:
+        if address in self.addresses:
+            self.failed.discard(address)
+            self.current = address
+
+    def mark_reachable(self, address: str) -> None:
+        """Note that a connection succeeded; the server may still fail to respond."""
+        self.failed.discard(address)
+
+    def mark_failed(self, address: str) -> None:
+        if address in self.addresses:
+            self.failed.add(address)
+        if self.current == address:
+            self.current = None
+
+
+def attempt_timeout(remaining: float, servers: int) -> float:
+    """Return the timeout of the next attempt: half of ``remaining``, or all for the last server."""
+    return remaining if servers <= 1 else remaining / 2
 
 
 @trio_only()
@@ -186,7 +240,7 @@ class NameServers(NameServerCalls):
 
     async def probe(self) -> None:
         """Connect to the failed servers; a server that accepts a connection is used again."""
-        for address in self._selector.failed:
+        for address in list(self._selector.failed):
             try:
                 await self._pool.connect(address)
             except ChannelError as error:

@@ -20,7 +20,7 @@ import math
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -43,20 +43,20 @@ from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
+    from rocketwire.transport.channel import NextRequest
     from rocketwire.transport.fastpath.direct_requests import DirectRequests, StartedRequest
-    from rocketwire.transport.pending import NextRequest
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
 _GO_AWAY: Final = int(ResponseCode.GO_AWAY)
 
+# Maximum addresses that a pool connects to; more are rejected with ``LocalProtocolError``
 MAX_CHANNELS: Final = 4096
-"""Maximum addresses that a pool connects to; more are rejected with ``LocalProtocolError``."""
 
 _CO_COROUTINE: Final = 0x80  # ``inspect.CO_COROUTINE``
 
+# If a request times out and nothing arrived for this many seconds, the connection is retired
 SILENCE: Final = 1.0
-"""If a request times out and nothing arrived for this many seconds, the connection is retired."""
 
 Connect: TypeAlias = "Callable[[str, int], Awaitable[trio.abc.Stream]]"
 """Connects to a host and port; raises ``ConnectFailedError``."""
@@ -68,21 +68,15 @@ Also gets one-way requests.
 """
 
 
+@dataclass(slots=True, eq=False)
 class _Connection:
-    __slots__ = ("address", "channel", "error", "ready", "retired", "scope", "users")
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self.channel: Channel | None = None
-        self.error: Exception | None = None
-        self.ready = trio.Event()
-        self.retired = False
-        self.scope = trio.CancelScope()
-        self.users = 0
-
-    @property
-    def heard_at(self) -> float:
-        return -math.inf if self.channel is None else self.channel.received_at
+    address: str
+    channel: Channel | None = None
+    error: Exception | None = None
+    ready: trio.Event = field(default_factory=trio.Event)
+    retired: bool = False
+    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    users: int = 0
 
     def require_channel(self) -> Channel:
         if self.channel is None:
@@ -246,7 +240,8 @@ class ChannelPool:
                     self._release(connection)
         except RequestTimeoutError as error:
             now = trio.current_time()
-            if connection is not None and max(connection.heard_at, started) + SILENCE <= now:
+            heard_at = started if channel is None else max(channel.received_at, started)
+            if connection is not None and heard_at + SILENCE <= now:
                 _LOG.debug("%s was silent for %.1f s and is given up", address, now - started)
                 self._retire(connection)
             limit = max(0.0, deadline - started)

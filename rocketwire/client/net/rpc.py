@@ -29,11 +29,9 @@ if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.messages.operations.model import Body, Operation
 
-_MAX_BINARY_CODE: Final = 2**15 - 1
-"""Largest request code that fits into a binary header."""
-
+_MAX_BINARY_CODE: Final = 2**15 - 1  # largest request code that fits into a binary header
+# Default of the response codes that are not errors
 SUCCESS: Final = frozenset((ResponseCode.SUCCESS.value,))
-"""Default of the response codes that are not errors."""
 
 
 class Response(NamedTuple):
@@ -44,7 +42,6 @@ class Response(NamedTuple):
     command: RemotingCommand  # the response command, with its code, remark, version and ext fields
 
     def require_body(self) -> Any:
-        """Return the body; ``DecodeError`` if the response has none."""
         if self.body is None:
             raise DecodeError("the response has no body", path="body")
         return self.body
@@ -56,15 +53,6 @@ def make_request(
     header: object | Mapping[str, str] | None = None,
     body: object | bytes | None = None,
 ) -> RemotingCommand:
-    """Create a request.
-
-    Args:
-        header: an instance of a header class, or ext fields.
-        body: an instance of a body class, a list of them, or bytes.
-
-    Raises:
-        EncodeError: a value does not fit its field.
-    """
     serialize_type = config.serialize_type if code <= _MAX_BINARY_CODE else SerializeType.JSON
     fields, content = _encode_fields(header, serialize_type), encode_any_body(body)
     return new_command(
@@ -102,7 +90,6 @@ def _all_operations() -> Mapping[int, Operation]:
 
 
 def decode_response(code: int, response: RemotingCommand) -> Response:
-    """Decode header and body of the response to a request of that code."""
     if code == RequestCode.GET_ROUTEINFO_BY_TOPIC:
         return Response(None, _decode_body(TopicRouteData, response.body), response)
     if code == RequestCode.UNREGISTER_CLIENT:

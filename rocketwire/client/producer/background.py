@@ -25,15 +25,12 @@ if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.client.publish.sender import MessageSender
 
-DETECT_TIMEOUT: Final = 0.2
-"""Timeout of a reachability check in seconds (``detectTimeout``)."""
-
+DETECT_TIMEOUT: Final = 0.2  # timeout of a reachability check in seconds (``detectTimeout``)
+# Topic of open transactions, whose route no name server is asked for
 _ALL_BROKERS: Final = HALF_TOPICS[0]
-"""Topic of open transactions, whose route no name server is asked for."""
 
 
 def decode_recall_handle(recall_handle: str) -> str:
-    """Return the broker name in a recall handle; ``IllegalMessageError`` if it is invalid."""
     try:
         parts = base64.urlsafe_b64decode(recall_handle.encode()).decode().split(" ")
     except (binascii.Error, UnicodeError) as error:
@@ -46,7 +43,6 @@ def decode_recall_handle(recall_handle: str) -> str:
 async def recall_message(
     instance: ClientInstance, group: str, wire_topic: str, recall_handle: str, within: float
 ) -> str:
-    """Recall a message at its broker (code 370); returns its unique key."""
     broker = decode_recall_handle(recall_handle)
     header = RecallMessageRequestHeader(
         producer_group=group, topic=wire_topic, recall_handle=recall_handle, bname=broker
@@ -61,7 +57,6 @@ async def recall_message(
 
 
 async def detect_brokers(instance: ClientInstance, sender: MessageSender, seconds: float) -> None:
-    """Check periodically whether unreachable brokers are reachable again, until cancelled."""
     while True:
         await trio.sleep(seconds)
         for broker in sender.faults.due(trio.current_time()):
@@ -80,11 +75,8 @@ async def detect_brokers(instance: ClientInstance, sender: MessageSender, second
 
 
 async def announce_to_all_brokers(instance: ClientInstance) -> None:
-    """Let heartbeats go to all brokers of the name servers, until cancelled.
-
-    Each may have a transaction that an earlier process of the group left open, and checks it only
-    with a producer that it knows. Java: the topics of ``TransactionMQProducer``.
-    """
+    # Each broker may have a transaction that an earlier process of the group left open, and checks
+    # it only with a producer that it knows (Java: the topics of ``TransactionMQProducer``).
     routes = instance.routes
     try:
         while True:

@@ -1,16 +1,18 @@
-"""Batches: several messages in one request, and lists of messages split into batches.
+"""Several messages: in one request, in batches of a size, or each in its own request.
 
 Java: ``MessageBatch``, ``DefaultMQProducer.batch``; there, the application splits the list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
+
+import trio
 
 from rocketwire.client.publish.request_builder import OutgoingMessage, encode_checked_properties
 from rocketwire.codes import RequestCode
-from rocketwire.errors import IllegalMessageError
+from rocketwire.errors import IllegalMessageError, RocketWireError, SendManyError
 from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import is_retry_topic
 from rocketwire.policy.validation import check_message
@@ -21,18 +23,12 @@ if TYPE_CHECKING:
     from rocketwire.client.message import Message
     from rocketwire.client.publish.config import ProducerConfig
     from rocketwire.client.publish.unique_keys import UniqueKeys
+    from rocketwire.client.send_result import SendResult
 
 _BATCH: Final = int(RequestCode.SEND_BATCH_MESSAGE)
 
 
 def check_batch(messages: Sequence[Message], config: ProducerConfig) -> None:
-    """Check that messages can form a batch.
-
-    Raises:
-        IllegalMessageError: there is no message; the messages differ in topic or
-            ``wait_store_msg_ok``; or one is delayed, transactional or invalid.
-        IllegalNameError: the topic is invalid, forbidden, or a retry topic.
-    """
     if not messages:
         raise IllegalMessageError("a batch must contain at least one message")
     first = messages[0]
@@ -63,15 +59,8 @@ def build_outgoing_batch(
     *,
     has_unique_key: bool = True,
 ) -> OutgoingMessage:
-    """Build the request parts of a batch that ``check_batch`` has accepted.
-
-    Brokers that store a batch as one message want a unique key for it (``has_unique_key``). Those
-    before 5.0 would replace the key of each message with it (Java's clients of 4.9 send none).
-
-    Raises:
-        IllegalMessageError: the batch exceeds ``max_message_size``, or its properties cannot be
-            encoded.
-    """
+    # Brokers that store a batch as one message want a unique key for it. Those before 5.0 would
+    # replace the key of each message with it (Java's clients of 4.9 send none).
     unique_keys: list[str] = []
     parts: list[BatchMessage] = []
     for message in messages:
@@ -100,8 +89,8 @@ def build_outgoing_batch(
     return OutgoingMessage(_BATCH, ",".join(unique_keys), body, fields)
 
 
+# Bytes of a message in a batch, without body and properties but with unique key
 MESSAGE_OVERHEAD: Final = 128
-"""Bytes of a message in a batch, without body and properties but with unique key."""
 
 
 def split_into_batches(messages: Sequence[Message], max_size: int) -> Iterator[Sequence[Message]]:
@@ -116,3 +105,32 @@ def split_into_batches(messages: Sequence[Message], max_size: int) -> Iterator[S
         size += message_size
     if start < len(messages):
         yield messages[start:]
+
+
+IN_FLIGHT: Final = 64  # maximum messages of a call that wait for the broker
+
+
+async def send_many(
+    messages: Sequence[Message], send: Callable[[Message], Awaitable[SendResult]]
+) -> list[SendResult]:
+    results: list[SendResult | RocketWireError | None] = [None] * len(messages)
+    numbers = iter(range(len(messages)))
+    failed = False
+
+    async def send_some() -> None:
+        nonlocal failed
+        for number in numbers:
+            try:
+                results[number] = await send(messages[number])
+            except RocketWireError as error:
+                results[number] = error
+                failed = True
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(min(IN_FLIGHT, len(messages))):
+            nursery.start_soon(send_some)
+    complete = [result for result in results if result is not None]
+    sent = [result for result in complete if not isinstance(result, RocketWireError)]
+    if failed:
+        raise SendManyError(complete)
+    return sent

@@ -14,7 +14,7 @@ from rocketwire.client.publish.direct_send import DirectConnection, DirectQueue,
 from rocketwire.policy.queue_selection import POSITIVE, QueueRotation
 from rocketwire.policy.resource_names import SEND_FORBIDDEN_TOPICS, is_retry_topic
 from rocketwire.policy.validation import check_topic
-from rocketwire.transport.fastpath import hook
+from rocketwire.transport.fastpath import direct_requests
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from rocketwire.client.publish.unique_keys import UniqueKeys
     from rocketwire.client.send_result import SendResult
 
+# Larger bodies take the normal path, because the body then dominates the cost
 MAX_BODY_SIZE: Final = 4096
-"""Larger bodies take the normal path, because the body then dominates the cost."""
-
+# Longer properties take the normal path, which checks the size of their bytes
 MAX_PROPERTIES_SIZE: Final = 4096
-"""Longer properties take the normal path, which checks the size of their bytes."""
 
 
 class _Topic(NamedTuple):
@@ -39,8 +38,6 @@ class _Topic(NamedTuple):
 
 
 class FastPath:
-    """Direct sends of one sender: a producer, or a thread or loop that sends for it."""
-
     def __init__(
         self,
         instance: ClientInstance,
@@ -63,7 +60,7 @@ class FastPath:
         # whether simple messages are sent directly at all: not if requests are changed, if a
         # setting concerns each attempt, or if ``ROCKETWIRE_FASTPATH`` is ``off``
         self.is_enabled: bool = (
-            hook.is_on
+            direct_requests.is_on
             and not instance.pool.changes_requests
             and not client.namespace
             and not client.vip_channel_enabled
@@ -77,13 +74,9 @@ class FastPath:
     def send(self, message: Message, within: float) -> SendResult | DirectSend | None:
         """Send a message to the next queue; nothing is written if the task is cancelled already.
 
-        Returns:
-            The result, if the connection has read the usual response. Otherwise the send, which has
-            to be finished before anything is awaited; its ``request`` is None if nothing was
-            written. None if the message is not simple.
-
-        Raises:
-            IllegalMessageError, EncodeError: see ``Producer.send``.
+        Returns the result, if the connection has read the usual response; None if the message is
+        not simple. Otherwise the send, which has to be finished before anything is awaited; its
+        ``request`` is None if nothing was written.
         """
         body = message.body
         topic = self._find_topic(message.topic)
@@ -139,5 +132,4 @@ class FastPath:
         return _Topic(target, rotation, [DirectQueue(queue) for queue in rotation.queues])
 
     def forget(self) -> None:
-        """Look everything up again, after a connection has ended."""
         self._topics.clear()

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire.client.arguments import check_config
-from rocketwire.client.instance.instance import ClientInstance
-from rocketwire.client.instance.opening import Client, open_or_reuse_client
+from rocketwire.client.instance.instance import Client, ClientInstance, open_or_reuse_client
 from rocketwire.client.trio_only import require_trio
 from rocketwire.policy.resource_names import without_namespace
 from rocketwire.transport.nursery import background
@@ -88,7 +87,7 @@ async def open_producer(
         if settings.enable_trace:
             from rocketwire.client.hooks import HookChain
             from rocketwire.client.producer.trace import ProducerTrace
-            from rocketwire.client.trace.sender import open_trace
+            from rocketwire.client.trace import open_trace
 
             name, within = f"{producer.group}-PRODUCE", settings.send_msg_timeout
             dispatcher = await stack.enter_async_context(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire.client.arguments import type_error
-from rocketwire.client.instance.interfaces import ProducerMember
+from rocketwire.client.instance.instance import ProducerMember
 from rocketwire.client.message import Message
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.producer.fast_path import FastPath
@@ -54,8 +54,7 @@ if TYPE_CHECKING:
     from rocketwire.policy.queue_selectors import Key
     from rocketwire.wire.message.stored import StoredMessage
 
-DETECT_INTERVAL = 3.0
-"""Seconds between two checks of unreachable brokers."""
+DETECT_INTERVAL = 3.0  # seconds between two checks of unreachable brokers
 
 
 @trio_only("send", "send_unhooked")
@@ -79,11 +78,11 @@ class Producer(ProducerMember):
         self.trace: ProducerTrace | None = None
         self._group = with_namespace(instance.config.namespace, group)
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
-        self._sender = MessageSender(instance, self._group, config, self._chance)
+        self.sender = MessageSender(instance, self._group, config, self._chance)
         self._keys = unique_keys(instance.own_ip)
         self._fast_path = FastPath(
             instance,
-            self._sender,
+            self.sender,
             self._keys,
             config,
             connect=instance.pool.direct_requests,
@@ -96,7 +95,7 @@ class Producer(ProducerMember):
 
     def use_hooks(self, hooks: HookChain) -> None:
         """Let hooks see the sends from now on."""
-        self._hooks = self._sender.hooks = hooks
+        self._hooks = self.sender.hooks = hooks
 
     @cached_property
     def _pending_requests(self) -> PendingRequests:
@@ -150,7 +149,7 @@ class Producer(ProducerMember):
         if isinstance(sent, SendResult):
             return sent
         outgoing = self._build_outgoing(message) if sent is None else sent.outgoing()
-        return await self._sender.send(message.topic, outgoing, limit, sent)
+        return await self.sender.send(message.topic, outgoing, limit, sent)
 
     async def _send_with_hooks(
         self,
@@ -185,8 +184,8 @@ class Producer(ProducerMember):
         async def send(messages: Sequence[Message]) -> SendResult:
             topic = messages[0].topic
             outgoing = self._build_outgoing(messages[0])
-            target = await self._sender.find_target(wire_topic(self.instance.config, topic))
-            return await self._sender.send_to_queue(topic, target, queue, outgoing, deadline)
+            target = await self.sender.find_target(wire_topic(self.instance.config, topic))
+            return await self.sender.send_to_queue(topic, target, queue, outgoing, deadline)
 
         return await self._send_with_hooks((message,), send)
 
@@ -236,8 +235,8 @@ class Producer(ProducerMember):
         async def send(messages: Sequence[Message]) -> str:
             outgoing = self._build_outgoing(messages[0])
             topic = wire_topic(self.instance.config, messages[0].topic)
-            target = await self._sender.find_target(topic)
-            await self._sender.send_oneway(target, queue or target.rotation.next_queue(), outgoing)
+            target = await self.sender.find_target(topic)
+            await self.sender.send_oneway(target, queue or target.rotation.next_queue(), outgoing)
             return outgoing.msg_id
 
         if self._hooks is None:
@@ -250,7 +249,7 @@ class Producer(ProducerMember):
         Raises:
             TopicRouteNotFoundError: the topic does not exist and is not created.
         """
-        target = await self._sender.find_target(wire_topic(self.instance.config, topic))
+        target = await self.sender.find_target(wire_topic(self.instance.config, topic))
         if target.topic == topic:
             return target.info.queues
         return tuple(_with_topic(queue, topic) for queue in target.info.queues)
@@ -284,7 +283,7 @@ class Producer(ProducerMember):
 
         Cancellation: each message may have been stored or not.
         """
-        from rocketwire.client.producer.many import send_many
+        from rocketwire.client.producer.batch import send_many
 
         for message in messages:
             check_message_type(message)
@@ -321,18 +320,18 @@ class Producer(ProducerMember):
         deadline = trio.current_time() + limit
 
         async def send(messages: Sequence[Message]) -> SendResult:
-            target = await self._sender.find_target(wire_topic(self.instance.config, topic))
+            target = await self.sender.find_target(wire_topic(self.instance.config, topic))
             outgoing = build_outgoing_batch(
                 messages,
                 self._keys,
                 now_millis(),
                 self.config,
                 namespace,
-                has_unique_key=not await self._sender.has_broker_before_5(target),
+                has_unique_key=not await self.sender.has_broker_before_5(target),
             )
             if queue is None:
-                return await self._sender.send(topic, outgoing, limit)
-            return await self._sender.send_to_queue(topic, target, queue, outgoing, deadline)
+                return await self.sender.send(topic, outgoing, limit)
+            return await self.sender.send_to_queue(topic, target, queue, outgoing, deadline)
 
         return await self._send_with_hooks(messages, send)
 
@@ -401,7 +400,7 @@ class Producer(ProducerMember):
 
     def _broker_name(self, topic: str, queue: MessageQueue) -> str:
         name = wire_topic(self.instance.config, topic)
-        target = self._sender.targets.get(name)
+        target = self.sender.targets.get(name)
         wire_queue = queue if name == topic else _with_topic(queue, name)
         return target.info.broker_name(wire_queue) if target else queue.broker_name or ""
 
@@ -433,8 +432,8 @@ class Producer(ProducerMember):
         self._pending_requests.add(correlation_id)
         try:
             with trio.move_on_after(limit):
-                if self._sender.targets.get(name) is None:
-                    await self._sender.find_target(name)
+                if self.sender.targets.get(name) is None:
+                    await self.sender.find_target(name)
                     await self.instance.send_heartbeats()
                 client_id = self.instance.client_id
                 await self.send(
@@ -471,11 +470,6 @@ class Producer(ProducerMember):
     # ------------------------------------------------------------------ interface for facades
 
     @property
-    def sender(self) -> MessageSender:
-        """What sends the messages."""
-        return self._sender
-
-    @property
     def allows_direct_sends(self) -> bool:
         """Whether simple messages may be sent over other connections, without this producer.
 
@@ -493,11 +487,11 @@ class Producer(ProducerMember):
 
     def topics(self) -> tuple[str, ...]:
         """Return the topics that messages were sent to, with namespace."""
-        return self._sender.topics
+        return self.sender.topics
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
         """Use a changed route of a topic."""
-        self._sender.set_route(topic, route)
+        self.sender.set_route(topic, route)
 
     async def check_transaction(
         self, address: str, header: CheckTransactionStateRequestHeader, message: StoredMessage
@@ -515,11 +509,10 @@ class Producer(ProducerMember):
         """Check periodically whether unreachable brokers are reachable again, until cancelled."""
         from rocketwire.client.producer.background import detect_brokers
 
-        await detect_brokers(self.instance, self._sender, DETECT_INTERVAL)
+        await detect_brokers(self.instance, self.sender, DETECT_INTERVAL)
 
 
 def check_message_type(message: object) -> None:
-    """Raise ``IllegalMessageTypeError`` unless ``message`` is a ``Message``."""
     if not isinstance(message, Message):
         raise IllegalMessageTypeError(str(type_error("message", "a Message", message)))
 

@@ -47,7 +47,6 @@ def create_reply(request: StoredMessage, body: bytes) -> Message:
 
 
 def build_request(message: Message, correlation_id: str, client_id: str, within: float) -> Message:
-    """Add the properties that the consumer needs for its reply, within so many seconds."""
     system = {
         **message.system,
         const.CORRELATION_ID: correlation_id,
@@ -57,51 +56,40 @@ def build_request(message: Message, correlation_id: str, client_id: str, within:
     return replace(message, system=system)
 
 
-class _PendingRequest:
-    __slots__ = ("replied", "reply")
-
-    def __init__(self) -> None:
-        self.replied = trio.Event()
-        self.reply: StoredMessage | None = None
-
-
 class PendingRequests:
-    """Requests of a producer that wait for their replies."""
-
     def __init__(self) -> None:
-        self._pending: dict[str, _PendingRequest] = {}
+        self._pending: dict[str, trio.Event] = {}
+        self._replies: dict[str, StoredMessage] = {}
 
     def __len__(self) -> int:
         return len(self._pending)
 
     def add(self, correlation_id: str) -> None:
-        """Add a request; the caller must call ``remove`` in every case."""
-        self._pending[correlation_id] = _PendingRequest()
+        self._pending[correlation_id] = trio.Event()
 
     def remove(self, correlation_id: str) -> None:
         self._pending.pop(correlation_id, None)
+        self._replies.pop(correlation_id, None)
 
     async def wait(self, correlation_id: str) -> StoredMessage:
-        request = self._pending[correlation_id]
-        await request.replied.wait()
-        assert request.reply is not None  # noqa: S101 - set before the event
-        return request.reply
+        await self._pending[correlation_id].wait()
+        return self._replies[correlation_id]
 
     def handle_reply(self, header: ReplyMessageRequestHeader, body: bytes, now_millis: int) -> bool:
         """Handle a reply; returns whether its request is pending here."""
         properties = decode_properties(header.properties or "")
-        request = self._pending.get(properties.get(const.CORRELATION_ID, ""))
-        if request is None:
+        correlation_id = properties.get(const.CORRELATION_ID, "")
+        replied = self._pending.get(correlation_id)
+        if replied is None:
             return False
-        request.reply = decode_reply(header, properties, body, now_millis)
-        request.replied.set()
+        self._replies[correlation_id] = decode_reply(header, properties, body, now_millis)
+        replied.set()
         return True
 
 
 def decode_reply(
     header: ReplyMessageRequestHeader, properties: dict[str, str], body: bytes, now_millis: int
 ) -> StoredMessage:
-    """Decode the reply that a broker pushed; ``DecodeError`` if its body cannot be decompressed."""
     sys_flag = header.sys_flag or 0
     if sys_flag & MessageSysFlag.COMPRESSED:
         body = decompress_body(

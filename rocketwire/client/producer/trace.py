@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, cast
 
 from rocketwire.client.hooks import ClientHook
 from rocketwire.client.periodic import now_millis
-from rocketwire.client.trace import records
+from rocketwire.client.trace import (
+    DEFAULT_REGION,
+    DELAY,
+    NORMAL,
+    TRANS_COMMIT,
+    TRANS_HALF,
+    build_record,
+)
 from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import without_namespace
 
@@ -16,13 +23,11 @@ if TYPE_CHECKING:
     from rocketwire.client.message import Message
     from rocketwire.client.producer.transactions import LocalTransactionState
     from rocketwire.client.send_result import SendResult
-    from rocketwire.client.trace.dispatcher import TraceDispatcher
+    from rocketwire.client.trace import TraceDispatcher
     from rocketwire.wire.message.stored import StoredMessage
 
 
 class ProducerTrace(ClientHook):
-    """Records the sends of a producer (Java: ``SendMessageTraceHookImpl``)."""
-
     def __init__(self, dispatcher: TraceDispatcher, instance: ClientInstance, group: str) -> None:
         self.dispatcher = dispatcher
         self._instance = instance
@@ -41,13 +46,13 @@ class ProducerTrace(ClientHook):
         tags, keys = message.tags, message.joined_keys or None
         if len(context.messages) > 1:
             tags = keys = None
-        message_type = records.NORMAL
+        message_type = NORMAL
         if const.TRANSACTION_PREPARED in message.system:
-            message_type = records.TRANS_HALF
+            message_type = TRANS_HALF
         elif message.is_delayed:
-            message_type = records.DELAY
+            message_type = DELAY
         length, topic = sum(len(each.body) for each in context.messages), message.topic
-        record = records.build_record(
+        record = build_record(
             "Pub", topic, result.region, result.msg_id, keys,
             started, result.region, self._group, topic, result.msg_id, tags, keys,
             self._broker_address(result), length, now_millis() - started, message_type,
@@ -67,7 +72,6 @@ class ProducerTrace(ClientHook):
     def record_checked_transaction(
         self, address: str, message: StoredMessage, state: LocalTransactionState
     ) -> None:
-        """Record the end of a transaction that the broker at ``address`` has checked."""
         held = message.properties or {}
         topic = without_namespace(message.topic, self._instance.config.namespace)
         words = (topic, message.msg_id, held.get(const.TAGS), held.get(const.KEYS))
@@ -87,17 +91,17 @@ class ProducerTrace(ClientHook):
         *,
         from_check: bool,
     ) -> None:
-        region = region or records.DEFAULT_REGION
-        record = records.build_record(
+        region = region or DEFAULT_REGION
+        record = build_record(
             "EndTransaction", topic, region, msg_id, keys,
             now_millis(), region, self._group, topic, msg_id, tags, keys, address,
-            records.TRANS_COMMIT, transaction_id, state.name, from_check,
+            TRANS_COMMIT, transaction_id, state.name, from_check,
         )  # fmt: skip
         self.dispatcher.append(record)
 
     def record_recall(self, topic: str, msg_id: str) -> None:
-        region = records.DEFAULT_REGION
-        record = records.build_record(
+        region = DEFAULT_REGION
+        record = build_record(
             "Recall", topic, region, msg_id, None,
             now_millis(), region, self._group, topic, msg_id, True,
         )  # fmt: skip

@@ -14,12 +14,12 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from rocketwire.client.arguments import shown
-from rocketwire.client.log_text import log_text
 from rocketwire.client.message import Message
 from rocketwire.client.net.rpc import make_request
 from rocketwire.client.outages import Outages
 from rocketwire.client.send_result import SendResult
 from rocketwire.codes import RequestCode
+from rocketwire.controls import log_text
 from rocketwire.errors import IllegalHandlerError, RocketWireError
 from rocketwire.messages import message_const as const
 from rocketwire.messages.transactions import EndTransactionRequestHeader
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Timeout for sending a transaction's state to the broker, which checks it later if that fails
 END_TRANSACTION_TIMEOUT: Final = 3.0
-"""Timeout for sending a transaction's state to the broker, which checks it later if that fails."""
 
 
 class LocalTransactionState(Enum):
@@ -70,13 +70,11 @@ None means unknown. May be a coroutine function.
 
 
 def build_half_message(message: Message, group: str) -> Message:
-    """Build the half message, held back until the transaction ends, without delay level."""
     system = {**message.system, const.TRANSACTION_PREPARED: "true", const.PRODUCER_GROUP: group}
     return replace(message, delay_level=0, system=system)
 
 
 async def resolve_state(outcome: Outcome) -> LocalTransactionState:
-    """Return the state that a function of the application returned; await it if necessary."""
     state = await outcome if isawaitable(outcome) else outcome
     if state is None:
         return LocalTransactionState.UNKNOW
@@ -96,7 +94,6 @@ async def end_transaction(
     state: LocalTransactionState,
     remark: str | None = None,
 ) -> None:
-    """Send the state of a transaction to the broker of its half message (code 37, one-way)."""
     header = EndTransactionRequestHeader(
         topic=wire_topic,
         producer_group=group,
@@ -121,7 +118,6 @@ async def respond_to_check(
     state: LocalTransactionState,
     remark: str | None = None,
 ) -> None:
-    """Respond to a broker's check, at the address that it came from."""
     header = EndTransactionRequestHeader(
         topic=check.topic,
         producer_group=group,
@@ -163,11 +159,8 @@ class Transactions:
         wire_topic: str,
         local_transaction: LocalTransaction,
     ) -> LocalTransactionState:
-        """Execute a local transaction and send its state to the broker; its error is raised then.
-
-        If the half message was not stored safely, it is rolled back without executing anything. If
-        the state cannot be sent, that is logged: the broker will check it.
-        """
+        # A half message that was not stored safely is rolled back without executing anything. If
+        # the state cannot be sent, the broker will check it.
         state, failure = LocalTransactionState.ROLLBACK_MESSAGE, None
         if result.is_ok:
             try:
@@ -193,11 +186,8 @@ class Transactions:
     async def check(
         self, address: str, header: CheckTransactionStateRequestHeader, message: StoredMessage
     ) -> LocalTransactionState | None:
-        """Handle a broker's check; if the application's check fails, the state is unknown.
-
-        Returns the state; None if there is no check or it was ignored: while the check of a
-        transaction runs, the broker sends another one in every interval.
-        """
+        # Returns None without a check function, or if the check was ignored: while one runs, the
+        # broker sends another in every interval.
         if self._check is None:
             self._outages.report(
                 "transactions",

@@ -1,4 +1,1 @@
-"""Sends messages to the queues of a topic: requests, queue choice, retries, unique keys.
-
-It may import ``instance`` and ``net``.
-"""
+"""Sends messages to the queues of a topic: requests, queue choice, retries, unique keys."""

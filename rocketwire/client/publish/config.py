@@ -86,6 +86,7 @@ def _check_codes(name: str, value: Any) -> None:
         raise type_error(name, "a frozenset of response codes (int)", value)
 
 
+# The checks of settings that are not those of their type
 _RULES: Final[Mapping[str, Rule]] = {
     "retry_times_when_send_failed": integer_in(minimum=0),
     "retry_interval": seconds(zero=True),
@@ -94,4 +95,3 @@ _RULES: Final[Mapping[str, Rule]] = {
     "compress_level": integer_in(),
     "compress_type": instance_of(CompressionType, expected="a CompressionType"),
 }
-"""The checks of settings that are not those of their type."""

@@ -34,16 +34,13 @@ if TYPE_CHECKING:
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _OK: Final = SendStatus.SEND_OK
 _ID, _OFFSET, _KEY = "msgId", "queueOffset", "transactionId"
+# Ext fields of the response to a simple message; 5.0 and later add the unique key
 _RESPONSE_FIELDS: Final = {"queueId", _OFFSET, _ID, const.MSG_REGION, const.TRACE_ON}
-"""Ext fields of the response to a simple message; 5.0 and later add the unique key."""
-
+# Limit of learned response forms of a queue; each length of offset and opaque has its own
 MAX_RESPONSE_FORMS: Final = 32
-"""Limit of learned response forms of a queue; each length of offset and opaque has its own."""
 
 
 class DirectConnection(Protocol):
-    """A connection that one sender uses at a time, to one broker."""
-
     def request(
         self, template: RequestTemplate, values: tuple[object, ...], body: bytes, timeout: float
     ) -> StartedRequest | None:
@@ -52,8 +49,6 @@ class DirectConnection(Protocol):
 
 @dataclass(slots=True, eq=False, repr=False)
 class DirectQueue:
-    """A queue to which simple messages are sent."""
-
     queue: MessageQueue
     form: RequestTemplate | None = None  # form of requests, if there is a connection
     # form of requests of messages with ``Message.has_default_properties``
@@ -102,7 +97,6 @@ class DirectQueue:
         return result
 
     def learn(self, frame: bytes, key: bytes) -> None:
-        """Derive the form of the next responses from this one, if possible."""
         if self._form_count >= MAX_RESPONSE_FORMS:
             return
         # Imported here because a first message does not need it.
@@ -132,8 +126,6 @@ class DirectQueue:
 
 @dataclass(slots=True, eq=False, repr=False)
 class DirectSend:
-    """A simple message on its way to a queue: the first attempt of a send."""
-
     message: Message
     key: bytes
     born: int  # milliseconds since 1970
@@ -147,7 +139,6 @@ class DirectSend:
         return self.direct_queue.queue
 
     def read(self, frame: bytes) -> SendResult | None:
-        """Return the result if a frame is the response in its usual form; None otherwise."""
         request = self.request
         return request and self.direct_queue.read(frame, self.key, request.opaque)
 
@@ -156,7 +147,6 @@ class DirectSend:
         self.direct_queue.learn(frame, self.key)
 
     def decode(self, response: RemotingCommand, address: str) -> SendResult:
-        """Return the result in a response of any form; ``BrokerError`` if it is a rejection."""
         outgoing = self.outgoing()
         result = decode_send_result(response, outgoing.msg_id, self.queue)
         if result is None:
@@ -164,5 +154,4 @@ class DirectSend:
         return result
 
     def outgoing(self) -> OutgoingMessage:
-        """Return the message for ``MessageSender``, with the same unique key."""
         return build_outgoing_message(self.message, self.key.decode(), self.born, self.config)

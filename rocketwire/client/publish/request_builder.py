@@ -9,6 +9,7 @@ Java: ``DefaultMQProducerImpl.sendKernelImpl``, ``MQClientAPIImpl.processSendRes
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.client.message import DEFAULT_PROPERTIES, Message
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from rocketwire.client.publish.config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
 
-REPLY: Final = "reply"
-"""``MSG_TYPE`` of replies."""
+REPLY: Final = "reply"  # ``MSG_TYPE`` of replies
 
+# Long names of the fields of ``SendMessageRequestHeaderV2``
 V1_NAMES: Final = {
     "a": "producerGroup",
     "b": "topic",
@@ -50,7 +51,6 @@ V1_NAMES: Final = {
     "m": "batch",
     "n": "bname",
 }
-"""Long names of the fields of ``SendMessageRequestHeaderV2``."""
 
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
@@ -58,8 +58,6 @@ _PREPARED: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
 
 
 class QueueTemplate(NamedTuple):
-    """The request fields that all messages to a queue share."""
-
     broker_name: str
     fields: dict[str, str]  # ext fields; copy before use
     # form of requests with one message; None if requests are not built with forms
@@ -113,15 +111,12 @@ class Target:
 
 
 class MessageFields(NamedTuple):
-    """The ext fields that differ between messages."""
-
     born: int  # milliseconds since 1970
     flag: int
     sys_flag: int  # bits of ``MessageSysFlag``
     properties: str  # encoded properties
 
     def fields(self) -> dict[str, str]:
-        """Return the ext fields in the order of ``_build_form``."""
         born, flag, sys_flag, properties = self
         return {"g": str(born), "h": str(flag), "f": str(sys_flag), "i": properties}
 
@@ -133,29 +128,21 @@ def _build_form(fields: Mapping[str, str], client: ClientConfig) -> RequestTempl
     return build_template(command, ("g", "h", "f"), "i")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class OutgoingMessage:
-    """A message or batch that can be sent to any queue of its topic."""
-
-    __slots__ = ("_fields", "body", "code", "msg_id")
-
-    def __init__(
-        self, code: int, msg_id: str, body: bytes, fields: MessageFields | dict[str, str]
-    ) -> None:
-        self.code: int = code
-        self.msg_id: str = msg_id  # unique key of the result
-        self.body: bytes = body  # body as sent
-        self._fields = fields
+    code: int
+    msg_id: str  # unique key of the result
+    body: bytes  # body as sent
+    _fields: MessageFields | dict[str, str]
 
     @property
     def fields(self) -> dict[str, str]:
-        """The ext fields that ``QueueTemplate`` does not have."""
         fields = self._fields
         return fields.fields() if isinstance(fields, MessageFields) else fields
 
     def build_request(
         self, template: QueueTemplate, client: ClientConfig, config: ProducerConfig
     ) -> RemotingCommand | PreparedRequest:
-        """Build the request for a queue, with its form if possible."""
         fields = self._fields
         if template.form is not None and isinstance(fields, MessageFields):
             request = template.form.request(fields[:3], fields.properties, self.body)
@@ -185,12 +172,6 @@ _REPLY: Final = int(RequestCode.SEND_REPLY_MESSAGE_V2)
 def build_outgoing_message(
     message: Message, msg_id: str, born: int, config: ProducerConfig, namespace: str = ""
 ) -> OutgoingMessage:
-    """Build the body and the ext fields of a message that ``check_message`` has accepted.
-
-    Raises:
-        IllegalMessageError: the properties cannot be encoded.
-        EncodeError: the compression library is not installed.
-    """
     text = None if namespace else message.encode_simple_properties(msg_id)
     if text is not None and not is_retry_topic(message.topic):
         text = _check_size(text)
@@ -229,7 +210,6 @@ def _compress(body: bytes, config: ProducerConfig) -> tuple[bytes, int]:
 
 
 def encode_checked_properties(properties: Mapping[str, str]) -> str:
-    """Encode properties; ``IllegalMessageError`` if they do not fit into a stored message."""
     return _check_size(encode_properties(properties))
 
 
@@ -242,15 +222,7 @@ def _check_size(text: str) -> str:
 def decode_send_result(
     response: RemotingCommand, msg_id: str, queue: MessageQueue
 ) -> SendResult | None:
-    """Decode the response to a send; None if the broker rejected the message.
-
-    Args:
-        msg_id: unique key of the message, or the keys of a batch.
-        queue: queue of the message, with the application's topic.
-
-    Raises:
-        DecodeError: the response is invalid.
-    """
+    """Decode the response to a send; None if the broker rejected the message."""
     status = SEND_STATUSES.get(response.code)
     if status is None:
         return None
@@ -277,5 +249,4 @@ def decode_send_result(
 
 
 def wire_topic(client: ClientConfig, topic: str) -> str:
-    """Return the topic with its namespace, as brokers know it."""
     return with_namespace(client.namespace, topic) if client.namespace else topic

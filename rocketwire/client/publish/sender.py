@@ -6,7 +6,6 @@ Java: ``DefaultMQProducerImpl`` (``topicPublishInfoTable``, ``tryToFindTopicPubl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
@@ -48,8 +47,8 @@ if TYPE_CHECKING:
     from rocketwire.transport.fastpath.direct_requests import StartedRequest
 
 
+# Errors after which another attempt may succeed
 _FAILURES: Final = (BrokerError, ChannelError, BrokerNotFoundError)
-"""Errors after which another attempt may succeed."""
 
 
 class _Attempt(NamedTuple):
@@ -65,8 +64,6 @@ class _Attempt(NamedTuple):
 
 
 class MessageSender:
-    """Sends messages to the topics of a producer."""
-
     def __init__(
         self,
         instance: ClientInstance,
@@ -86,7 +83,7 @@ class MessageSender:
             CommunicationMode.SYNC, config.retry_times_when_send_failed
         )
         self._pause = config.retry_interval if self._max_attempts > 1 else 0.0
-        self._targets: dict[str, Target] = {}
+        self.targets: dict[str, Target] = {}  # topics with queues, by name with namespace
         self._topics: dict[str, None] = {}
         # slow and failing brokers
         self.faults: Final = FaultStrategy(
@@ -97,46 +94,33 @@ class MessageSender:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Topics, with namespace, that messages were sent to."""
         return tuple(self._topics)
 
     def set_route(self, topic: str, route: TopicRouteData) -> None:
-        """Use a new route of a topic; without writable queue, the next send fetches it again."""
         info = publish_info(topic, route)
         if info.queues:
-            self._targets[topic] = Target(topic, info, start=self._chance.getrandbits(31))
+            self.targets[topic] = Target(topic, info, start=self._chance.getrandbits(31))
         else:
-            self._targets.pop(topic, None)
-
-    @property
-    def targets(self) -> Mapping[str, Target]:
-        """Topics with queues, by name with namespace."""
-        return self._targets
+            self.targets.pop(topic, None)
 
     async def find_target(self, topic: str) -> Target:
-        """Return the queues of a topic, or those that it will be created with.
-
-        Raises:
-            TopicRouteNotFoundError: there is neither the topic nor a broker that creates topics.
-        """
-        target = self._targets.get(topic)
+        target = self.targets.get(topic)
         if target is not None:
             return target
         self._topics[topic] = None
         try:
             self.set_route(topic, await self._instance.route(topic))
-            if topic not in self._targets:
+            if topic not in self.targets:
                 await self._instance.refresh_route(topic)
                 self.set_route(topic, await self._instance.route(topic))
         except TopicRouteNotFoundError:
             await self._use_default_route(topic)
-        target = self._targets.get(topic)
+        target = self.targets.get(topic)
         if target is None:
             raise TopicRouteNotFoundError(topic)
         return target
 
     async def has_broker_before_5(self, target: Target) -> bool:
-        """Return whether a broker of the topic is older than 5.0; without address it is not."""
         names = dict.fromkeys(target.info.broker_name(queue) for queue in target.info.queues)
         addresses = [self._instance.routes.master(name) for name in names]
         return any([await self._instance.is_before_5(a) for a in addresses if a is not None])
@@ -159,14 +143,9 @@ class MessageSender:
         within: float,
         started: DirectSend | None = None,
     ) -> SendResult:
-        """Send to the next queue, and to another broker if that fails, within so many seconds.
+        """Send to the next queue, and to another broker if that fails.
 
         ``started`` is the first attempt, over a channel of the pool, if it was started by now.
-
-        Raises:
-            BrokerError: a broker rejected the message finally.
-            SendFailedError: all attempts failed, or there was no time for more.
-            RequestTimeoutError: the only attempt timed out.
         """
         deadline = trio.current_time() + within
         sent_request = None
@@ -174,7 +153,7 @@ class MessageSender:
             target, queue, sent_request = started.target, started.queue, started.request
         else:
             name = wire_topic(self._instance.config, topic) if self._adds_namespace else topic
-            target = self._targets.get(name) or await self.find_target(name)
+            target = self.targets.get(name) or await self.find_target(name)
             queue = self._select_queue(target, [])
         end = self._attempt_deadline(deadline, is_last=self._max_attempts == 1)
         last = await self._attempt(topic, target, queue, message, end, sent_request)
@@ -189,10 +168,7 @@ class MessageSender:
         error: RocketWireError,
         remaining: float,
     ) -> SendResult:
-        """Continue a send whose first attempt was made over a connection of its own, and failed.
-
-        ``remaining`` are the seconds for further attempts. For errors see ``send``.
-        """
+        """Continue a send whose first attempt, over a connection of its own, has failed."""
         now = trio.current_time()
         target, queue, outgoing = started.target, started.queue, started.outgoing()
         last = self._judge_failure(queue, error, now)
@@ -212,7 +188,7 @@ class MessageSender:
         brokers = [queue.broker_name or ""]
         left = self._max_attempts - (not (self._pause and last.sent_nothing))
         while last.retry and left > 0 and trio.current_time() < deadline:
-            target = self._targets.get(target.topic) or target
+            target = self.targets.get(target.topic) or target
             queue = self._select_queue(target, brokers)
             broker = queue.broker_name or ""
             if self._pause and broker in brokers:
@@ -325,21 +301,9 @@ class MessageSender:
         deadline: float,
         sent_request: StartedRequest | None = None,
     ) -> SendResult:
-        """Make one attempt; ``sent_request`` is its request, if that was just sent.
-
-        Raises:
-            BrokerError: the broker rejected the message.
-            BrokerNotFoundError: the broker has no known address.
-            ChannelError: there is no response.
-        """
         instance = self._instance
-        client = instance.config
-        template = self.get_template(target, queue)
-        name = template.broker_name
-        address = instance.routes.master(name) or await self._find_master(target, name)
-        if client.vip_channel_enabled:
-            address = vip_address(address)
-        request = message.build_request(template, client, self._config)
+        address, template = await self._locate(target, queue)
+        request = message.build_request(template, instance.config, self._config)
         now = trio.current_time()
         if now >= deadline:
             raise RequestTimeoutError(address, message.code, 0.0)
@@ -359,13 +323,8 @@ class MessageSender:
     async def send_oneway(
         self, target: Target, queue: MessageQueue, message: OutgoingMessage
     ) -> None:
-        """Send one-way; for errors see ``send_once``."""
         instance = self._instance
-        template = self.get_template(target, queue)
-        name = template.broker_name
-        address = instance.routes.master(name) or await self._find_master(target, name)
-        if instance.config.vip_channel_enabled:
-            address = vip_address(address)
+        address, template = await self._locate(target, queue)
         command = message.build_command(template.fields, instance.config, self._config)
         await instance.pool.send_oneway(address, command, within=self._config.send_msg_timeout)
 
@@ -376,8 +335,13 @@ class MessageSender:
             queue, self._group, self._config, instance.config, use_form=use_form
         )
 
-    async def _find_master(self, target: Target, broker_name: str) -> str:
-        return await self._instance.master(broker_name, target.topic)
+    async def _locate(self, target: Target, queue: MessageQueue) -> tuple[str, QueueTemplate]:
+        instance, template = self._instance, self.get_template(target, queue)
+        name = template.broker_name
+        address = instance.routes.master(name) or await instance.master(name, target.topic)
+        if instance.config.vip_channel_enabled:
+            address = vip_address(address)
+        return address, template
 
 
 def _name_broker(error: RocketWireError, broker_name: str) -> RocketWireError:

@@ -24,11 +24,9 @@ class UniqueKeys:
         )
 
     def next_key(self, now: int | None = None) -> str:
-        """Return the next key; ``now`` is the current time, if the caller has it."""
         return self.next_in_ascii(now_millis() if now is None else now).decode()
 
     def next_in_ascii(self, now: int) -> bytes:
-        """Return the next key in ASCII; ``now`` as for ``next_key``."""
         if now >= self._month_end:
             self._sequence.month_start, self._month_end = month_bounds(now)
         return self._sequence.next_in_ascii(now)
@@ -43,7 +41,6 @@ def month_bounds(millis: int) -> tuple[int, int]:
 
 
 def unique_keys(client_ip: str | None = None) -> UniqueKeys:
-    """Create a generator for this process, with the address of this host."""
     try:
         address = ipaddress.ip_address(client_ip or local_address()).packed
     except ValueError:  # an operator may configure any text as the client's address

@@ -1,4 +1,1 @@
-"""Hooks that report to OpenTelemetry and Prometheus.
-
-Each module needs the package of its extra. A program that uses no such hook imports neither.
-"""
+"""Hooks that report to OpenTelemetry and Prometheus; each needs the package of its extra."""

@@ -17,13 +17,11 @@ if TYPE_CHECKING:
 
 Attributes: TypeAlias = dict[str, str | int | Sequence[str]]
 
-MAX_SERVERS: Final = 256
-"""Brokers whose attributes are kept."""
+MAX_SERVERS: Final = 256  # brokers whose attributes are kept
 
 
 @lru_cache(MAX_SERVERS)
 def server_attributes(address: str | None) -> Attributes:
-    """Return the attributes of a broker's address, which nobody changes."""
     if address is None:
         return {}
     host, port = split_address(address)
@@ -31,7 +29,6 @@ def server_attributes(address: str | None) -> Attributes:
 
 
 def message_attributes(messages: Sequence[Message]) -> Attributes:
-    """Return the attributes of a message to send, or of a batch."""
     if len(messages) > 1:
         return {names.MESSAGING_BATCH_MESSAGE_COUNT: len(messages)}
     message = messages[0]

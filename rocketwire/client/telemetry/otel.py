@@ -14,17 +14,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
-from functools import partial
+from functools import cached_property, partial
 from random import random
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from opentelemetry import context as context_api
 from opentelemetry import metrics, propagate, trace
-from opentelemetry.trace import SpanKind, Status, StatusCode
+from opentelemetry.context import Context
+from opentelemetry.metrics import Observation
+from opentelemetry.propagators.textmap import default_getter, default_setter
+from opentelemetry.trace import Link, SpanKind, Status, StatusCode
 
 from rocketwire import __version__
 from rocketwire.client.hooks import ClientHook
@@ -35,8 +39,6 @@ from rocketwire.client.telemetry.attributes import (
     server_attributes,
     stored_attributes,
 )
-from rocketwire.client.telemetry.contexts import NO_CONTEXT, Links, MessageContexts
-from rocketwire.client.telemetry.series import MAX_SERIES, Key, Series, find_series, observe
 from rocketwire.errors import (
     BrokerError,
     IllegalValueError,
@@ -48,10 +50,9 @@ from rocketwire.policy.resource_names import without_namespace
 if TYPE_CHECKING:
     from contextvars import Token
 
-    from opentelemetry.context import Context
-    from opentelemetry.metrics import Histogram, MeterProvider
-    from opentelemetry.propagators.textmap import TextMapPropagator
-    from opentelemetry.trace import Link, Span, TracerProvider
+    from opentelemetry.metrics import CallbackOptions, Histogram, MeterProvider
+    from opentelemetry.propagators.textmap import Getter, Setter, TextMapPropagator
+    from opentelemetry.trace import Span, TracerProvider
 
     from rocketwire.client.hooks import (
         CommitOffsetContext,
@@ -65,22 +66,113 @@ if TYPE_CHECKING:
     from rocketwire.client.telemetry.attributes import Attributes
     from rocketwire.wire.message.stored import StoredMessage
 
-MAX_LINKS: Final = 128
-"""Maximum links of a span to messages (the default limit of SDKs)."""
-
+MAX_LINKS: Final = 128  # maximum links of a span to messages (the default limit of SDKs)
+# Values of ``MESSAGING_OPERATION`` by operation type
 _OLD_OPERATIONS: Final = {"send": "publish", "process": "process", "receive": "receive"}
-"""Values of ``MESSAGING_OPERATION`` by operation type."""
 
 
-class _Sending(NamedTuple):
+class _Operation(NamedTuple):
     span: Span
     started: float
+    token: Token[Context] | None = None
 
 
-class _Processing(NamedTuple):
-    span: Span
-    started: float
-    token: Token[Context] | None
+NO_CONTEXT: Final = Context()
+
+_GETTER: Final = cast("Getter[Mapping[str, str | None]]", default_getter)
+_SETTER: Final = cast("Setter[dict[str, str]]", default_setter)
+
+
+class MessageContexts:
+    def __init__(self, propagator: TextMapPropagator) -> None:
+        self._propagator = propagator
+        self._fields = frozenset(propagator.fields)
+
+    def read(self, message: StoredMessage) -> Context:
+        properties = message.properties
+        if not properties or self._fields.isdisjoint(properties):
+            return NO_CONTEXT
+        return self._propagator.extract(properties, NO_CONTEXT, _GETTER)
+
+    def link(self, message: StoredMessage) -> Link | None:
+        ids = trace.get_current_span(self.read(message)).get_span_context()
+        return Link(ids) if ids.is_valid else None
+
+    def carrier(self, span: Span) -> dict[str, str]:
+        carrier: dict[str, str] = {}
+        self._propagator.inject(carrier, trace.set_span_in_context(span), _SETTER)
+        return carrier
+
+
+class Links(Sequence[Link]):
+    """Links to messages; a span that is not recorded reads none of them."""
+
+    def __init__(
+        self, messages: Sequence[StoredMessage], create: Callable[[StoredMessage], Link | None]
+    ) -> None:
+        self._messages = messages
+        self._create = create
+
+    @cached_property
+    def _links(self) -> list[Link]:
+        return [link for link in map(self._create, self._messages) if link is not None]
+
+    def __bool__(self) -> bool:
+        return bool(self._messages)
+
+    def __len__(self) -> int:
+        return len(self._links)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._links[index]
+
+
+# Maximum series of a metric, for topics, groups, brokers and errors; others are one series
+MAX_SERIES: Final = 1024
+_OVERFLOW: Final = "otel.metric.overflow"  # attribute of the series for all others, as in SDKs
+
+Key: TypeAlias = tuple[str | None, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Series:
+    attributes: Attributes
+    messages: int = 0
+
+
+def find_series(
+    all_series: dict[Key, Series],
+    operation: str,
+    kind: str,
+    topic: str,
+    group: str | None,
+    address: str | None,
+    error: str | None,
+) -> Series:
+    key = (operation, topic, group, address, error)
+    series = all_series.get(key)
+    if series is not None:
+        return series
+    attributes: Attributes = {
+        names.MESSAGING_SYSTEM: names.ROCKETMQ,
+        names.MESSAGING_OPERATION_NAME: operation,
+        names.MESSAGING_OPERATION_TYPE: kind,
+    }
+    if len(all_series) >= MAX_SERIES:
+        attributes[_OVERFLOW] = True
+        return all_series.setdefault((operation,), Series(attributes))
+    attributes[names.MESSAGING_DESTINATION_NAME] = topic
+    attributes.update(server_attributes(address))
+    if group is not None:
+        attributes[names.MESSAGING_CONSUMER_GROUP_NAME] = group
+    if error is not None:
+        attributes[names.ERROR_TYPE] = error
+    series = all_series[key] = Series(attributes)
+    return series
+
+
+def observe(all_series: dict[Key, Series], _: CallbackOptions) -> Iterable[Observation]:
+    return [Observation(one.messages, one.attributes) for one in list(all_series.values())]
 
 
 class OpenTelemetryHook(ClientHook):
@@ -130,31 +222,32 @@ class OpenTelemetryHook(ClientHook):
         meter = metrics.get_meter(
             "rocketwire", __version__, meter_provider, schema_url=names.SCHEMA_URL
         )
-        self._duration = meter.create_histogram(
+
+        def durations_of(name: str, text: str) -> Histogram:
+            buckets = names.DURATION_BUCKETS
+            return meter.create_histogram(
+                name, "s", text, explicit_bucket_boundaries_advisory=buckets
+            )
+
+        def count(name: str, text: str) -> dict[Key, Series]:
+            # counted here: an SDK takes ten times as long to count a message
+            series: dict[Key, Series] = {}
+            meter.create_observable_counter(name, [partial(observe, series)], "{message}", text)
+            return series
+
+        self._duration = durations_of(
             names.MESSAGING_CLIENT_OPERATION_DURATION,
-            "s",
             "Duration of messaging operation initiated by a producer or consumer client.",
-            explicit_bucket_boundaries_advisory=names.DURATION_BUCKETS,
         )
-        self._process_duration = meter.create_histogram(
-            names.MESSAGING_PROCESS_DURATION,
-            "s",
-            "Duration of processing operation.",
-            explicit_bucket_boundaries_advisory=names.DURATION_BUCKETS,
+        self._process_duration = durations_of(
+            names.MESSAGING_PROCESS_DURATION, "Duration of processing operation."
         )
-        # counted here: an SDK takes ten times as long to count a message
-        self._sent: dict[Key, Series] = {}
-        self._consumed: dict[Key, Series] = {}
-        meter.create_observable_counter(
+        self._sent = count(
             names.MESSAGING_CLIENT_SENT_MESSAGES,
-            [partial(observe, self._sent)],
-            "{message}",
             "Number of messages producer attempted to send to the broker.",
         )
-        meter.create_observable_counter(
+        self._consumed = count(
             names.MESSAGING_CLIENT_CONSUMED_MESSAGES,
-            [partial(observe, self._consumed)],
-            "{message}",
             "Number of messages that were delivered to the application.",
         )
         self._contexts = MessageContexts(propagator or propagate.get_global_textmap())
@@ -181,10 +274,10 @@ class OpenTelemetryHook(ClientHook):
         span = self._tracer.start_span(f"send {topic}", None, SpanKind.PRODUCER, attributes)
         if span.get_span_context().is_valid and (carrier := self._contexts.carrier(span)):
             context.messages = [_with_properties(message, carrier) for message in messages]
-        return _Sending(span, started)
+        return _Operation(span, started)
 
     def send_message_after(self, context: SendMessageContext, state: object) -> None:
-        span, started = cast("_Sending", state)
+        span, started, _ = cast("_Operation", state)
         seconds = perf_counter() - started
         error, result = context.exception, context.send_result
         address: str | None = None
@@ -231,12 +324,12 @@ class OpenTelemetryHook(ClientHook):
             address = client.broker_address(queue.broker_name or "")
             span.set_attributes(stored_attributes(messages) | server_attributes(address))
         if seconds is not None:
-            return _Processing(span, started, None)
+            return _Operation(span, started)
         token = context_api.attach(trace.set_span_in_context(span, parent))
-        return _Processing(span, started, token)
+        return _Operation(span, started, token)
 
     def consume_message_after(self, context: ConsumeMessageContext, state: object) -> None:
-        span, started, token = cast("_Processing", state)
+        span, started, token = cast("_Operation", state)
         seconds = context.seconds
         if seconds is None:
             seconds = perf_counter() - started

@@ -36,21 +36,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SEND_BUCKETS: Final = (1, 5, 10, 20, 50, 200, 500)
-"""Bounds in milliseconds of the buckets of sends."""
-
+SEND_BUCKETS: Final = (1, 5, 10, 20, 50, 200, 500)  # bounds in milliseconds of the buckets of sends
+# Bounds in milliseconds of the buckets of handler calls
 PROCESS_BUCKETS: Final = (1, 5, 10, 100, 1000, 10_000, 60_000)
-"""Bounds in milliseconds of the buckets of handler calls."""
-
-SUCCESS, FAILURE = "success", "failure"
-"""Values of the label ``invocation_status``."""
+SUCCESS, FAILURE = "success", "failure"  # values of the label ``invocation_status``
 
 _PRODUCER: Final = ("topic", "client_id")
 _CONSUMER: Final = ("topic", "consumer_group", "client_id")
 _STATUS: Final = "invocation_status"
 
-_ATTEMPTS: Final = 5
-"""Attempts to read tables that the client's thread may change meanwhile."""
+_ATTEMPTS: Final = 5  # attempts to read tables that the client's thread may change meanwhile
 
 
 class _Sends(NamedTuple):
@@ -247,11 +242,7 @@ def _labels(client: HookedClient, topic: str, group: str) -> tuple[str, str, str
 
 
 def read_again(read: Callable[[], T]) -> T:
-    """Return ``read()``; repeat it if another thread changes a table meanwhile.
-
-    Raises:
-        RuntimeError: that has happened ``_ATTEMPTS`` times.
-    """
+    # another thread may change the table meanwhile
     for _ in range(_ATTEMPTS - 1):
         try:
             return read()

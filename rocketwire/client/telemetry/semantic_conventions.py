@@ -1,11 +1,4 @@
-"""Names of the semantic conventions for messaging.
-
-They are repeated here because the package ``opentelemetry-semantic-conventions`` is not needed for
-anything else, and has no stable release.
-``tests/unit/client/telemetry`` compares them with the installed package.
-
-Source: https://opentelemetry.io/docs/specs/semconv/messaging/
-"""
+"""Names of https://opentelemetry.io/docs/specs/semconv/messaging/, whose package is not stable."""
 
 from __future__ import annotations
 
@@ -13,11 +6,10 @@ from typing import Final
 
 SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.44.0"
 
+# Environment variable that selects the names: a list, separated by commas
 STABILITY_OPT_IN: Final = "OTEL_SEMCONV_STABILITY_OPT_IN"
-"""Environment variable that selects the names: a list, separated by commas."""
-
+# Word in that list that adds the names which Java's instrumentation uses
 MESSAGING_DUP: Final = "messaging/dup"
-"""Word in that list that adds the names which Java's instrumentation uses."""
 
 # ------------------------------------------------------------------------ attributes
 
@@ -43,14 +35,10 @@ SERVER_ADDRESS: Final = "server.address"
 SERVER_PORT: Final = "server.port"
 ERROR_TYPE: Final = "error.type"
 
-MESSAGING_OPERATION: Final = "messaging.operation"
-"""Deprecated; Java's instrumentation has it."""
-
+MESSAGING_OPERATION: Final = "messaging.operation"  # deprecated; Java's instrumentation has it
+# Deprecated; Java's instrumentation has it
 MESSAGING_ROCKETMQ_CLIENT_GROUP: Final = "messaging.rocketmq.client_group"
-"""Deprecated; Java's instrumentation has it."""
-
-ROCKETMQ: Final = "rocketmq"
-"""Value of ``MESSAGING_SYSTEM``."""
+ROCKETMQ: Final = "rocketmq"  # value of ``MESSAGING_SYSTEM``
 
 # ------------------------------------------------------------------------ metrics
 
@@ -59,7 +47,7 @@ MESSAGING_CLIENT_SENT_MESSAGES: Final = "messaging.client.sent.messages"
 MESSAGING_CLIENT_CONSUMED_MESSAGES: Final = "messaging.client.consumed.messages"
 MESSAGING_PROCESS_DURATION: Final = "messaging.process.duration"
 
+# Bounds in seconds of the buckets of durations
 DURATION_BUCKETS: Final = (
     0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
 )  # fmt: skip
-"""Bounds in seconds of the buckets of durations."""

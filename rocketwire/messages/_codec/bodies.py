@@ -32,8 +32,6 @@ _RECORDS: Final[dict[object, Form[Any]]] = {}
 
 
 class Member(NamedTuple):
-    """Metadata of a body member."""
-
     form: Form[Any]  #: the form of its values
     wire: str = ""  #: its name in JSON; empty for the Python name in lower camel case
     also: tuple[str, ...] = ()  #: other names that Java reads
@@ -98,13 +96,11 @@ def member(
 
 
 def lower_camel(name: str) -> str:
-    """The wire name of a Python name: ``broker_name`` is ``brokerName``."""
     first, *words = name.split("_")
     return first + "".join(word[:1].upper() + word[1:] for word in words)
 
 
 def members_of(cls: type[Any]) -> dict[str, Member]:
-    """The members of a body class by Python name, with their wire names."""
     members: dict[str, Member] = {}
     for name, field in declared_fields(cls).items():
         declared: Member = field.metadata["member"]
@@ -210,7 +206,6 @@ def _compile(cls: type[Any]) -> Form[Any]:
 
 
 def record(cls: type[T]) -> Form[T]:
-    """The form of a body class as a member of another body class."""
     form = _RECORDS.get(cls)
     if form is None:
         form = _RECORDS[cls] = _compile(cls)
@@ -218,7 +213,6 @@ def record(cls: type[T]) -> Form[T]:
 
 
 def java_name(cls: type[Any]) -> str:
-    """The class's short name in Java, such as ``TopicRouteData`` or ``Outer.Inner``."""
     name: str = getattr(cls, "java_name", cls.__name__)
     return name
 
@@ -229,7 +223,6 @@ def java_name(cls: type[Any]) -> str:
 def read_text(
     read: Callable[[JsonValue], T | None], text: bytes, limits: JsonLimits = DEFAULT_LIMITS
 ) -> T | None:
-    """Read JSON text; read it again with exact numbers if their digits matter, which is rare."""
     try:
         return read(loads(text, limits=limits))
     except InexactError:
@@ -283,11 +276,7 @@ def from_json(cls: type[T], value: JsonValue) -> T | None:
 
 
 def to_json(body: object) -> dict[str, Any]:
-    """The JSON of a body: sorted members without None, with map keys for ``dumps``.
-
-    Raises:
-        EncodeError: a number is outside the range of its Java type.
-    """
+    # sorted members without None, with map keys for ``dumps``
     cls = type(body)
     write: Any = record(cls).write
     try:

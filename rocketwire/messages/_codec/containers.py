@@ -94,13 +94,7 @@ def _decode_null(value: JsonValue) -> None:
 
 
 def listing(form: Form[T], java: str = "List<{}>", *, of_map: bool = False) -> Form[tuple[T, ...]]:
-    """A list of ``form``.
-
-    Args:
-        form: of the elements.
-        java: the Java type, with braces in place of the element's type.
-        of_map: whether it is a map's value; there fastjson2 reads lists and sets of texts alike.
-    """
+    # ``of_map``: it is a map's value; there fastjson2 reads lists and sets of texts alike
     write = form.write
     values_of = _scalar_reader(form.java, is_set=of_map or java.startswith("Set"))
 
@@ -117,13 +111,7 @@ def listing(form: Form[T], java: str = "List<{}>", *, of_map: bool = False) -> F
 def distinct(
     form: Form[T], *, identity: Callable[[T], object] | None = None
 ) -> Form[tuple[T, ...]]:
-    """A set of ``form``; repeated elements are dropped.
-
-    Args:
-        form: of the elements.
-        identity: the part of an element that Java compares, if not all of it; the first of equal
-            elements is kept.
-    """
+    # ``identity`` is the part of an element that Java compares; the first of equal ones is kept
     elements = listing(form, "Set<{}>")
 
     def read(array: JsonValue) -> tuple[T, ...] | None:
@@ -143,15 +131,8 @@ def distinct(
 def mapping(
     key: Form[K], value: Form[V], *, concurrent: bool = False, properties: bool = False
 ) -> Form[Mapping[K, V]]:
-    """A map from ``key`` to ``value``.
-
-    Args:
-        key: form of the keys; ``STRING``, an integer, or a record, whose JSON is the key.
-        value: form of the values.
-        concurrent: whether Java's map is concurrent and rejects null values.
-        properties: whether Java's map is ``Properties``.  Java also reads its other maps from text
-            to text as the only element of an array.
-    """
+    # A map that is ``concurrent`` in Java rejects null values. Java also reads maps that are no
+    # ``Properties`` from text to text as the only element of an array.
     read_key: Callable[[str], K | None] = key.read_key or key.read
     read_value = value.read
     java = f"{'ConcurrentMap' if concurrent else 'Map'}<{key.java}, {value.java}>"

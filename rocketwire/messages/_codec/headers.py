@@ -27,8 +27,6 @@ _UNSET: Final = object()
 
 
 class Ext(NamedTuple):
-    """Metadata of a header field."""
-
     form: Form[Any]  #: the form of its values
     wire: str = ""  #: its key in ``extFields``; empty for the Python name in lower camel case
     #: Java marks it ``CFNotNull``.  Senders must set it; readers, as in Java, do not check.
@@ -90,17 +88,14 @@ def ext(
 
 
 def check_one_of(*values: object) -> Callable[[Any], bool]:
-    """A check that the value is one of these."""
     return lambda value: value in values
 
 
 def positive(value: int) -> bool:
-    """A check that the value is positive."""
     return value > 0
 
 
 def ext_fields_of(cls: type[Any]) -> dict[str, Ext]:
-    """The fields of a header class by Python name, with their keys."""
     fields: dict[str, Ext] = {}
     for name, field in declared_fields(cls).items():
         declared: Ext = field.metadata["ext"]

@@ -16,19 +16,15 @@ from rocketwire.wire.json.fastjson import JsonValue, Real
 _NUMBER = r"(?a)([+-]?)(\d{1,80}(?:\.\d*+)?|\.\d++|(?=[eE][+-]?\d))(?:([eE][+-]?)(\d{0,3}))?"
 _FORMATTED_NUMBER = r"(-?)(?:(∞)|(,*+\d[\d,]*+)(?:E(-?\d{1,9})(?!\d))?)"
 _LONG_MAX: Final = (1 << 63) - 1
-_LONG_DIGITS: Final = 19
-"""Digits of the largest ``long``."""
+_LONG_DIGITS: Final = 19  # digits of the largest ``long``
 _INT_LOW: Final = -(1 << 31)
 _INT_HIGH: Final = (1 << 31) - 1
-_INTEGER_SUFFIXES: Final = ("L", "B", "S")
-"""Suffixes of integers."""
+_INTEGER_SUFFIXES: Final = ("L", "B", "S")  # suffixes of integers
+# Java itself converts numbers up to that many digits; longer ones must be exact integers
 _MAX_DIGITS: Final = 38
-"""Java itself converts numbers up to that many digits; longer ones must be exact integers."""
 
 
 class Mismatch(ValueError):
-    """A value does not fit its type; becomes a ``DecodeError`` or an ``EncodeError``."""
-
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
@@ -78,7 +74,6 @@ class InexactError(Mismatch):
 
 
 def convert_to_integer(value: JsonValue, low: int, high: int) -> int | None:
-    """Convert any value except an integer in range to an integer, as fastjson2 does."""
     if value is None or value == "" or value == "null":
         return None
     if isinstance(value, bool):
@@ -206,7 +201,6 @@ def _literal(text: str) -> str | None:
 
 
 def convert_to_double(value: JsonValue) -> float:
-    """Convert any value to a double, as fastjson2 does."""
     if isinstance(value, float):
         return float(value)
     if isinstance(value, list) and len(value) == 1:
@@ -275,10 +269,6 @@ def format_number(text: str) -> int | float | None:
     It reads the number at the start of the text in English notation and ignores the rest.
     fastjson2 uses it if a comma precedes the last three characters, and also for any text of three
     characters without a comma.
-
-    Returns:
-        An integer if it fits a ``long``, else the nearest ``double``; None for other texts, and if
-        the text does not start with a number.
     """
     if text.rfind(",") != len(text) - 4 or "." in text:
         return None

@@ -33,14 +33,12 @@ E = TypeVar("E", bound=Enum)
 
 _BASE64 = r"(?:(?>[A-Za-z0-9+/]{4}))*+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?"
 _set: Final = object.__setattr__
+# Maximum bits of an integer that becomes text; Python raises for longer ones
 _MAX_TEXT_BITS: Final = 12_000
-"""Maximum bits of an integer that becomes text; Python raises for longer ones."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Form(Generic[T]):
-    """Functions that read and write values of a Java type."""
-
     java: str  #: the Java type, with interfaces instead of implementations (``Map<Long, String>``)
     read: Callable[[JsonValue], T | None]  #: from parsed JSON; None stands for null
     write: Callable[[T], Any] | None = None  #: to JSON; None if the value is its own JSON
@@ -85,8 +83,6 @@ class Form(Generic[T]):
 
 
 class Primitive(Form[T]):
-    """The form of a Java primitive: never null."""
-
     __slots__ = ()
 
 
@@ -140,8 +136,8 @@ def _read_byte(value: JsonValue) -> int:
 BYTE: Final = Primitive(
     "byte", _read_byte, _EXACT_BYTE.write, _EXACT_BYTE.parse, _EXACT_BYTE.print, zero=0
 )
+# A ``long`` whose default in Java is the wall clock; here the default is None
 CLOCKED_LONG: Final[Form[int]] = Form("long", LONG.read, LONG.write, LONG.parse, LONG.print)
-"""A ``long`` whose default in Java is the wall clock; here the default is None."""
 
 
 # ---------------------------------------------------------------------------- booleans
@@ -253,8 +249,8 @@ def keep_text(text: str) -> str:
 STRING: Final[Form[str]] = Form(
     "String", _read_string, None, keep_text, keep_text, keep_text, exact=str
 )
+# A text; null is allowed in a list, a set, or as a value of a map
 NULLABLE_STRING: Final[Form[str | None]] = Form("String", _read_string, nulls=True)
-"""A text; null is allowed in a list, a set, or as a value of a map."""
 
 
 def _read_bits(value: JsonValue) -> frozenset[int] | None:
@@ -277,10 +273,6 @@ BIT_SET: Final[Form[frozenset[int]]] = Form("BitSet", _read_bits, _write_bits)
 
 
 def enumeration(members: type[E], java: str | None = None) -> Form[E | str]:
-    """An enum by constant name; numbers are read as ordinals.
-
-    An unknown name stays text, so that it is written again unchanged; Java reads it as null.
-    """
     ordered = list(members)
     by_name: dict[str, E] = {member.name: member for member in ordered}
     index_of = constant_finder(list(by_name))

@@ -19,10 +19,10 @@ from rocketwire.messages.operations.model import ArrayOf, Body, Operation, Raw
 
 __all__ = ["CLASSES", "OPERATIONS", "ArrayOf", "Body", "Operation", "Raw"]
 
+# All operations by request code
 OPERATIONS: Final[Mapping[int, Operation]] = {
     operation.code: operation for operation in sorted((*_CLIENT, *_ADMIN))
 }
-"""All operations by request code."""
 
 
 def _classes() -> dict[str, type[Any]]:
@@ -35,5 +35,5 @@ def _classes() -> dict[str, type[Any]]:
     return dict(sorted(classes.items()))
 
 
+# All classes by their short Java names, such as ``TopicRouteData``, ``AclInfo.PolicyInfo``
 CLASSES: Final[Mapping[str, type[Any]]] = _classes()
-"""All classes by their short Java names, such as ``TopicRouteData``, ``AclInfo.PolicyInfo``."""

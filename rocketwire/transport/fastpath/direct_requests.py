@@ -12,6 +12,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from rocketwire.errors import IllegalValueError
+from rocketwire.transport.fastpath.epoll_bypass import bypass_for
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,15 +24,14 @@ if TYPE_CHECKING:
     from rocketwire.transport.writer import StreamWriter
     from rocketwire.wire.request_template import RequestTemplate
 
+# Maximum seconds to wait for a response here; for slower responses the gain is negligible
 MAX_WAIT: Final = 0.05
-"""Maximum seconds to wait for a response here; for slower responses the gain is negligible."""
-
+# Maximum bytes of a read: a short response.  CPython pools objects of up to 512 bytes.
 _READ_SIZE: Final = 479
-"""Maximum bytes of a read: a short response.  CPython pools objects of up to 512 bytes."""
 
 
+# Creates a named tuple from its items, in a third of the time of its constructor
 new_tuple: Final[Callable[..., Any]] = vars(tuple)["__new__"]
-"""Creates a named tuple from its items, in a third of the time of its constructor."""
 
 
 class StartedRequest(NamedTuple):
@@ -63,10 +65,8 @@ class DirectRequests:
     ) -> StartedRequest | None:
         """Send a request and wait for bytes, if nothing else can happen meanwhile.
 
-        Returns:
-            The request with the received bytes.  Unless these are exactly the response, the caller
-            has to call ``Channel.finish_request`` before it awaits anything.  None if nothing was
-            sent, as by a cancelled caller.
+        Unless the bytes are exactly the response, the caller has to call ``Channel.finish_request``
+        before it awaits anything. None if nothing was sent, as by a cancelled caller.
         """
         reader, writer = self.reader, self._writer
         if not reader.allows_bypass or writer.unsent:
@@ -100,3 +100,32 @@ class DirectRequests:
                 data = None
         started: StartedRequest = new_tuple(StartedRequest, (opaque, now, data))
         return started
+
+
+SWITCH: Final = "ROCKETWIRE_FASTPATH"
+
+
+def is_switched_on() -> bool:
+    value = os.environ.get(SWITCH)
+    if value not in (None, "", "on", "off"):
+        raise IllegalValueError(f"{SWITCH} must be on or off, not {value!r}")
+    return value != "off"
+
+
+is_on: bool = is_switched_on()  # whether ``attach`` uses the fast path, and producers send directly
+
+
+def attach(
+    connection: Connection, reader: StreamReader, writer: StreamWriter, clock: Callable[[], float]
+) -> DirectRequests | None:
+    """Attach the fast path to a channel, and its bypass to the reader, in this run of trio.
+
+    None if the fast path is off, the stream is not plain TCP, or trio's run does not allow it.
+    """
+    descriptor = reader.descriptor
+    if not is_on or descriptor is None:
+        return None
+    bypass = reader.bypass = bypass_for(descriptor)
+    if bypass is None:
+        return None
+    return DirectRequests(connection, reader, writer, clock, bypass, descriptor)

@@ -29,30 +29,13 @@ import trio
 
 _LOG: Final = logging.getLogger("rocketwire.channel")
 
+# Maximum tasks of the run; with more, checking them takes longer than a turn of the loop
 MAX_TASKS: Final = 100
-"""Maximum tasks of the run; with more, checking them takes longer than a turn of the loop."""
-
-MAX_POLLS: Final = 8
-"""Polls in a row that can find bytes while the loop may have something to do."""
-
-MAX_WAIT: Final = 1.0
-"""Seconds after which the loop gets a turn."""
+MAX_POLLS: Final = 8  # polls in a row that can find bytes while the loop may have something to do
+MAX_WAIT: Final = 1.0  # seconds after which the loop gets a turn
 
 
 class EpollBypass:
-    """The bypass for one descriptor; use ``bypass_for``."""
-
-    __slots__ = (
-        "_context",
-        "_descriptor",
-        "_poll_loop",
-        "_polls",
-        "_runner",
-        "_task",
-        "_turn",
-        "poll",
-    )
-
     def __init__(self, descriptor: int, runner: Any, context: dict[str, Any], loop: int) -> None:
         self._descriptor = descriptor
         self._runner = runner
@@ -79,10 +62,9 @@ class EpollBypass:
         return bool(ready) and ready[0][0] == self._descriptor
 
     def deadline(self) -> float | None:
-        """Return the time of trio's clock until which only the descriptor matters.
+        """Return until when only the descriptor matters; None if the loop needs a turn now.
 
-        None if the loop needs a turn now.  The result is valid until this task waits, or starts or
-        wakes another task.
+        Valid until this task waits, or starts or wakes another task.
         """
         runner = self._runner
         task = self._context["task"]
@@ -112,7 +94,6 @@ class EpollBypass:
 
 
 def bypass_for(descriptor: int) -> EpollBypass | None:
-    """Return the bypass for a socket in this run of trio; None if there is none."""
     task: Any = trio.lowlevel.current_task()
     try:
         runner = task._runner

@@ -44,19 +44,15 @@ __all__ = [
     "strict_loads",
 ]
 
+# Decodes strict JSON or raises ``StrictError``; integers beyond 64 bits become inexact
 strict_loads: Callable[[bytes | str], JsonValue] = orjson.loads
-"""Decodes strict JSON or raises ``StrictError``; integers beyond 64 bits become inexact."""
-
+# Encodes strict JSON or raises TypeError. The bytes are those of ``Dialect.FASTJSON2`` if they
+# contain no number with a fraction.
 strict_dumps: Callable[[object], bytes] = orjson.dumps
-"""Encodes strict JSON or raises TypeError.
-
-The bytes are those of ``Dialect.FASTJSON2`` if they contain no number with a fraction.
-"""
 
 StrictError = orjson.JSONDecodeError
 
-_STRICT_DEPTH = 1024
-"""orjson's own limit."""
+_STRICT_DEPTH = 1024  # orjson's own limit
 
 
 # ---------------------------------------------------------------------------- reading
@@ -96,12 +92,7 @@ def loads(
 
 
 def loads_as_written(data: bytes, *, limits: JsonLimits) -> JsonValue:
-    """Decode a JSON text with numbers as ``Real``, and without resolving references.
-
-    Raises:
-        DecodeError: the text is invalid.
-        LimitExceededError: a limit is exceeded.
-    """
+    """Decode a JSON text with numbers as ``Real``, and without resolving references."""
     return _tolerant(data, limits, as_written=True)
 
 
@@ -133,13 +124,7 @@ def _read_key(text: str) -> JsonValue:
 
 
 def check_limits(data: bytes, limits: JsonLimits) -> None:
-    """Check the size of a text and the number of its values.
-
-    The number is exact for strict JSON.  For other texts it may be too small.
-
-    Raises:
-        LimitExceededError: a limit is exceeded.
-    """
+    # the number of values is exact for strict JSON; for other texts it may be too small
     size = len(data)
     _check_size(data, limits.max_size)
     if size < limits.max_count:
@@ -180,8 +165,7 @@ def _count_values(data: bytes, limit: int) -> int:
 
 _MARKS = (b",", b"{", b"[")
 _NEITHER_MARK_NOR_QUOTE = bytes(byte for byte in range(256) if byte not in b',{["')
-_COUNT_STEP = 1 << 16
-"""Bytes that are split at a time."""
+_COUNT_STEP = 1 << 16  # bytes that are split at a time
 
 
 class _Refused:
@@ -248,8 +232,8 @@ def _is_deeper(value: JsonValue, data: bytes, limit: int) -> bool:
 # rejected by the decoder.
 
 _INTEGER_STARTS = frozenset("-0123456789")
+# Maximum bytes of a part whose result is cached: documents repeat the same few short parts
 _CACHED_SIZE = 32
-"""Maximum bytes of a part whose result is cached: documents repeat the same few short parts."""
 
 _KEY = rb"([{,]\s*+)(-?[0-9]++)(?=\s*+:)"
 _UP_TO_KEY = rb'(?s)(?:(?>[^"{,]++|"[^"\\]*+(?:(?>\\.[^"\\]*+))*+"|[{,](?!\s*+-?[0-9]++\s*+:)))*+'

@@ -23,16 +23,14 @@ class JsonLimits:
     max_odd_count: int = 262_144  #: number of values of such a text
 
 
+# Limits of a frame; a registration of 77,000 topics has 770,000 values (Java's depth: 2048)
 DEFAULT_LIMITS: Final = JsonLimits()
-"""Limits of a frame; a registration of 77,000 topics has 770,000 values (Java's depth: 2048)."""
 
+# Limits of a response to this client: any response of one frame. That is some 90,000 queues in a
+# map whose keys are queues, or 1,300,000 offsets of groups.
 ANSWER_LIMITS: Final = JsonLimits(
     max_count=2_000_000, max_odd_size=16_777_216, max_odd_count=2_000_000
 )
-"""Limits of a response to this client: any response of one frame.
 
-That is some 90,000 queues in a map whose keys are queues, or 1,300,000 offsets of groups.
-"""
-
+# Maximum characters of a number; a long has 20, a double 25.  Bounds the time to convert it.
 MAX_NUMBER_LENGTH: Final = 512
-"""Maximum characters of a number; a long has 20, a double 25.  Bounds the time to convert it."""

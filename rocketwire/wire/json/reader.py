@@ -104,20 +104,14 @@ def read(
     write_key: Callable[[JsonValue], str],
     read_flat: Callable[[str], JsonValue],
 ) -> JsonValue:
-    """Decode a text.
+    """Decode a text; for errors see ``loads``.
 
     Args:
-        data: the text, UTF-8.
-        limits: limits of size, depth and number of values.
         as_written: whether to return numbers with a fraction or an exponent as ``Real``; numbers
             with a suffix F or D always are.
         write_key: encodes an object in key position.
         read_flat: decodes a strict object without nested values, or raises ValueError; the faster
             of two ways.
-
-    Raises:
-        DecodeError: the text is invalid; ``offset`` is that of the first invalid byte.
-        LimitExceededError: a limit is exceeded.
     """
     try:
         text = data.decode()

@@ -23,11 +23,10 @@ Container: TypeAlias = "dict[str, JsonValue] | list[JsonValue]"
 
 REFERENCE: Final = "$ref"
 
+# Maximum characters of a path, including the paths of references that it passes
 MAX_PATH_LENGTH: Final = 512
-"""Maximum characters of a path, including the paths of references that it passes."""
-
+# Maximum components of all paths of a document; a registration has at most three a topic
 MAX_STEPS: Final = 400_000
-"""Maximum components of all paths of a document; a registration has at most three a topic."""
 
 _STEP = r"""(?s)\.((?:(?>[^.\[\\]|\\.))++)|\[([0-9]++)\]|\['([^']*+)'\]|\["([^"]*+)"\]"""
 _QUOTED = r"(?s)\\(.)"
@@ -51,14 +50,8 @@ def resolve_references(
 ) -> JsonValue:
     """Replace every reference in a document, in place, and return the document.
 
-    Args:
-        root: the document.
-        limits: limits of the document with every reference written out.
-        read_key: decodes the text of an object in key position.
-
-    Raises:
-        DecodeError: a value would contain itself.
-        LimitExceededError: a limit is exceeded.
+    ``limits`` are those of the document with every reference written out; ``read_key`` decodes the
+    text of an object in key position.
     """
     if not isinstance(root, (dict, list)):
         return root

@@ -64,14 +64,7 @@ class Real(float):
 
     @classmethod
     def of(cls, literal: str, *, is_double: bool = False, suffix: str = "") -> Real:
-        """Create the number of a literal.
-
-        Args:
-            literal: digits, with an optional fraction and exponent.
-            is_double: whether it is a ``double``; a number with an exponent other than zero always
-                is.
-            suffix: ``F``, ``D`` or empty.
-        """
+        # the number of a literal
         value = cls(literal)
         value.suffix = suffix
         value.whole = int(literal) if suffix and literal.lstrip("+-").isdecimal() else None
@@ -158,7 +151,6 @@ def _old_style(match: re.Match[str]) -> str:
 
 
 def join_surrogates(text: str) -> str:
-    """Join the surrogates of each pair into one character, as Java does."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
@@ -166,15 +158,7 @@ def join_surrogates(text: str) -> str:
 
 
 class Writer:
-    """Encodes a value.
-
-    Args:
-        dialect: escapes, and digits of doubles.
-        standard: Java's form for clients that only read standard JSON: every key quoted, map keys
-            in natural order, integers beyond a double's precision as strings.
-        strict_dumps: encoder of flat values.
-    """
-
+    # encodes a value in one of Java's dialects
     def __init__(self, dialect: Dialect, *, standard: bool, strict_dumps: StrictDumps) -> None:
         self._old = dialect is Dialect.FASTJSON1
         self._standard = standard
@@ -182,11 +166,6 @@ class Writer:
         self._escape_pattern = _escape_pattern(standard=standard) if self._old else None
 
     def write(self, value: object) -> bytes:
-        """Encode any value.
-
-        Raises:
-            EncodeError: a type has no JSON form.
-        """
         if isinstance(value, str):
             return self.string(value)
         if value is None:

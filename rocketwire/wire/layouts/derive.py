@@ -87,7 +87,6 @@ _CONSTANT_NAMES: Final = {str(vars(declarations)[name]): name for name in _CONST
 
 
 def kind(con: Any) -> str:
-    """Return the name of a construct's class; construct has classes for its singletons, too."""
     return type(con).__name__
 
 
@@ -102,7 +101,6 @@ def python(value: Any) -> str:
 
 
 def describe(con: Any) -> str:
-    """Return a construct as the declarations write it; records without their fields."""
     match kind(con):
         case "FormatField" | "BytesInteger":
             return f"Int{8 * con.sizeof()}{'s' if letter_of(con).islower() else 'u'}b"
@@ -115,7 +113,6 @@ def describe(con: Any) -> str:
 
 
 def type_of(con: Any, data: str) -> str:
-    """Return the type of a construct's value; ``data`` is the type of bytes."""
     match kind(con):
         case "FormatField" | "BytesInteger":
             return "int"
@@ -138,7 +135,6 @@ def type_of(con: Any, data: str) -> str:
 
 
 def fields_of(record: Any) -> list[Any]:
-    """Return the fields of a record's value: those with a name that the builder cannot compute."""
     return [con for con in record.subcons if con.name and kind(con.subcon) != "Rebuild"]
 
 
@@ -147,19 +143,16 @@ def letter_of(integer: Any) -> str:
 
 
 def starts_with_integer(con: Any) -> bool:
-    """Return whether the bytes of a construct begin with an integer, which joins a run."""
     name = kind(con.subcon) if kind(con) == "Renamed" else kind(con)
     integers = ("FormatField", "BytesInteger", "OneOf", "Rebuild")
     return name in (*integers, "Prefixed", "OptionalPrefixed", "StrictArray", "JavaEntries")
 
 
 def variable(place: str) -> str:
-    """Return the variable of a place; an element of ``topics`` is a ``topics_item``."""
     return place.rpartition(".")[2].replace("[]", "_item")
 
 
 def path(place: str) -> str:
-    """Return the path that errors have."""
     return re.sub(r"^\w+\.?", "", place)
 
 
@@ -167,8 +160,6 @@ def path(place: str) -> str:
 
 
 class _Integer(NamedTuple):
-    """An integer of a run; ``value`` is what a builder packs."""
-
     place: str
     letter: str
     name: str
@@ -191,7 +182,6 @@ class _Source:
         self.lines.append("    " * self._depth + text)
 
     def items(self, head: str, items: Sequence[str], tail: str) -> None:
-        """Write a line with a list of items, wrapped if it is long."""
         text = head + ", ".join(items) + tail
         if len(text) > 100 - 4 * self._depth:
             with self.block(head):
@@ -201,7 +191,6 @@ class _Source:
         self.line(text)
 
     def comment(self, con: Any) -> None:
-        """Let the next line follow a comment that describes a construct."""
         if kind(con) != "Terminated":
             self._comments.append(describe(con))
 
@@ -271,14 +260,12 @@ class _Parser(_Source):
                 self.line(f"{integer.name} |= {integer.name}_high << 16")
 
     def read_number(self, con: Any, place: str, end: str, noun: str) -> str:
-        """Write the lines that read the length or count of a field; return its variable."""
         name = f"{variable(place)}_{noun}"
         self.integer(con, place, name)
         self.read_run(end)
         return name
 
     def check_length(self, length: str, place: str, end: str, *, signed: bool = True) -> str:
-        """Write the check of a length; return the variable of the position after its bytes."""
         stop = f"{variable(place)}_end"
         self.line(f"{stop} = pos + {length}")
         condition = f"if {stop} > {end} or {length} < 0" if signed else f"if {stop} > {end}"
@@ -429,7 +416,6 @@ class _Builder(_Source):
         self.pieces.append(piece)
 
     def write_apart(self, con: Any, place: str, value: str) -> list[str]:
-        """Write the lines of a construct; return its pieces, apart from those before it."""
         before = self.run, self.pieces
         self.run, self.pieces = [], []
         self.write(con, place, value)
@@ -542,7 +528,7 @@ def builder(name: str) -> list[str]:
 
 
 def signature(name: str, verb: str, parameters: list[str], result: str) -> list[str]:
-    """Return the first lines of a function; its docstring is that of the declaration."""
+    # its docstring is that of the declaration
     head, start = _Source(depth=0), f"def {verb}_{name.lower()}("
     if len(result) < 80:
         head.items(start, parameters, f") -> {result}:")
@@ -566,7 +552,6 @@ DOCSTRINGS: Final = dict(read_docstrings())
 
 
 def constants() -> Iterator[str]:
-    """Yield the definitions that readers of many frames at once need."""
     *fixed, remark, entries = declarations.BINARY_HEADER.subcons
     for name in _CONSTANTS:
         yield f"{name}: Final = 0x{vars(declarations)[name]:X}"

@@ -27,7 +27,6 @@ _VALUE_SIZE: Final = VALUE.size
 
 
 def decode_buffer(data: Buffer) -> str:
-    """Text of any buffer; invalid UTF-8 is replaced as in Java."""
     return decode_utf8(bytes(data))
 
 
@@ -36,17 +35,7 @@ def parse_entries(
 ) -> tuple[dict[str, str], int]:
     """Read entries, and return them with the position after the last one.
 
-    Args:
-        buf: the data.
-        start: position of the first entry.
-        stop: position before which the last entry begins; as in Java, it may end after it.
-        end: position that no entry may pass.
-        limit: maximum number of entries.
-        path: for errors.
-
-    Raises:
-        DecodeError: an invalid length.
-        LimitExceededError: too many entries.
+    The last entry begins before ``stop``; as in Java, it may end after it, but not beyond ``end``.
     """
     entries: dict[str, str] = {}
     # bytes.decode takes half the time of str(), which reads any buffer
@@ -87,11 +76,7 @@ def _key_error(buf: Buffer, begin: int, end: int, size: int, total: int, path: s
 
 
 def build_entries(fields: Mapping[str, str | None], path: str) -> bytes:
-    """The bytes of entries; a value of None is left out, as in Java.
-
-    Raises:
-        EncodeError: a key or a value is too long.
-    """
+    # a value of None is left out, as in Java
     pieces: list[bytes] = []
     for name, text in fields.items():
         if text is None:

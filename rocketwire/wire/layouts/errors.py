@@ -23,7 +23,6 @@ def _size(letter: str) -> int:
 
 
 def too_short(buf: Buffer, pos: int, end: int, letters: str, paths: str) -> TruncatedError:
-    """The data ends inside a run of integers; ``paths`` are separated by spaces."""
     remaining, needed, path = max(end - pos, 0), 0, ""
     for letter, field in zip(letters, paths.split(" "), strict=True):
         if needed <= remaining:
@@ -51,7 +50,6 @@ def bad_count(
 
 
 def too_many_entries(limit: int, path: str, pos: int | None = None) -> LimitExceededError:
-    """More entries than the limit; their exact number is unknown."""
     message = f"more than {limit} entries"
     return LimitExceededError(
         message, declared=limit + 1, limit=limit, path=path or None, offset=pos
@@ -68,7 +66,6 @@ def bytes_left(buf: Buffer, pos: int, end: int, path: str) -> DecodeError:
 
 
 def out_of_range(letters: str, paths: str, *values: object) -> EncodeError:
-    """The first value that does not fit its field; ``paths`` are separated by spaces."""
     fields = zip(letters, paths.split(" "), values, strict=True)
     letter, path, value = next(field for field in fields if not _fits(field[0], field[2]))
     sign = "a signed" if letter.islower() else "an unsigned"

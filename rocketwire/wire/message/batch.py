@@ -19,11 +19,9 @@ from rocketwire.wire.values.frozen import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+# Maximum messages of a batch; fewer messages with keys fit into Java's 4 MiB
 MAX_BATCH_MESSAGES: Final = 65_536
-"""Maximum messages of a batch; fewer messages with keys fit into Java's 4 MiB."""
-
-MAX_BATCH_PROPERTIES: Final = 262_144
-"""Maximum properties of all messages of a batch."""
+MAX_BATCH_PROPERTIES: Final = 262_144  # maximum properties of all messages of a batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

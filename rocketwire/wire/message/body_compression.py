@@ -20,17 +20,12 @@ if TYPE_CHECKING:
 
     from zstandard import ZstdDecompressor
 
-DEFAULT_LEVEL: Final = 5
-"""Compression level of Java's clients; LZ4 has none."""
-
+DEFAULT_LEVEL: Final = 5  # compression level of Java's clients; LZ4 has none
+# Largest window of a ZSTD frame in bytes: that of levels 20 to 22, and the limit of Java's reader.
+# The output bounds the used part of the window, and so the memory.
 ZSTD_MAX_WINDOW: Final = 1 << 27
-"""Largest window of a ZSTD frame in bytes: that of levels 20 to 22, and the limit of Java's reader.
-
-The output bounds the used part of the window, and so the memory.
-"""
-
+# Maximum frames of an LZ4 or ZSTD body, including empty ones; producers write one
 MAX_FRAMES: Final = 1_024
-"""Maximum frames of an LZ4 or ZSTD body, including empty ones; producers write one."""
 
 _TYPE_MASK: Final = int(MessageSysFlag.COMPRESSION_TYPE_MASK)
 _TYPE_SHIFT: Final = 8

@@ -17,8 +17,8 @@ from rocketwire.wire.message.host import MAX_PORT, Host
 
 _HEX_OF_AN_ID: Final = "(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{56})"
 
+# Milliseconds before the start of the month that count as its start, after a clock was set
 TOLERATED_CLOCK_STEP: Final = 1_000_000
-"""Milliseconds before the start of the month that count as its start, after a clock was set."""
 
 
 class OffsetMessageId(NamedTuple):

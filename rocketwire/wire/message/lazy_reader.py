@@ -48,35 +48,24 @@ from rocketwire.wire.values.frozen import dataclass
 if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredLimits
 
+# Size, magic number, queue offset, ``sys_flag``, upper half of both ports, length of the body
 _HEAD: Final = Struct(">lL12xq8xl12xH14xH14xl")
-"""Size, magic number, queue offset, ``sys_flag``, upper half of both ports, length of the body."""
-
+# Fields that must be equal in all rows: size with magic number, flags, ports, ..., ending
 _ROW_CHECKED: Final = "Q28xl12xH14xH14xl%dx%ds%dx"
-"""Fields that must be equal in all rows: size with magic number, flags, ports, ..., ending."""
-
-_ROW_VALUES: Final = "%ds%ds%dx%ds"
-"""Head, body and properties of a row."""
-
-_ROW_OFFSET: Final = "20xq%dx"
-"""Queue offset of a row."""
-
+_ROW_VALUES: Final = "%ds%ds%dx%ds"  # head, body and properties of a row
+_ROW_OFFSET: Final = "20xq%dx"  # queue offset of a row
+# Maximum rows that are split at once: brokers return at most 32 messages by default
 _MAX_ROWS: Final = 32
-"""Maximum rows that are split at once: brokers return at most 32 messages by default."""
-
-_PREFIX_SIZE: Final = 8
-"""Bytes of size and magic number."""
-
-_LENGTH_SIZE: Final = 2
-"""Bytes of the properties' length."""
+_PREFIX_SIZE: Final = 8  # bytes of size and magic number
+_LENGTH_SIZE: Final = 2  # bytes of the properties' length
 
 _MAX_TOPIC_LENGTH: Final = 127
+# Bytes of a message without topic, body and properties
 _MIN_SIZE: Final = HEAD_SIZE + 1 + _LENGTH_SIZE
-"""Bytes of a message without topic, body and properties."""
-
-_MIN_PROPERTY_SIZE: Final = 3
-"""Bytes of a name, a separator and a value."""
+_MIN_PROPERTY_SIZE: Final = 3  # bytes of a name, a separator and a value
 
 _COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
+# Flags of messages that are decoded strictly
 _STRICT_FLAGS: Final = int(
     MessageSysFlag.COMPRESSED
     | MessageSysFlag.INNER_BATCH
@@ -84,11 +73,9 @@ _STRICT_FLAGS: Final = int(
     | MessageSysFlag.BORNHOST_V6
     | MessageSysFlag.STOREHOSTADDRESS_V6
 )
-"""Flags of messages that are decoded strictly."""
 
 _MAGICS: Final = (MAGIC_V1.to_bytes(4), MAGIC_V2.to_bytes(4))
-_QUEUE_POSITION: Final = Struct(">12xi4xq")
-"""Queue and queue offset of a message."""
+_QUEUE_POSITION: Final = Struct(">12xi4xq")  # queue and queue offset of a message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,14 +15,11 @@ if TYPE_CHECKING:
 NAME_VALUE_SEPARATOR: Final = "\x01"
 PROPERTY_SEPARATOR: Final = "\x02"
 
+# Maximum bytes of a message's properties; the length is an int16
 MAX_PROPERTIES_BYTES: Final = 32_767
-"""Maximum bytes of a message's properties; the length is an int16."""
-
-UNIQUE_KEY: Final = "UNIQ_KEY"
-"""Name of the property with the producer's message id."""
-
+UNIQUE_KEY: Final = "UNIQ_KEY"  # name of the property with the producer's message id
+# Name of the property with ``true`` if the producer waits until the message is stored
 WAIT: Final = "WAIT"
-"""Name of the property with ``true`` if the producer waits until the message is stored."""
 
 
 def split_keys(text: str | None) -> list[str]:

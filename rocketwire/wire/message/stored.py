@@ -31,8 +31,8 @@ from rocketwire.wire.message.properties import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# Maximum bytes of a topic in the first layout; brokers use the second layout for longer topics
 MAX_TOPIC_LENGTH_V1: Final = 127
-"""Maximum bytes of a topic in the first layout; brokers use the second layout for longer topics."""
 
 _COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
 _INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
@@ -41,11 +41,10 @@ _STORE_V6: Final = int(MessageSysFlag.STOREHOSTADDRESS_V6)
 _MAPPED_PREFIX: Final = bytes(10) + b"\xff\xff"
 _NO_HOST: Final = Host(bytes(4), 0)
 
+# Bytes from the size to the length of the body, in the first layout with IPv4 addresses
 HEAD_SIZE: Final = 88
-"""Bytes from the size to the length of the body, in the first layout with IPv4 addresses."""
-
+# The fields ``_HEAD_FIELDS`` in these bytes; address and port of a host are one field
 _HEAD: Final = Struct(">l4xlll8xqlq8sq8slq4x")
-"""The fields ``_HEAD_FIELDS`` in these bytes; address and port of a host are one field."""
 
 _HEAD_FIELDS: Final = (
     "store_size",
@@ -244,8 +243,8 @@ def _head_property(slot: Any) -> property:
 
 
 _get_head: Final = vars(LazyFields)["_head"].__get__
+# Looked up once: every handler that asks a message for its queue gets here
 _PUT_HEAD_FIELDS: Final = [vars(LazyFields)[name].__set__ for name in _HEAD_FIELDS]
-"""Looked up once: every handler that asks a message for its queue gets here."""
 
 
 def _decode_head(message: object) -> None:

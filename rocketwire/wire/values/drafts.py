@@ -29,7 +29,6 @@ def create_draft_class(cls: type[Any]) -> Any:
 
 
 def build_constructor(cls: type[T]) -> Callable[..., T]:
-    """A constructor of a frozen dataclass with slots that takes all values in field order."""
     names = [*declared_fields(cast("type[Any]", cls))]
     head = [f"def fill({', '.join(names)}):", "    self_ = new_(draft_)"]
     tail = ["    self_.__class__ = cls_", "    return self_"]

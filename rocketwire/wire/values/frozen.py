@@ -29,8 +29,7 @@ __all__ = ["compile_constructors", "compile_function", "dataclass", "declared_fi
 
 _UNSET: Final = object()
 _set = object.__setattr__
-_uncompiled: Final[list[type[Any]]] = []
-"""Classes whose constructor is not compiled yet."""
+_uncompiled: Final[list[type[Any]]] = []  # classes whose constructor is not compiled yet
 
 if not TYPE_CHECKING:  # pragma: no branch  # type checkers read the one of the library
 
@@ -47,14 +46,7 @@ if not TYPE_CHECKING:  # pragma: no branch  # type checkers read the one of the 
 def compile_function(
     text: str, function: str, label: str, namespace: Mapping[str, object]
 ) -> Callable[..., Any]:
-    """Compile a function from generated text; no other function turns text into code.
-
-    Args:
-        text: its source.
-        function: its name.
-        label: file name in tracebacks.
-        namespace: its globals.
-    """
+    """Compile a function from generated text; no other function turns text into code."""
     names = dict(namespace)
     exec(compile(text, f"<{label}>", "exec"), names)  # noqa: S102  # never received text
     result: Callable[..., Any] = names[function]  # type: ignore[assignment]  # it defines one

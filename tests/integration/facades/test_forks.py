@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from rocketwire.portal import forks
 from rocketwire.portal.portal import Portal, PortalUser, leave_portal, use_portal
 
 pytestmark = [
@@ -31,7 +30,6 @@ has_begun = threading.Event()
 
 @pytest.fixture
 def portal() -> Iterator[Portal]:
-    assert forks.PATIENCE > 1  # importing it has registered what a fork does
     user = PortalUser()
     portal = use_portal(user)
     yield portal

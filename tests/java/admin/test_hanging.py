@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from rocketwire.client.trace.records import build_record
+from rocketwire.client.trace import build_record
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from tests.java.admin.commands import CLUSTER

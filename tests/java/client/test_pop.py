@@ -9,9 +9,9 @@ import trio
 from rocketwire.client import ClientInstance, ConsumeConcurrentlyContext, ConsumeConcurrentlyStatus
 from rocketwire.client.consumer.lite.lite_pull_consumer import (
     LitePullConsumer,
+    LitePullConsumerConfig,
     open_lite_pull_consumer,
 )
-from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
 from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopStatus, with_handle
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
 from rocketwire.client.consumer.rebalance import Rebalance

@@ -17,8 +17,8 @@ from rocketwire.client import (
     open_client,
     open_producer,
     open_registration,
+    registration,
 )
-from rocketwire.client.registration import registration
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
     BrokerError,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketwire.client.log_text import MAX_LENGTH, log_text
+from rocketwire.controls import MAX_LENGTH, log_text
 from rocketwire.errors import BrokerError
 
 

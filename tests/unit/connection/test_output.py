@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from rocketwire.output import reader_may_go
+from rocketwire.program import reader_may_go
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.policy.process_queue import FlowControl, PopProcessQueue, ProcessQueue, Thresholds
+from rocketwire.policy.process_queue import FlowControl, ProcessQueue, Thresholds
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.policy_vectors import decisions
 from tests.support.vectors import JavaVector
@@ -20,8 +20,8 @@ def messages(offsets: Iterable[int], body: bytes = b"0123456789") -> list[Stored
     return [StoredMessage(topic="T", queue_offset=offset, body=body) for offset in offsets]
 
 
-def queue_with_messages(*offsets: int, now: float = 0.0) -> ProcessQueue[StoredMessage]:
-    queue = ProcessQueue[StoredMessage](now=now)
+def queue_with_messages(*offsets: int, now: float = 0.0) -> ProcessQueue:
+    queue = ProcessQueue(now=now)
     queue.put(messages(offsets))
     return queue
 
@@ -30,7 +30,7 @@ def nothing_as_minus_one(offset: int | None) -> int:
     return -1 if offset is None else offset
 
 
-def do(queue: ProcessQueue[StoredMessage], what: str, argument: Any) -> object:
+def do(queue: ProcessQueue, what: str, argument: Any) -> object:
     """One step; the answer in Java's form."""
     if what == "put":
         return queue.put(messages(argument))
@@ -51,7 +51,7 @@ def do(queue: ProcessQueue[StoredMessage], what: str, argument: Any) -> object:
 
 @pytest.mark.parametrize("vector", decisions("window", "process_queue"), ids=str)
 def test_every_step_has_the_same_state_as_in_java(vector: JavaVector) -> None:
-    queue = ProcessQueue[StoredMessage](now=0)
+    queue = ProcessQueue(now=0)
 
     results = [
         [do(queue, what, argument), queue.count, queue.size, queue.span]
@@ -75,7 +75,7 @@ def test_no_offset_after_the_oldest_in_flight_is_committed() -> None:
 
 def test_messages_of_a_batch_leave_together_or_singly() -> None:
     pulls = [messages(range(10 * pull, 10 * pull + 10)) for pull in range(4)]
-    queue = ProcessQueue[StoredMessage](now=0)
+    queue = ProcessQueue(now=0)
     for pull in pulls:
         queue.put(pull)
 
@@ -98,7 +98,7 @@ def test_messages_of_a_batch_leave_together_or_singly() -> None:
     "offsets", [(1, 2, 3, 4), (1, 3, 2, 4), (1, 1, 4, 4), (1, 2, 9, 2**62), (7,)], ids=str
 )
 def test_messages_count_with_and_without_a_known_size(offsets: tuple[int, ...]) -> None:
-    sized, unsized = ProcessQueue[StoredMessage](now=0), queue_with_messages(*offsets)
+    sized, unsized = ProcessQueue(now=0), queue_with_messages(*offsets)
     pull = messages(offsets)
     ascend = list(offsets) == sorted({*offsets})
     sized.put(pull, body_size=10 * len(pull) if ascend else None)
@@ -122,7 +122,7 @@ def test_messages_count_with_and_without_a_known_size(offsets: tuple[int, ...]) 
     )
 )
 def test_batches_and_messages_have_the_same_state(steps: list[tuple[bool, int, int, str]]) -> None:
-    kept, looked_at = ProcessQueue[StoredMessage](now=0), ProcessQueue[StoredMessage](now=0)
+    kept, looked_at = ProcessQueue(now=0), ProcessQueue(now=0)
     pulls = {
         (start, count): messages(range(start, start + count))
         for start in range(13)
@@ -160,7 +160,7 @@ def test_nothing_is_committed_of_nothing_taken() -> None:
 
 
 def test_an_orderly_consumer_is_woken_once_until_it_finds_nothing() -> None:
-    queue = ProcessQueue[StoredMessage](now=0)
+    queue = ProcessQueue(now=0)
 
     assert queue.put([]) is False
     assert queue.put(messages([1])) is True
@@ -172,7 +172,7 @@ def test_an_orderly_consumer_is_woken_once_until_it_finds_nothing() -> None:
 
 
 def test_the_backlog_begins_after_the_last_message() -> None:
-    queue = ProcessQueue[StoredMessage](now=0)
+    queue = ProcessQueue(now=0)
     queue.put(messages([1, 2]), max_offset=10)
     assert queue.backlog == 8
     queue.put(messages([9]), max_offset=9)
@@ -188,7 +188,7 @@ def test_pulling_stops_above_each_threshold_and_not_at_it() -> None:
     assert queue_with_messages(0, 101).flow_control(thresholds) is FlowControl.SPAN
     assert queue_with_messages(0, 101).flow_control(Thresholds(span=None)) is None
     assert queue_with_messages(0, 1, 2, 3).flow_control(thresholds) is FlowControl.COUNT
-    queue = ProcessQueue[StoredMessage](now=0)
+    queue = ProcessQueue(now=0)
     queue.put(messages([0], bytes(3 * MIB - 1)))
     assert queue.flow_control(thresholds) is None
     queue.put(messages([1], b"x"))
@@ -241,24 +241,13 @@ def test_the_state_of_a_queue_is_shown_to_operators() -> None:
     queue = queue_with_messages(1, 2, 3)
     queue.take(1, now=2)
     queue.locked = queue.dropped = True
-    queue.try_unlock_times = 4
     info = queue.info(1, lambda now: int(now * 1000))
 
     assert (info.cached_msg_min_offset, info.cached_msg_max_offset) == (2, 3)
     assert (info.cached_msg_count, info.cached_msg_size_in_mi_b) == (2, 0)
     assert (info.transaction_msg_min_offset, info.transaction_msg_max_offset) == (1, 1)
     assert (info.transaction_msg_count, info.commit_offset) == (1, 1)
-    assert (info.locked, info.droped, info.try_unlock_times) == (True, True, 4)
+    assert (info.locked, info.droped) == (True, True)
     assert (info.last_lock_timestamp, info.last_consume_timestamp) == (0, 2000)
-    empty = ProcessQueue[StoredMessage](now=0).info(0, int)
+    empty = ProcessQueue(now=0).info(0, int)
     assert (empty.cached_msg_min_offset, empty.cached_msg_max_offset) == (0, 0)
-
-
-def test_a_popped_queue_counts_unacknowledged_messages() -> None:
-    queue = PopProcessQueue(now=0)
-    queue.wait_ack += 3
-
-    assert not queue.is_pull_expired(120)
-    assert queue.is_pull_expired(121)
-    info = queue.info(int)
-    assert (info.wait_ack_count, info.droped, info.last_pop_timestamp) == (3, False, 0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketwire.client.trace.records import build_record
+from rocketwire.client.trace import build_record
 from rocketwire.policy.trace_records import TraceContext, read_trace
 
 

@@ -27,7 +27,6 @@ def test_names_are_refused_as_in_java(vector: JavaVector) -> None:
     assert passes(validation.check_topic, text) == java["topic"]
     assert passes(validation.check_group, text) == java["group"]
     assert passes(validation.check_topic_for_broker, text) == java["broker"]
-    assert passes(validation.check_not_system_topic, text) != java["system"]
     assert passes(validation.check_message, text, b"x") == java["send"]
     assert passes(validation.check_user_property, text, "v") == java["property"]
     assert passes(validation.check_user_property, "n", text) == java["value"]

@@ -9,8 +9,7 @@ from rocketwire.client.consumer.push.lending import LentMessages
 from rocketwire.errors import IllegalValueError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.process_queue import ProcessQueue
-from rocketwire.portal.inbox import LAG, Inbox, check_limit
-from rocketwire.portal.loans import Loan
+from rocketwire.portal.loans import LAG, Inbox, Loan, check_limit
 
 QUEUE = MessageQueue(topic="t", broker_name="a", queue_id=0)
 
@@ -117,7 +116,7 @@ def test_the_end_drops_waiting_messages() -> None:
     ids=["more_waits", "little_waits", "nothing_comes_before_it_is_settled"],
 )
 def test_messages_at_the_broker_are_a_lag(backlog: int, is_awaited: bool, lags: bool) -> None:
-    process: ProcessQueue[Any] = ProcessQueue(now=0.0)
+    process: ProcessQueue = ProcessQueue(now=0.0)
     process.backlog = backlog
     part = LentMessages(QUEUE, _messages([0, 1]), _messages([0, 1]), process, 0.0)
     part.is_awaited = is_awaited

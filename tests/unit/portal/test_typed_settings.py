@@ -7,10 +7,10 @@ from typing import assert_type
 
 from rocketwire import aio, sync
 from rocketwire.client import Message, SendResult, TransactionSendResult
-from rocketwire.client.consumer.lite.lite_pull_state import Polled
+from rocketwire.client.consumer.lite.lite_pull_consumer import Polled
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.route import TopicRouteData
-from rocketwire.portal.inbox import Batch
+from rocketwire.portal.loans import Batch
 from rocketwire.portal.settings import ProducerSettings
 from rocketwire.wire.message.stored import StoredMessage
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketwire.transport.fastpath import hook
+from rocketwire.transport.fastpath import direct_requests
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -18,4 +18,4 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(autouse=True)
 def fast_path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn the fast path on, or off if the test's parameter is ``off``."""
-    monkeypatch.setattr(hook, "is_on", getattr(request, "param", "on") == "on")
+    monkeypatch.setattr(direct_requests, "is_on", getattr(request, "param", "on") == "on")

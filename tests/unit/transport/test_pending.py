@@ -5,8 +5,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from rocketwire.errors import ChannelBrokenError, DecodeError, EncodeError, RequestTimeoutError
-from rocketwire.transport.channel import Channel, open_channel_over
-from rocketwire.transport.pending import NextRequest
+from rocketwire.transport.channel import Channel, NextRequest, open_channel_over
 from rocketwire.wire.command import RemotingCommand
 from tests.support.tcp_pair import pair
 from tests.unit.transport.loopback import encode_answer

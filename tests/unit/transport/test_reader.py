@@ -160,7 +160,9 @@ async def test_direct_reads_need_a_bypass(monkeypatch: pytest.MonkeyPatch) -> No
             there.sendall(bytes(8000))
             assert await inlet.receive(8000) == bytes(8000)
             assert inlet.receive_directly() is None
-            monkeypatch.setattr("rocketwire.transport.fastpath.hook.bypass_for", lambda _: None)
+            monkeypatch.setattr(
+                "rocketwire.transport.fastpath.direct_requests.bypass_for", lambda _: None
+            )
             assert StreamReader(stream).receive_directly() is None
 
 

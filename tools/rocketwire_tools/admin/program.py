@@ -14,8 +14,7 @@ from rocketwire import __version__
 from rocketwire.client.admin import open_admin
 from rocketwire.client.admin.fanout import counting_waits
 from rocketwire.errors import RocketWireError
-from rocketwire.log_lines import log_to_stderr
-from rocketwire.program import ProgramParser
+from rocketwire.program import ProgramParser, log_to_stderr
 from rocketwire_tools.admin.examples import with_example
 from rocketwire_tools.admin.help import CommandsAction, ListingParser, command_list, options_of
 from rocketwire_tools.admin.missing_names import missing_name, suggest

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
 from rocketwire.os_errors import os_error_text
-from rocketwire.output import forget_output
+from rocketwire.program import forget_output
 from rocketwire_tools.cli.program import USAGE, run_main
 from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.terminal import print_error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.output import reader_may_go
+from rocketwire.program import reader_may_go
 
 if TYPE_CHECKING:
     from collections.abc import Callable

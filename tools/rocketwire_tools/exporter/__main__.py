@@ -11,7 +11,7 @@ import trio
 from rocketwire.client.admin import open_admin
 from rocketwire.controls import escape_lines
 from rocketwire.errors import NoNameServerError
-from rocketwire.log_lines import log_to_stderr
+from rocketwire.program import log_to_stderr
 from rocketwire.serving.sockets import BindError
 from rocketwire_tools.cli import exit_status as statuses
 from rocketwire_tools.cli.client_config import REQUEST_TIMEOUT, client_config

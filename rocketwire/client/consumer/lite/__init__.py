@@ -1,5 +1,1 @@
-"""The lite pull consumer: the application polls for messages.
-
-It may import ``rocketwire.client.consumer``, ``instance`` and ``net``; it does not use the other
-consumers.
-"""
+"""The lite pull consumer: the application polls for messages."""

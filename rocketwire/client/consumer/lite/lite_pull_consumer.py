@@ -5,7 +5,7 @@ are pulled in advance, up to the thresholds, and ``poll`` returns the pulled mes
 ``poll`` count as handled at the next ``poll`` or ``commit``. Offsets are committed by ``commit``
 or, with ``auto_commit``, by a later ``poll`` and at the end.
 
-Java: ``DefaultLitePullConsumerImpl``, ``AssignedMessageQueue``.
+Java: ``DefaultLitePullConsumerImpl``, ``DefaultLitePullConsumer``, ``AssignedMessageQueue``.
 """
 
 from __future__ import annotations
@@ -14,26 +14,36 @@ import math
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
-from rocketwire.client.arguments import check_config
-from rocketwire.client.consumer.filter_check import check_expression
-from rocketwire.client.consumer.lite.lite_pull_state import (
-    LitePullConsumerConfig,
-    LitePulls,
-    LiteQueue,
-    Polled,
+from rocketwire.client.arguments import (
+    Rule,
+    Settings,
+    check_config,
+    check_settings,
+    integer_in,
+    optional,
+    seconds,
 )
-from rocketwire.client.consumer.member import GroupMember, Membership, join_group
+from rocketwire.client.consumer.config import FROM_WHERE, check_strategy, check_thresholds
+from rocketwire.client.consumer.member import GroupMember, Membership, check_expression, join_group
 from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
-from rocketwire.client.consumer.pull import PullRequest, PullStatus, pull_outage
+from rocketwire.client.consumer.pull import (
+    PullCalls,
+    PullRequest,
+    PullResult,
+    PullStatus,
+    pull_outage,
+)
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.consumer.queues import find_replica, get_queues
 from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage
 from rocketwire.client.consumer.retry import with_real_topic
 from rocketwire.client.trio_only import require_trio, trio_only
+from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
     BrokerError,
     ChannelClosedError,
@@ -44,27 +54,136 @@ from rocketwire.errors import (
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeFromWhere, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
+from rocketwire.policy.allocation import AllocateMessageQueueAveragely, AllocateMessageQueueStrategy
+from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group
+from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, StoredMessage
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.member import CachedMessages
-    from rocketwire.client.instance.opening import Client
+    from rocketwire.client.instance.instance import Client, ClientInstance
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.message.stored import StoredMessage
 
-PULL_DELAY: Final = 0.05
-"""Delay in seconds if a queue is full or paused."""
-
-PULL_DELAY_EXCEPTION: Final = 1.0
-"""Delay in seconds after a failed pull."""
+PULL_DELAY: Final = 0.05  # delay in seconds if a queue is full or paused
+PULL_DELAY_EXCEPTION: Final = 1.0  # delay in seconds after a failed pull
 
 _COMMIT_OUTAGE: Final = "storing of offsets"
 
+# Seconds that the broker may hold a pull until a message arrives
 BROKER_SUSPEND_MAX_TIME: Final = 20.0
-"""Seconds that the broker may hold a pull until a message arrives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LitePullConsumerConfig(Settings):
+    """Settings of a lite pull consumer; times in seconds.
+
+    A value with a wrong type or out of range is rejected when the config is created.
+
+    Attributes:
+        pull_batch_size: most messages of a pull, and of a ``poll``.
+        max_body_size: largest decompressed body in bytes; a larger message is skipped with a
+            WARNING.
+        max_inflated_size: most bytes of all decompressed bodies of a pull; the consumer continues
+            with the first message that does not fit.
+        pull_threshold_for_all: messages of all queues above which pulling pauses.
+        thresholds: limits of each queue.
+        auto_commit: let ``poll`` commit the messages that it returned before.
+        auto_commit_interval: shortest time between two such commits.
+        consume_from_where: where to start in a queue without a stored offset.
+        consume_timestamp_millis: time for ``CONSUME_FROM_TIMESTAMP``.
+        exact_start: apply ``consume_from_where`` also to young topics, where Java's brokers start
+            groups without offsets at the first message (docs/guide/client.md, "Where a group
+            begins"), and to the exact millisecond; brokers before 5.0 are then queried for all
+            their offsets.
+        allocate_message_queue_strategy: how the members share queues; the same for all members.
+        rebalance_interval: time between two rebalances.
+        enable_trace: record polled messages in the trace topic.
+        trace_topic: the trace topic; None for ``RMQ_SYS_TRACE_TOPIC``.
+
+    Raises:
+        IllegalTypeError, IllegalValueError: the text has the setting, the expected and the actual
+            value.
+    """
+
+    pull_batch_size: int = 10
+    max_body_size: int = 8 << 20
+    max_inflated_size: int = 32 << 20
+    pull_threshold_for_all: int = 10_000
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    auto_commit: bool = True
+    auto_commit_interval: float = 5.0
+    consume_from_where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
+    consume_timestamp_millis: int | None = None
+    exact_start: bool = False
+    allocate_message_queue_strategy: AllocateMessageQueueStrategy = field(
+        default_factory=AllocateMessageQueueAveragely
+    )
+    rebalance_interval: float = 20.0
+    enable_trace: bool = False
+    trace_topic: str | None = None
+
+    def __post_init__(self) -> None:
+        check_settings(self, _RULES)
+
+
+# The checks of settings that are not those of their type
+_RULES: Final[Mapping[str, Rule]] = {
+    "thresholds": check_thresholds,
+    "auto_commit_interval": seconds(zero=True),
+    "consume_from_where": FROM_WHERE,
+    "consume_timestamp_millis": optional(integer_in(minimum=0)),
+    "allocate_message_queue_strategy": check_strategy,
+}
+
+
+class Polled(NamedTuple):
+    """The result of ``poll``: messages of a queue, in order."""
+
+    message_queue: MessageQueue
+    messages: list[StoredMessage]
+
+
+class LiteQueue:
+    __slots__ = ("consumed", "passed", "paused", "position", "process", "scope")
+
+    def __init__(self, now: float) -> None:
+        # messages that were pulled and not polled
+        self.process: ProcessQueue = ProcessQueue(now=now)
+        self.scope: Final = trio.CancelScope()
+        # offset of the next pull; None to query the group's offset
+        self.position: int | None = None
+        self.consumed: int | None = None  # next offset after the messages that count as handled
+        # next offset after messages that ``poll`` never returns, because of their tags or because
+        # they are unreadable; None if there are none
+        self.passed: int | None = None
+        self.paused: bool = False  # whether pulls and polls of the queue are paused
+
+
+class LitePulls:
+    # Lite pulls (code 361), or pulls (code 11) from brokers without them, such as 4.9.4: Java's
+    # consumer receives no messages from these.
+    def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
+        self._pulls = PullCalls(instance, limits)
+        self._brokers_without_lite: set[str | None] = set()
+
+    async def pull(self, request: PullRequest) -> PullResult:
+        broker = request.queue.broker_name
+        if broker not in self._brokers_without_lite:
+            try:
+                return await self._pulls.pull(replace(request, lite=True))
+            except BrokerError as error:
+                if error.code != ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+                    raise
+            self._brokers_without_lite.add(broker)
+        return await self._pulls.pull(request)
+
+    def forget(self, queue: MessageQueue) -> None:
+        self._pulls.forget(queue)
 
 
 @trio_only()

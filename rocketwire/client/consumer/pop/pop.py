@@ -10,10 +10,12 @@ Java: ``MQClientAPIImpl`` (``popMessageAsync``, ``ackMessageAsync``, ``batchAckM
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Final
+
+import trio
 
 from rocketwire.client.consumer.pulled_messages import (
     has_inner_batches,
@@ -23,6 +25,7 @@ from rocketwire.client.consumer.pulled_messages import (
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.trio_only import trio_only
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import BrokerError, RocketWireError
 from rocketwire.messages.message_const import FIRST_POP_TIME, POP_CK
 from rocketwire.messages.pop import (
     AckMessageRequestHeader,
@@ -41,12 +44,10 @@ if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
+    from rocketwire.wire.message.stored import StoredMessage
 
-ANY_QUEUE: Final = -1
-"""Queue id of a pop from any queue of the broker."""
-
-RESPONSE_MARGIN: Final = 10.0
-"""Timeout of a pop in seconds, in addition to ``poll_time``."""
+ANY_QUEUE: Final = -1  # queue id of a pop from any queue of the broker
+RESPONSE_MARGIN: Final = 10.0  # timeout of a pop in seconds, in addition to ``poll_time``
 
 
 class PopStatus(Enum):
@@ -290,7 +291,6 @@ class PopCalls:
 
 
 def handle_text(message: StoredMessage) -> str | None:
-    """Return the handle of a message as text; None if it was not popped."""
     return (message.properties or {}).get(POP_CK)
 
 
@@ -320,5 +320,59 @@ def _unwrap_batches(
 
 
 def with_handle(message: StoredMessage, handle: str) -> StoredMessage:
-    """Return the message with the new handle of ``change_invisible_time``."""
     return replace(message, properties={**(message.properties or {}), POP_CK: handle})
+
+
+@dataclass(slots=True, eq=False)
+class _Batch:
+    messages: list[StoredMessage] = field(default_factory=list["StoredMessage"])
+    is_over: bool = False
+    is_refused: bool = False
+    failure: RocketWireError | None = None
+
+
+class Acknowledgements:
+    # Messages that are handled during a request are acknowledged together in the next one. A broker
+    # gets one request at a time for each topic: no message waits for others, and a busy consumer
+    # still sends few. A single message is acknowledged by code 200051, as by Java's consumers,
+    # several by code 200151, as by Java's proxies (``AckMessageProcessor``).
+    def __init__(self, calls: PopCalls) -> None:
+        self._calls = calls
+        self._open: dict[tuple[str, str], _Batch] = {}
+        self._locks: dict[tuple[str, str], trio.Lock] = {}
+        self._brokers_without_batches: set[str] = set()
+
+    async def ack(self, message: StoredMessage) -> None:
+        name = handle_of(message).broker_name
+        if name in self._brokers_without_batches or not await self._ack_in_batch(name, message):
+            await self._calls.ack(message)
+
+    async def _ack_in_batch(self, name: str, message: StoredMessage) -> bool:
+        # returns False if the broker rejected the batch
+        key = (name, message.topic)
+        batch = self._open.setdefault(key, _Batch())
+        batch.messages.append(message)
+        async with self._locks.setdefault(key, trio.Lock()):  # first come, first served
+            if not batch.is_over:
+                if self._open.get(key) is batch:
+                    del self._open[key]
+                await self._send(name, batch)
+        if batch.failure is not None:
+            raise batch.failure
+        return not batch.is_refused
+
+    async def _send(self, name: str, batch: _Batch) -> None:
+        # send the request; if it is cancelled, the next task of the batch sends it again
+        try:
+            if len(batch.messages) == 1:
+                await self._calls.ack(batch.messages[0])
+            else:
+                await self._calls.batch_ack(batch.messages)
+        except RocketWireError as error:
+            if len(batch.messages) > 1 and isinstance(error, BrokerError):
+                batch.is_refused = True
+                if error.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+                    self._brokers_without_batches.add(name)
+            else:
+                batch.failure = error
+        batch.is_over = True

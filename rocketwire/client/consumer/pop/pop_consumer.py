@@ -43,9 +43,9 @@ from rocketwire.client.consumer.member import (
     join_group,
 )
 from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
-from rocketwire.client.consumer.pop.ack import Acknowledgements
 from rocketwire.client.consumer.pop.pop import (
     ANY_QUEUE,
+    Acknowledgements,
     InitMode,
     PopCalls,
     PopResult,
@@ -56,7 +56,7 @@ from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.consumer.push.assignment import Assignment
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
 from rocketwire.client.consumer.push.consumption import PushParts
-from rocketwire.client.consumer.queue_locks import QueueLocks
+from rocketwire.client.consumer.queues import QueueLocks
 from rocketwire.client.consumer.rebalance import Rebalance, queue_outage
 from rocketwire.client.consumer.retry import (
     describe_message,
@@ -65,9 +65,9 @@ from rocketwire.client.consumer.retry import (
 )
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler
-from rocketwire.client.log_text import log_text
 from rocketwire.client.periodic import now_millis, repeat_every
 from rocketwire.client.trio_only import require_trio, trio_only
+from rocketwire.controls import log_text
 from rocketwire.errors import IllegalHandlerError, MissingPackageError, RocketWireError
 from rocketwire.flags import Perm
 from rocketwire.messages.callbacks import (
@@ -85,7 +85,6 @@ from rocketwire.messages.enums import (
 from rocketwire.messages.heartbeat import ConsumerData
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
-from rocketwire.policy.pop_handle import handle_of
 from rocketwire.policy.resource_names import is_retry_topic, retry_topic
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group
@@ -93,43 +92,23 @@ from rocketwire.wire.message.stored import StoredMessage
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
-    from rocketwire.client.instance.opening import Client
+    from rocketwire.client.instance.instance import Client
     from rocketwire.messages.route import TopicRouteData
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-POP_DELAY_LEVEL: Final = (
-    10,
-    30,
-    60,
-    120,
-    180,
-    240,
-    300,
-    360,
-    420,
-    480,
-    540,
-    600,
-    1200,
-    1800,
-    3600,
-    7200,
-)
-"""Seconds until a failed message is redelivered, by the number of attempts."""
+# Seconds until a failed message is redelivered, by the number of attempts
+POP_DELAY_LEVEL: Final = (10, 30, *range(60, 601, 60), 1200, 1800, 3600, 7200)
 
-POP_DELAY_EXCEPTION: Final = 1.0
-"""Delay in seconds after a failed pop."""
+POP_DELAY_EXCEPTION: Final = 1.0  # delay in seconds after a failed pop
 
 _POLLING_FULL: Final = "the broker has too many waiting pops"
 
+# Seconds for which a broker may be too busy for pops before a warning is logged
 FULL_PATIENCE: Final = 10.0
-"""Seconds for which a broker may be too busy for pops before a warning is logged."""
-
+# Seconds to wait at close for the response to a recent pop, which may have hidden messages. A
+# broker that has not responded by then holds the pop because it has no message.
 RESPONSE_WAIT: Final = 1.0
-"""Seconds to wait at close for the response to a recent pop, which may have hidden messages.
-
-A broker that has not responded by then holds the pop because it has no message."""
 
 _FROM_WHERE: Final = {
     InitMode.MIN: ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
@@ -191,6 +170,7 @@ class PopConsumerConfig(Settings):
         check_settings(self, _RULES)
 
 
+# The checks of settings that are not those of their type
 _RULES: Final[Mapping[str, Rule]] = {
     "pop_invisible_time": seconds(minimum=5, maximum=300),
     "poll_time": seconds(zero=True),
@@ -199,7 +179,6 @@ _RULES: Final[Mapping[str, Rule]] = {
     "max_reconsume_times": integer_in(minimum=0),
     "await_termination": seconds(zero=True),
 }
-"""The checks of settings that are not those of their type."""
 
 
 @trio_only()
@@ -225,9 +204,7 @@ class PopConsumer(GroupMember):
         if hooks is not None:
             from rocketwire.client.consumer.hooked_listeners import hook_pop
 
-            self._hooked = hook_pop(
-                listener, hooks, instance, group, lambda message: handle_of(message).broker_name
-            )
+            self._hooked = hook_pop(listener, hooks, instance, group)
         self._pop_scopes: dict[MessageQueue, trio.CancelScope] = {}
         self._pop_started: dict[MessageQueue, float] = {}
         self._closing = False

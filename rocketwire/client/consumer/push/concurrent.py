@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from types import coroutine
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
 
@@ -30,17 +31,12 @@ from rocketwire.client.consumer.config import (
     count_successes,
 )
 from rocketwire.client.consumer.push.consumption import TURN, Consumption
-from rocketwire.client.consumer.push.worker_batches import (
-    PulledBatch,
-    WorkerClaim,
-    notify_before_wait,
-)
 from rocketwire.client.consumer.retry import (
     report_failed_handler,
     send_message_back,
     with_real_topic,
 )
-from rocketwire.client.log_text import log_text
+from rocketwire.controls import log_text
 from rocketwire.errors import IllegalHandlerError
 from rocketwire.messages.enums import MessageModel
 
@@ -53,19 +49,83 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
-RETRY_LOCALLY: Final = 5.0
-"""Seconds until a message that could not be sent back is handled again."""
-
-MAX_EXPIRED_AT_ONCE: Final = 16
-"""Maximum expired messages of a queue that are sent back at a time."""
-
-EXPIRED_DELAY_LEVEL: Final = 3
-"""Delay level of an expired message: 10 seconds."""
+RETRY_LOCALLY: Final = 5.0  # seconds until a message that could not be sent back is handled again
+MAX_EXPIRED_AT_ONCE: Final = 16  # maximum expired messages of a queue that are sent back at a time
+EXPIRED_DELAY_LEVEL: Final = 3  # delay level of an expired message: 10 seconds
 
 _RECONSUME_LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
 
+# A turn shorter than this (seconds) is not ended: a switch costs about ten fast calls
 SHORT_TURN: Final = 0.001
-"""A turn shorter than this (seconds) is not ended: a switch costs about ten fast calls."""
+
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class PulledBatch:
+    queue: MessageQueue
+    process: ProcessQueue
+    messages: Sequence[StoredMessage]
+    next_index: int = 0  # index of the first unclaimed message
+
+    @property
+    def is_open(self) -> bool:
+        process = self.process
+        return self.next_index < len(self.messages) and not (process.dropped or process.retiring)
+
+    def drop(self) -> None:
+        self.next_index = len(self.messages)
+
+
+class WorkerClaim:
+    __slots__ = ("announced", "batch", "begin", "end", "since")
+
+    def __init__(self, batch: PulledBatch, since: float) -> None:
+        self.batch: PulledBatch = batch
+        self.since: float = since  # start of the handler calls on trio's clock
+        # index of the first handled message that is still in the process queue
+        self.begin: int = batch.next_index
+        # index after the last handled message; the running handler's messages start here
+        self.end: int = self.begin
+        # index after the last message that was returned by ``announce``
+        self.announced: int = self.begin
+
+    def announce(self) -> Sequence[StoredMessage]:
+        """Return the messages of the running handler; empty if they were returned before."""
+        if self.announced > self.end:
+            return ()
+        self.announced = self.batch.next_index
+        return self.batch.messages[self.end : self.announced]
+
+    def take_handled(self) -> Sequence[StoredMessage]:
+        """Return the handled messages once; the list of the batch itself if it is all of them."""
+        messages, begin, end = self.batch.messages, self.begin, self.end
+        self.begin = end
+        return messages[begin:end] if begin or end < len(messages) else messages
+
+
+@coroutine
+def notify_before_wait(
+    work: Coroutine[Any, Any, T], notify: Callable[[], object]
+) -> Generator[Any, Any, T]:
+    # calls ``notify``, which must neither block nor raise, before ``work`` waits and other tasks
+    # run
+    resume: Callable[[Any], Any] = work.send
+    value: Any = None
+    while True:
+        try:
+            trap = resume(value)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        notify()
+        try:
+            value = yield trap
+        except BaseException as error:  # noqa: BLE001 - passed to the coroutine
+            resume, value = work.throw, error
+        else:
+            resume = work.send
 
 
 class ConcurrentConsumption(Consumption):
@@ -88,7 +148,7 @@ class ConcurrentConsumption(Consumption):
         self._batches: deque[PulledBatch] = deque()
         self._idle_workers: list[trio.lowlevel.Task] = []
         self._is_waking = False
-        self._active: dict[int, ProcessQueue[StoredMessage]] = {}
+        self._active: dict[int, ProcessQueue] = {}
         self._settled = trio.lowlevel.ParkingLot()
 
     def start(self) -> None:
@@ -96,10 +156,7 @@ class ConcurrentConsumption(Consumption):
             self._nursery.start_soon(self._worker, index)
 
     def submit(
-        self,
-        queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
-        messages: Sequence[StoredMessage],
+        self, queue: MessageQueue, process: ProcessQueue, messages: Sequence[StoredMessage]
     ) -> None:
         self._batches.append(PulledBatch(queue, process, messages))
         self._wake_worker()
@@ -113,7 +170,7 @@ class ConcurrentConsumption(Consumption):
                 await self._settled.park()
 
     async def settle_queue(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], seconds: float
+        self, queue: MessageQueue, process: ProcessQueue, seconds: float
     ) -> bool:
         del queue
         with trio.move_on_after(seconds):
@@ -121,7 +178,7 @@ class ConcurrentConsumption(Consumption):
                 await self._settled.park()
         return not self._is_active(process)
 
-    def _is_active(self, process: ProcessQueue[StoredMessage]) -> bool:
+    def _is_active(self, process: ProcessQueue) -> bool:
         return any(active is process for active in self._active.values())
 
     # ------------------------------------------------------------------ workers
@@ -238,7 +295,7 @@ class ConcurrentConsumption(Consumption):
     def _commit(
         self,
         queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
+        process: ProcessQueue,
         messages: Sequence[StoredMessage],
         now: float,
     ) -> None:
@@ -270,7 +327,7 @@ class ConcurrentConsumption(Consumption):
     async def _send_back_all(
         self,
         queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
+        process: ProcessQueue,
         messages: Sequence[StoredMessage],
         context: ConsumeConcurrentlyContext,
     ) -> Sequence[StoredMessage]:
@@ -298,7 +355,6 @@ class ConcurrentConsumption(Consumption):
     async def send_back(
         self, queue: MessageQueue, message: StoredMessage, delay_level: int
     ) -> bool:
-        """Send a message back; returns whether a broker accepted it."""
         max_reconsume_times = self._config.max_reconsume_times
         return await send_message_back(
             self._instance,
@@ -312,18 +368,13 @@ class ConcurrentConsumption(Consumption):
         )
 
     async def _resubmit_later(
-        self,
-        queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
-        messages: Sequence[StoredMessage],
+        self, queue: MessageQueue, process: ProcessQueue, messages: Sequence[StoredMessage]
     ) -> None:
         await trio.sleep(RETRY_LOCALLY)
         if not process.dropped:
             self.submit(queue, process, messages)
 
-    async def send_back_expired(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
-    ) -> None:
+    async def send_back_expired(self, queue: MessageQueue, process: ProcessQueue) -> None:
         for _ in range(MAX_EXPIRED_AT_ONCE):
             message = process.oldest_expired(now=self._now(), timeout=self._config.consume_timeout)
             if message is None or not await self.send_back(queue, message, EXPIRED_DELAY_LEVEL):

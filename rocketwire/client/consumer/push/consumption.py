@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.consumer.config import PushConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.consumer.queue_locks import QueueLocks
+    from rocketwire.client.consumer.queues import QueueLocks
     from rocketwire.client.consumer.stats import ConsumerStats
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.heartbeat import SubscriptionData
@@ -27,13 +27,10 @@ if TYPE_CHECKING:
     from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
 
-TURN: Final = 64
-"""Handler calls before a task lets other tasks run."""
+TURN: Final = 64  # handler calls before a task lets other tasks run
 
 
 class PushParts(NamedTuple):
-    """What the parts of a push consumer share."""
-
     instance: ClientInstance
     group: str
     config: PushConsumerConfig
@@ -46,22 +43,12 @@ class PushParts(NamedTuple):
 
 class PushPart:
     def __init__(self, parts: PushParts) -> None:
-        self._instance = parts.instance
-        self._group = parts.group
-        self._config = parts.config
-        self._subscriptions = parts.subscriptions
-        self._offsets = parts.offsets
-        self._locks = parts.locks
-        self._stats = parts.stats
-        self._nursery = parts.nursery
+        self._instance, self._group, self._config, self._subscriptions = parts[:4]
+        self._offsets, self._locks, self._stats, self._nursery = parts[4:]
 
 
 class Consumption(PushPart, ABC):
     is_orderly: bool = False
-
-    def __init__(self, parts: PushParts) -> None:
-        super().__init__(parts)
-        self._namespace = parts.instance.config.namespace
 
     @abstractmethod
     def start(self) -> None:
@@ -69,35 +56,30 @@ class Consumption(PushPart, ABC):
 
     @abstractmethod
     def submit(
-        self,
-        queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
-        messages: Sequence[StoredMessage],
+        self, queue: MessageQueue, process: ProcessQueue, messages: Sequence[StoredMessage]
     ) -> None:
         """Handle messages that are in the process queue."""
 
     @abstractmethod
     async def settle(self, seconds: float) -> None:
-        """Start no handler any more, and wait until none runs, at most ``seconds``.
-
-        The queues must be retiring or dropped.
-        """
+        """Start no handler any more, and wait at most ``seconds`` until none runs."""
 
     @abstractmethod
     async def settle_queue(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], seconds: float
+        self, queue: MessageQueue, process: ProcessQueue, seconds: float
     ) -> bool:
         """Wait until no handler of a queue runs, at most ``seconds``; returns whether none runs."""
 
     @abstractmethod
-    async def send_back_expired(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
-    ) -> None:
+    async def send_back_expired(self, queue: MessageQueue, process: ProcessQueue) -> None:
         """Send back the oldest messages whose handlers still run (Java: ``cleanExpiredMsg``)."""
 
     def _changes_topics(self, queue: MessageQueue) -> bool:
         # whether messages of the queue have another topic on the wire than in the application
-        return bool(self._namespace) or (queue.topic or "").startswith(RETRY_PREFIX)
+        return bool(self._instance.config.namespace) or (queue.topic or "").startswith(RETRY_PREFIX)
 
     def _with_real_topics(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
-        return [with_real_topic(message, self._group, self._namespace) for message in messages]
+        return [
+            with_real_topic(message, self._group, self._instance.config.namespace)
+            for message in messages
+        ]

@@ -31,17 +31,11 @@ if TYPE_CHECKING:
 
 LOG: Final = logging.getLogger("rocketwire.client")
 
-FAST: Final = 0.05
-"""Seconds within which a part is settled if its handlers are fast."""
-
-SLOW: Final = 1.0
-"""Seconds after which an application that takes parts is slow."""
-
+FAST: Final = 0.05  # seconds within which a part is settled if its handlers are fast
+SLOW: Final = 1.0  # seconds after which an application that takes parts is slow
+# Parts that even a slow application gets: with one, it waits for each crossing
 MIN_PARTS: Final = 4
-"""Parts that even a slow application gets: with one, it waits for each crossing."""
-
-MAX_PART: Final = 32
-"""Maximum handler calls of a part."""
+MAX_PART: Final = 32  # maximum handler calls of a part
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -50,7 +44,7 @@ class LentMessages:
     messages: Sequence[StoredMessage]
     # the messages as they are in the process queue; ``messages`` have their real topics
     pulled: Sequence[StoredMessage]
-    process: ProcessQueue[StoredMessage]
+    process: ProcessQueue
     lent_at: float  # time of trio's clock
     is_awaited: bool = False  # whether nothing more is lent until a part is settled
     # when an application has taken the first message (``time.perf_counter``), or 0
@@ -58,8 +52,8 @@ class LentMessages:
     settled_at: float = 0.0  # when it has handled the last one, or 0
 
 
+# Messages that a handler rejected, and the context of its call
 Failure = tuple[Sequence["StoredMessage"], ConsumeConcurrentlyContext]
-"""Messages that a handler rejected, and the context of its call."""
 
 Settled: TypeAlias = Sequence[tuple[LentMessages, Sequence[Failure]]]
 """Settled parts, each with its rejected messages."""
@@ -81,8 +75,6 @@ class Borrower(Protocol):
 
 
 class LentConsumption(ConcurrentConsumption):
-    """Lends messages to a borrower, at most one part for each of its handlers."""
-
     def __init__(
         self,
         parts: PushParts,
@@ -105,10 +97,7 @@ class LentConsumption(ConcurrentConsumption):
         pass  # there are no workers
 
     async def settle(self, seconds: float) -> None:
-        """Lend nothing more, and wait until everything is settled, at most ``seconds``.
-
-        What is settled afterwards has no effect: its messages are redelivered.
-        """
+        # What is settled afterwards has no effect: its messages are redelivered.
         self._is_lending = False
         self.settle_parts(self._borrower.take_settled())
         try:
@@ -118,10 +107,7 @@ class LentConsumption(ConcurrentConsumption):
             self._active.clear()
             self._parts.clear()
 
-    async def send_back_expired(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
-    ) -> None:
-        """Send back the oldest messages that were lent long ago; see ``ConcurrentConsumption``."""
+    async def send_back_expired(self, queue: MessageQueue, process: ProcessQueue) -> None:
         oldest = self._now() - self._config.consume_timeout
         for part in self._parts.values():
             if part.process is process and part.lent_at < oldest:
@@ -129,7 +115,6 @@ class LentConsumption(ConcurrentConsumption):
         await super().send_back_expired(queue, process)
 
     def settle_later(self, seconds: float, take: Callable[[], Settled]) -> None:
-        """Settle the parts that ``take`` returns after so many seconds; in trio."""
         if not self._has_ended:
             self._nursery.start_soon(self._settle_after, seconds, take)
 
@@ -158,7 +143,6 @@ class LentConsumption(ConcurrentConsumption):
         self._lend()
 
     def abandon(self, part: LentMessages) -> None:
-        """Wait no longer for a part that nobody will settle; in trio."""
         self._active.pop(id(part), None)
         self._parts.pop(id(part), None)
         self._settled.unpark_all()

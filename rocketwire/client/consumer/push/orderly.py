@@ -1,9 +1,7 @@
 """Orderly consumption: one handler for each queue, and one message after another.
 
-* One task of this client consumes a queue and, because the broker locks it, one client of the
-  group.
-* Failed messages are retried, before all others, until they succeed or exceed the limit of
-  attempts.
+One task of this client consumes a queue and, because the broker locks it, one client of the group.
+Failed messages are retried, before all others, until they succeed or exceed the limit of attempts.
 
 Java: ``ConsumeMessageOrderlyService``.
 """
@@ -29,7 +27,7 @@ from rocketwire.client.consumer.retry import (
     send_to_retry_topic,
     with_real_topic,
 )
-from rocketwire.client.log_text import log_text
+from rocketwire.controls import log_text
 from rocketwire.errors import IllegalHandlerError, RocketWireError
 from rocketwire.messages.enums import MessageModel
 
@@ -43,15 +41,13 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+# Seconds between attempts to lock a queue that another client has locked
 LOCK_RETRY_INTERVAL: Final = 3.0
-"""Seconds between attempts to lock a queue that another client has locked."""
 
 _NO_LIMIT: Final = 2**31 - 1
 
 
 class OrderlyConsumption(Consumption):
-    """The handlers of a consumer, one task for each queue."""
-
     is_orderly = True
 
     def __init__(
@@ -72,10 +68,7 @@ class OrderlyConsumption(Consumption):
         pass  # ``submit`` starts the tasks
 
     def submit(
-        self,
-        queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
-        messages: Sequence[StoredMessage],
+        self, queue: MessageQueue, process: ProcessQueue, messages: Sequence[StoredMessage]
     ) -> None:
         self._nursery.start_soon(self._consume, queue, process)
 
@@ -85,7 +78,7 @@ class OrderlyConsumption(Consumption):
                 await finished.wait()
 
     async def settle_queue(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], seconds: float
+        self, queue: MessageQueue, process: ProcessQueue, seconds: float
     ) -> bool:
         del process
         finished = self._running.get(queue)
@@ -95,14 +88,12 @@ class OrderlyConsumption(Consumption):
             await finished.wait()
         return finished.is_set()
 
-    async def send_back_expired(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
-    ) -> None:
+    async def send_back_expired(self, queue: MessageQueue, process: ProcessQueue) -> None:
         pass  # an orderly handler has no timeout
 
     # ------------------------------------------------------------------ one queue
 
-    async def _consume(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> None:
+    async def _consume(self, queue: MessageQueue, process: ProcessQueue) -> None:
         previous_task = self._running.get(queue)
         if previous_task is not None:
             await previous_task.wait()  # from an earlier assignment of the queue
@@ -127,12 +118,10 @@ class OrderlyConsumption(Consumption):
             if self._running.get(queue) is finished:
                 del self._running[queue]
 
-    def _has_valid_lock(self, process: ProcessQueue[StoredMessage], now: float) -> bool:
+    def _has_valid_lock(self, process: ProcessQueue, now: float) -> bool:
         return process.locked and not process.dropped and not process.is_lock_expired(now)
 
-    async def _wait_for_lock(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
-    ) -> bool:
+    async def _wait_for_lock(self, queue: MessageQueue, process: ProcessQueue) -> bool:
         # wait until the queue is locked; returns False if it is dropped
         if self._config.message_model is MessageModel.BROADCASTING:
             return True
@@ -150,7 +139,7 @@ class OrderlyConsumption(Consumption):
     async def _handle(
         self,
         queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
+        process: ProcessQueue,
         messages: Sequence[StoredMessage],
         started: float,
     ) -> float:
@@ -191,7 +180,7 @@ class OrderlyConsumption(Consumption):
             report_failed_handler(messages[0], self._group)
             return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
 
-    def _commit(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> None:
+    def _commit(self, queue: MessageQueue, process: ProcessQueue) -> None:
         offset = process.commit()
         if offset is not None and not process.dropped:
             self._offsets.update(queue, offset, increase_only=False)
@@ -199,7 +188,7 @@ class OrderlyConsumption(Consumption):
     async def _suspend(
         self,
         queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
+        process: ProcessQueue,
         messages: Sequence[StoredMessage],
         context: ConsumeOrderlyContext,
     ) -> None:

@@ -9,7 +9,7 @@ Java: ``DefaultMQPushConsumerImpl``.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -35,10 +35,9 @@ from rocketwire.client.consumer.offset_store import (
 from rocketwire.client.consumer.push.assignment import Assignment
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
 from rocketwire.client.consumer.push.consumption import PushParts
-from rocketwire.client.consumer.push.iteration import Delivery, DeliveryChannel
 from rocketwire.client.consumer.push.lending import LentConsumption
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
-from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL, QueueLocks
+from rocketwire.client.consumer.queues import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.consumer.retry import with_real_topic
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.client.handlers import async_handler, check_listeners
@@ -56,10 +55,11 @@ from rocketwire.policy.validation import check_consumer_group
 if TYPE_CHECKING:
     from rocketwire.client.consumer.member import CachedMessages
     from rocketwire.client.consumer.push.lending import Borrower
-    from rocketwire.client.instance.opening import Client
+    from rocketwire.client.instance.instance import Client
     from rocketwire.messages.callbacks import ConsumerRunningInfo
     from rocketwire.wire.message.stored import StoredMessage
 
+# Result for the operator by the result of a handler
 _RESULT = {
     ConsumeConcurrentlyStatus.CONSUME_SUCCESS: CMResult.CR_SUCCESS,
     ConsumeConcurrentlyStatus.RECONSUME_LATER: CMResult.CR_LATER,
@@ -69,10 +69,82 @@ _RESULT = {
     ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT: CMResult.CR_LATER,
     None: CMResult.CR_SUCCESS,
 }
-"""Result for the operator by the result of a handler."""
 
+# Seconds for storing offsets and unlocking queues, and again for unregistering
 CLOSE_TIMEOUT: Final = 5.0
-"""Seconds for storing offsets and unlocking queues, and again for unregistering."""
+
+
+class Delivery:
+    """A message that the application handles."""
+
+    __slots__ = ("_retry_level", "_settled", "message", "message_queue")
+
+    def __init__(self, message: StoredMessage, message_queue: MessageQueue) -> None:
+        self.message: StoredMessage = message  #: the message
+        self.message_queue: MessageQueue = message_queue  #: queue of the message
+        self._settled = trio.Event()
+        self._retry_level: int | None = None
+
+    @property
+    def retry_level(self) -> int | None:
+        """Delay level of ``reconsume_later``; None if the message was handled."""
+        return self._retry_level
+
+    def ack(self) -> None:
+        """Acknowledge the message; requesting the next one does the same."""
+        self._settled.set()
+
+    def reconsume_later(self, delay_level: int = 0) -> None:
+        """Let the broker redeliver the message later; -1 makes it a dead letter.
+
+        An orderly queue waits until the message is handled, and ignores the level.
+        """
+        if not self._settled.is_set():
+            self._retry_level = delay_level
+            self._settled.set()
+
+    async def wait(self) -> None:
+        """Wait until the application acknowledges or rejects the message."""
+        await self._settled.wait()
+
+
+class DeliveryChannel:
+    def __init__(self) -> None:
+        self._send, self._receive = trio.open_memory_channel[Delivery](0)
+        self._last: Delivery | None = None
+
+    async def concurrently(
+        self, messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
+    ) -> ConsumeConcurrentlyStatus:
+        for index, message in enumerate(messages):
+            delivery = await self._deliver(message, context.message_queue)
+            if delivery.retry_level is not None:
+                context.delay_level_when_next_consume = delivery.retry_level
+                context.ack_index = index - 1
+                break
+        return ConsumeConcurrentlyStatus.CONSUME_SUCCESS
+
+    async def orderly(
+        self, messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
+    ) -> ConsumeOrderlyStatus:
+        for message in messages:
+            delivery = await self._deliver(message, context.message_queue)
+            if delivery.retry_level is not None:
+                return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
+        return ConsumeOrderlyStatus.SUCCESS
+
+    async def _deliver(self, message: StoredMessage, queue: MessageQueue) -> Delivery:
+        delivery = Delivery(message, queue)
+        await self._send.send(delivery)
+        await delivery.wait()
+        return delivery
+
+    async def next(self) -> Delivery:
+        if self._last is not None:
+            self._last.ack()
+            self._last = None
+        self._last = await self._receive.receive()
+        return self._last
 
 
 @trio_only()
@@ -114,10 +186,11 @@ class PushConsumer(GroupMember):
             self._stats,
             nursery,
         )
-        self._consumption: ConcurrentConsumption | OrderlyConsumption
+        #: what handles the messages
+        self.consumption: ConcurrentConsumption | OrderlyConsumption
         if orderly:
             ordered = orderly_listener or deliveries.orderly
-            self._consumption = OrderlyConsumption(parts, ordered, hooks)
+            self.consumption = OrderlyConsumption(parts, ordered, hooks)
         elif (
             borrower is not None
             and listener is not None
@@ -125,21 +198,16 @@ class PushConsumer(GroupMember):
                 hooks is None or not borrower.handles  # hooks see each call of a handler
             )
         ):
-            self._consumption = LentConsumption(parts, listener, borrower, hooks)
+            self.consumption = LentConsumption(parts, listener, borrower, hooks)
         else:
             concurrent = listener or deliveries.concurrently
-            self._consumption = ConcurrentConsumption(parts, concurrent, hooks)
+            self.consumption = ConcurrentConsumption(parts, concurrent, hooks)
         self.assignment: Assignment = Assignment(
-            parts, self._consumption, self._announce_subscriptions
+            parts, self.consumption, self._announce_subscriptions
         )
 
     # ------------------------------------------------------------------ interface for the
     # application
-
-    @property
-    def consumption(self) -> ConcurrentConsumption | OrderlyConsumption:
-        """What handles the messages."""
-        return self._consumption
 
     @property
     def unreadable_messages(self) -> int:
@@ -213,7 +281,7 @@ class PushConsumer(GroupMember):
             ConsumeType.CONSUME_PASSIVELY,
             self.unreadable_messages,
             [(queue, process, self._offsets.get(queue)) for queue, process in queues.items()],
-            is_orderly=self._consumption.is_orderly,
+            is_orderly=self.consumption.is_orderly,
             threads=self.config.consume_thread_max,
             status_table={topic: self._stats.status(topic, now) for topic in self._subscriptions},
         )
@@ -228,7 +296,7 @@ class PushConsumer(GroupMember):
         )
         started = trio.current_time()
         auto_commit, remark = True, None
-        result, consumption = CMResult.CR_THROW_EXCEPTION, self._consumption
+        result, consumption = CMResult.CR_THROW_EXCEPTION, self.consumption
         try:
             if isinstance(consumption, OrderlyConsumption):
                 orderly = ConsumeOrderlyContext(message_queue=queue)
@@ -261,7 +329,7 @@ class PushConsumer(GroupMember):
         await self._check_expressions()
         self._instance.add_consumer(self)
         await self._instance.send_heartbeats()
-        self._consumption.start()
+        self.consumption.start()
         interval = self._instance.config.persist_consumer_offset_interval
         start = self._nursery.start_soon
         start(self.assignment.keep_balanced)
@@ -277,7 +345,6 @@ class PushConsumer(GroupMember):
         )
 
     async def close(self) -> None:
-        """Release the queues, and unregister; ``open_push_consumer`` calls it."""
         within = self.config.await_termination
         with trio.move_on_after(within + CLOSE_TIMEOUT, shield=True):
             if self._deliveries is not None:

@@ -1,6 +1,6 @@
 """Reading everything in pages, also of a broker that changes meanwhile."""
 
-from rocketwire.client.admin.paging import Page, all_pages
+from rocketwire.client.admin.fanout import Page, all_pages
 from rocketwire.messages.topic_config import DataVersion
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketwire.client.consumer.offset_lookup import find_offset_at
-from rocketwire.client.consumer.rebalance import find_initial_offset
+from rocketwire.client.consumer.rebalance import find_initial_offset, find_offset_at
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages import decode_header

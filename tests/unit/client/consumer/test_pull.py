@@ -27,7 +27,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.route import BrokerData, TopicRouteData
 from rocketwire.policy.subscription import subscription_data
-from rocketwire.transport.pending import NextRequest
+from rocketwire.transport.channel import NextRequest
 from rocketwire.wire.command import RemotingCommand, decode, encode
 from rocketwire.wire.message.body_compression import CompressionType
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message

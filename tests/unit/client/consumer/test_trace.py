@@ -23,10 +23,10 @@ from rocketwire.client import (
 )
 from rocketwire.client.consumer.config import count_successes
 from rocketwire.client.consumer.hooked_listeners import count_orderly, hook_listener, hook_pop
+from rocketwire.client.consumer.pop.pop import with_handle
 from rocketwire.client.consumer.trace import ConsumerTrace
 from rocketwire.client.hooks import HookChain
-from rocketwire.client.trace.dispatcher import TRACE_TOPIC
-from rocketwire.client.trace.records import TraceRecord
+from rocketwire.client.trace import TRACE_TOPIC, TraceRecord
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageResponseHeader
@@ -34,6 +34,7 @@ from rocketwire.testing import MemoryNetwork, reply
 from rocketwire.wire.message.stored import StoredMessage
 from tests.support.fakes.consumer_fakes import BROKER, bring_messages, ignore, make_messages, world
 
+HANDLE = "0 1700000000000 60000 3 0 b 0 0"
 QUEUE = MessageQueue(topic="orders", broker_name="b", queue_id=0)
 
 
@@ -78,7 +79,7 @@ class Records:
 
         messages = messages or [message()]
         if flavour == "pop":
-            return await self.hook_pop(listener)(messages[0])
+            return await self.hook_pop(listener)(with_handle(messages[0], HANDLE))
         context: Any = ConsumeOrderlyContext(message_queue=QUEUE)
         count: Any = count_orderly
         if flavour == "concurrent":
@@ -88,7 +89,7 @@ class Records:
         return await hooked(messages, context)
 
     def hook_pop(self, listener: Any) -> Any:
-        return hook_pop(listener, self._hooks, self._client, "n%readers", lambda _: "b")
+        return hook_pop(listener, self._hooks, self._client, "n%readers")
 
     @property
     def results(self) -> list[tuple[str, str]]:
@@ -177,7 +178,7 @@ async def test_a_cancelled_call_has_no_record_after_it(records: Records) -> None
         await trio.sleep_forever()
 
     with trio.move_on_after(0):
-        await records.hook_pop(listener)(message())
+        await records.hook_pop(listener)(with_handle(message(), HANDLE))
     assert [record[0] for record in records.kept] == ["SubBefore"]
 
 

@@ -46,7 +46,6 @@ def test_a_changed_route_replaces_the_addresses_of_its_brokers() -> None:
     table.put("T", replace(ROUTE, broker_datas=(replace(A, broker_addrs={0: "new"}), B)))
 
     assert table.brokers == {"a": {0: "new"}, "b": {2: "b2"}}
-    assert table.topics == ("T",)
 
 
 def test_only_a_master_can_be_written_to() -> None:

@@ -1,6 +1,5 @@
 """Asking an address server: URLs as Java makes them, and answers over a real socket."""
 
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -60,8 +59,8 @@ async def test_name_servers_are_fetched() -> None:
     [
         (b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", "status 404"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnope", "not host:port"),
-        (b"nonsense\r\n\r\n", "illegal status line"),
-        (b"", "can't handle event"),
+        (b"nonsense\r\n\r\n", "nonsense"),
+        (b"", "closed connection"),
         (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 70_000, "larger than 65536 bytes"),
     ],
 )
@@ -71,10 +70,7 @@ async def test_anything_else_is_an_error(answer: bytes, text: str) -> None:
             await fetch_name_servers(url)
 
 
-async def test_a_closed_port_and_a_missing_h11_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_closed_port_is_an_error() -> None:
     port = await closed_port()
     with pytest.raises(ClientError, match=r"127\.0\.0\.1"):
-        await fetch_name_servers(f"http://127.0.0.1:{port}/x")
-    monkeypatch.setitem(sys.modules, "h11", None)
-    with pytest.raises(ClientError, match="client"):
         await fetch_name_servers(f"http://127.0.0.1:{port}/x")

@@ -1,6 +1,6 @@
 """``NameServerSelector``: sticky, going round, the failed ones last."""
 
-from rocketwire.client.net.nameserver_selector import NameServerSelector, attempt_timeout
+from rocketwire.client.net.nameservers import NameServerSelector, attempt_timeout
 
 
 def test_servers_are_tried_from_the_given_one_until_one_responds() -> None:

@@ -250,7 +250,7 @@ async def test_messages_follow_a_broker_to_its_new_address() -> None:
 
 @pytest.mark.parametrize("is_on", [True, False])
 async def test_producers_have_the_switch(monkeypatch: pytest.MonkeyPatch, is_on: bool) -> None:
-    monkeypatch.setattr("rocketwire.transport.fastpath.hook.is_on", is_on)
+    monkeypatch.setattr("rocketwire.transport.fastpath.direct_requests.is_on", is_on)
     async with open_producer(ClientConfig(namesrv_addr="127.0.0.1:1"), "pg") as producer:
         assert producer.allows_direct_sends is is_on
 

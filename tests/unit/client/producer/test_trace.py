@@ -8,7 +8,7 @@ import trio.testing
 from rocketwire.client.config import AccessChannel
 from rocketwire.client.message import Message
 from rocketwire.client.producer.transactions import LocalTransactionState
-from rocketwire.client.trace.dispatcher import BATCH, TRACE_TOPIC
+from rocketwire.client.trace import BATCH, TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.testing import reply
 from rocketwire.wire.command import RemotingCommand

@@ -14,7 +14,7 @@ from rocketwire.client import (
     RegistrationSettings,
     open_registration,
 )
-from rocketwire.client.registration.broker_topics import BrokerTopics
+from rocketwire.client.registration import BrokerTopics
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError, NameServerError
 from rocketwire.messages import decode_body, decode_header

@@ -6,7 +6,7 @@ import pytest
 from opentelemetry import baggage, context, propagate, trace
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, TraceState
 
-from rocketwire.client.telemetry.contexts import Links, MessageContexts
+from rocketwire.client.telemetry.otel import Links, MessageContexts
 from rocketwire.wire.message.stored import StoredMessage
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

@@ -24,8 +24,7 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.client.hooks import ConsumeMessageContext, SendMessageContext
-from rocketwire.client.telemetry.otel import MAX_LINKS, error_type
-from rocketwire.client.telemetry.series import MAX_SERIES
+from rocketwire.client.telemetry.otel import MAX_LINKS, MAX_SERIES, error_type
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, IllegalMessageError, SendFailedError

@@ -1,7 +1,7 @@
 """Attributes of spans and series."""
 
 from rocketwire.client.telemetry.attributes import server_attributes
-from rocketwire.client.telemetry.series import Key, Series, find_series
+from rocketwire.client.telemetry.otel import Key, Series, find_series
 
 
 def find(all_series: dict[Key, Series], topic: str, error: str | None = None) -> Series:

@@ -5,9 +5,14 @@ import trio
 import trio.testing
 
 from rocketwire.client.message import Message
-from rocketwire.client.trace.dispatcher import BATCH, MAX_QUEUED, MAX_TRACE_BYTES, TraceDispatcher
-from rocketwire.client.trace.records import TraceRecord
-from rocketwire.client.trace.sender import TraceSender
+from rocketwire.client.trace import (
+    BATCH,
+    MAX_QUEUED,
+    MAX_TRACE_BYTES,
+    TraceDispatcher,
+    TraceRecord,
+    TraceSender,
+)
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import IllegalMessageError, IllegalNameError, LocalProtocolError
 from tests.support.fakes.producer_fakes import world

@@ -203,7 +203,7 @@ async def test_nothing_is_sent_without_a_bypass(monkeypatch: pytest.MonkeyPatch)
     def never(_: int) -> None:
         return None
 
-    monkeypatch.setattr("rocketwire.transport.fastpath.hook.bypass_for", never)
+    monkeypatch.setattr("rocketwire.transport.fastpath.direct_requests.bypass_for", never)
     async with open_channel() as (channel, there):
         assert ask(channel) is None
         there.sendall(encode_answer(8))

@@ -1,4 +1,4 @@
-"""``hook``: the switch of the fast path, and channels without it."""
+"""``direct_requests``: the switch of the fast path, and channels without it."""
 
 import pytest
 import trio
@@ -6,7 +6,7 @@ import trio.testing
 
 from rocketwire.errors import IllegalValueError
 from rocketwire.transport.channel import open_channel_over
-from rocketwire.transport.fastpath import hook
+from rocketwire.transport.fastpath import direct_requests
 from tests.unit.transport.loopback import open_sequential_channel
 
 
@@ -14,21 +14,21 @@ from tests.unit.transport.loopback import open_sequential_channel
 def test_the_environment_has_a_switch(
     value: str, is_on: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(hook.SWITCH, value)
+    monkeypatch.setenv(direct_requests.SWITCH, value)
 
-    assert hook.is_switched_on() == is_on
+    assert direct_requests.is_switched_on() == is_on
 
 
 @pytest.mark.parametrize("value", ["0", "false", "OFF"])
 def test_other_values_of_the_switch_fail(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(hook.SWITCH, value)
+    monkeypatch.setenv(direct_requests.SWITCH, value)
 
     with pytest.raises(IllegalValueError, match="ROCKETWIRE_FASTPATH must be on or off"):
-        hook.is_switched_on()
+        direct_requests.is_switched_on()
 
 
 async def test_a_channel_without_it_uses_the_reader_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hook, "is_on", False)
+    monkeypatch.setattr(direct_requests, "is_on", False)
 
     async with open_sequential_channel() as (channel, _):
         await trio.testing.wait_all_tasks_blocked()

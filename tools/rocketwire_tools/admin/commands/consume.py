@@ -29,7 +29,7 @@ from rocketwire.client import (
     open_pop_consumer,
     open_push_consumer,
 )
-from rocketwire.client.consumer.filter_check import check_expression
+from rocketwire.client.consumer.member import check_expression
 from rocketwire.client.consumer.pop.pop import InitMode
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, LocalProtocolError
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from rocketwire.client.consumer.config import Filter
-    from rocketwire.client.consumer.lite.lite_pull_state import Polled
+    from rocketwire.client.consumer.lite.lite_pull_consumer import Polled
     from rocketwire.wire.message.stored import StoredMessage
 
 

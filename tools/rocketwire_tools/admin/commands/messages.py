@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client import ClientConfig, ClientInstance, Message, Producer, open_producer
 from rocketwire.client.admin import Admin, message_tracks
 from rocketwire.client.admin.messages import FOREVER, INDEX_OF_KEYS, INDEX_OF_TAGS, index_key
-from rocketwire.client.trace.dispatcher import TRACE_TOPIC
+from rocketwire.client.trace import TRACE_TOPIC
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin import mqadmin_options as mq

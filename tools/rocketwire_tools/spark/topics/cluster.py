@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import trio
 
 from rocketwire.client.admin.admin import Admin
-from rocketwire.client.consumer.offset_lookup import find_offset_at
 from rocketwire.client.consumer.pull import PullCalls, PullRequest
 from rocketwire.client.consumer.queues import find_master, find_replica, get_queues
+from rocketwire.client.consumer.rebalance import find_offset_at
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import (
     BrokerError,

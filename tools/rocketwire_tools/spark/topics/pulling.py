@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire.client import ClientInstance
-    from rocketwire.transport.pending import NextRequest
+    from rocketwire.transport.channel import NextRequest
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_tools.spark.topics.offsets import QueueRange
     from rocketwire_tools.spark.topics.options import PullSettings

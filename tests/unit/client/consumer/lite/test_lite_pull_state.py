@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketwire.client.consumer.lite.lite_pull_state import LitePulls
+from rocketwire.client.consumer.lite.lite_pull_consumer import LitePulls
 from rocketwire.client.consumer.pull import PullRequest, PullStatus
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode

@@ -7,8 +7,7 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.client.consumer.pop.ack import Acknowledgements
-from rocketwire.client.consumer.pop.pop import PopCalls
+from rocketwire.client.consumer.pop.pop import Acknowledgements, PopCalls
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, ChannelBrokenError, RocketWireError
 from rocketwire.messages.message_const import POP_CK

@@ -7,8 +7,7 @@ import pytest
 import trio
 
 from rocketwire.client.consumer.member import Membership
-from rocketwire.client.consumer.pop.ack import Acknowledgements
-from rocketwire.client.consumer.pop.pop import PopCalls, PopResult, PopStatus
+from rocketwire.client.consumer.pop.pop import Acknowledgements, PopCalls, PopResult, PopStatus
 from rocketwire.client.consumer.pop.pop_consumer import (
     POP_DELAY_LEVEL,
     RESPONSE_WAIT,

@@ -7,7 +7,7 @@ import trio
 
 from rocketwire.client import ClientConfig, open_client
 from rocketwire.client.consumer.push.push_consumer import PushConsumer
-from rocketwire.client.consumer.queue_locks import LOCK_INTERVAL
+from rocketwire.client.consumer.queues import LOCK_INTERVAL
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages import decode_body
 from rocketwire.messages.allocation import LockBatchRequestBody, LockBatchResponseBody

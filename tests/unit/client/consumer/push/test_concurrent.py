@@ -12,9 +12,12 @@ from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyStatus,
     PushConsumerConfig,
 )
-from rocketwire.client.consumer.push.concurrent import SHORT_TURN, ConcurrentConsumption
+from rocketwire.client.consumer.push.concurrent import (
+    SHORT_TURN,
+    ConcurrentConsumption,
+    notify_before_wait,
+)
 from rocketwire.client.consumer.push.consumption import TURN
-from rocketwire.client.consumer.push.worker_batches import notify_before_wait
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
@@ -38,7 +41,7 @@ class Consumption:
     def __init__(self, nursery: trio.Nursery, listener: Listener, **settings: Any) -> None:
         self.offsets = RecordedOffsets()
         self.stats = ConsumerStats()
-        self.window = ProcessQueue[StoredMessage](now=trio.current_time())
+        self.window = ProcessQueue(now=trio.current_time())
         config = PushConsumerConfig(**settings)
         parts = push_parts(nursery, self.offsets, config=config, stats=self.stats)
         self.concurrent = ConcurrentConsumption(parts, listener)

@@ -49,7 +49,7 @@ async def test_retried_messages_have_the_topic_they_were_sent_to(
 ) -> None:
     queue = MessageQueue(topic="%RETRY%g", broker_name="b", queue_id=0)
     message = StoredMessage(topic="%RETRY%g", body=b"x", properties={"RETRY_TOPIC": "T"})
-    window = ProcessQueue[StoredMessage](now=trio.current_time())
+    window = ProcessQueue(now=trio.current_time())
     window.put([message])
     handlers = Handlers()
     async with background() as nursery:

@@ -42,7 +42,7 @@ class Library:
         self.lent: list[LentMessages] = []
         self.settled: list[tuple[LentMessages, Sequence[Failure]]] = []
         self.offsets = RecordedOffsets()
-        self.window = ProcessQueue[StoredMessage](now=trio.current_time())
+        self.window = ProcessQueue(now=trio.current_time())
         parts = push_parts(nursery, self.offsets, config=PushConsumerConfig(**settings))
         self.consumption = LentConsumption(parts, cast("Any", None), self)
         self.consumption.start()

@@ -31,14 +31,14 @@ class Consumption:
     def __init__(self, nursery: trio.Nursery, listener: MessageListenerOrderly) -> None:
         self.offsets = RecordedOffsets(increase_only=False)
         self.locks = Locks()
-        self.windows: dict[MessageQueue, ProcessQueue[StoredMessage]] = {}
+        self.windows: dict[MessageQueue, ProcessQueue] = {}
         self.orderly = OrderlyConsumption(
             push_parts(nursery, self.offsets, locks=self.locks), listener
         )
 
     def bring(self, number: int, count: int) -> MessageQueue:
         queue = MessageQueue(topic="T", broker_name="b", queue_id=number)
-        window = self.windows[queue] = ProcessQueue[StoredMessage](now=trio.current_time())
+        window = self.windows[queue] = ProcessQueue(now=trio.current_time())
         messages = [
             StoredMessage(topic="T", queue_id=number, queue_offset=offset)
             for offset in range(count)

@@ -1,4 +1,0 @@
-"""Registers a broker at name servers, for programs that are brokers.
-
-It may import ``net``.
-"""
