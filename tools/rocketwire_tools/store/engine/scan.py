@@ -103,8 +103,6 @@ class LogScan:
     regions: list[Region] = field(default_factory=list[Region])  # what is no message, in order
     regions_left_out: int = 0  # regions beyond ``MAX_REGIONS``
     trail: LogTrail = field(default_factory=LogTrail)  # the last messages, without ghosts
-    # whether a broker has deleted files since they were listed
-    has_expired_files: bool = field(default=False, init=False)
     end: int = 0  # offset after the last message so far
     _effort: int = 0
     _position: int = 0
@@ -135,11 +133,6 @@ class LogScan:
         """Whether messages may be missing among those so far."""
         return self.damaged_regions > 0
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing but zeros stands after the last message so far."""
-        return bool(self._ends)
-
     def __iter__(self) -> Iterator[Block]:
         previous: StoreFile | None = None
         for file in self.files:
@@ -158,7 +151,6 @@ class LogScan:
                     yield from self._file(blocks, max(0, self.start - file.offset))
             except OSError as error:
                 if isinstance(error, FileNotFoundError) and self._is_expired(file):
-                    self.has_expired_files = True
                     if self.unreadable is not None:
                         self.unreadable.append((file.offset, file.end))
                     previous = None

@@ -30,14 +30,13 @@ from rocketwire_tools.store.replaying.target import TopicMap, choose_queue
 from rocketwire_tools.store.selecting import (
     describe_absence,
     passing_rows,
-    require_messages,
     selection_of,
 )
 from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from rocketwire.client import ClientConfig, ClientInstance
     from rocketwire.errors import BrokerError
@@ -88,9 +87,7 @@ class StoredMessages:
         self._scans = store.scans()
 
     def __iter__(self) -> Iterator[ReplayMessage]:
-        yield from require_messages(self._messages(), self._absence, lambda _: True)
-
-    def _messages(self) -> Generator[ReplayMessage]:
+        is_empty = True
         for scan in self._scans:
             scan.block_size = _BLOCK_SIZE
             for rows in passing_rows(scan, self._selection, TopicNames()):
@@ -102,7 +99,10 @@ class StoredMessages:
                     elif not holds:
                         self.broken += 1
                     else:
+                        is_empty = False
                         yield message
+        if is_empty and self._absence is not None:
+            raise NothingFoundError(self._absence)
 
     def omissions(self, done_before: int) -> dict[str, int]:
         """Counts of what is not sent; ``done_before`` is that of the journal."""

@@ -73,6 +73,5 @@ def test_report_of_many_groups_is_that_of_few(
     report = run_store("stat", "--by", by, "--system", *form, intact.root).out
 
     monkeypatch.setattr("rocketwire_tools.store.verbs.stat.MAX_IN_MEMORY", 2)
-    monkeypatch.setattr("rocketwire_tools.store.verbs.stat._GROUPS_AT_ONCE", 1)
 
     assert run_store("stat", "--by", by, "--system", *form, intact.root).out == report
