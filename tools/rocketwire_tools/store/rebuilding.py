@@ -28,7 +28,7 @@ from rocketwire.store.writer import (
     queue_folder,
     tags_code,
 )
-from rocketwire_tools.store.engine.index_keys import key_hashes
+from rocketwire_tools.store.engine.hashes import key_hashes
 from rocketwire_tools.store.engine.queue_files import BATCH_UNIT, UNIT
 from rocketwire_tools.store.engine.queue_groups import group_by_queue
 from rocketwire_tools.store.engine.rows import (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -10,10 +9,9 @@ import numpy as np
 from rocketwire.store import index_file, layouts
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.unread import unread_finding
-from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
-from rocketwire_tools.store.engine.index_keys import key_hashes
+from rocketwire_tools.store.engine.hashes import key_hashes
 from rocketwire_tools.store.lookup import at_physical_offset, index_geometry
 
 if TYPE_CHECKING:
@@ -120,47 +118,20 @@ class _BlockKeys:
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows  # the messages
-        self._next = 0
+        key_rows, self._hashes, self._is_tag = key_hashes(rows)
+        self._offsets = rows.messages.positions[key_rows] + rows.block.base
+        self._keys = key_rows << 32 | self._hashes
+        self._has_entry = np.zeros(len(key_rows), np.bool_)
 
-    @cached_property
-    def hashes(self) -> tuple[Int64s, Int64s, Bools]:
-        return key_hashes(self.rows)
-
-    @cached_property
-    def _offsets(self) -> Int64s:
-        return self.rows.messages.positions[self.hashes[0]] + self.rows.block.base
-
-    @cached_property
-    def _orders(self) -> list[Int64s]:
-        """Which keys may have entries in turn: all, or those that are no tags (older releases)."""
-        return [np.arange(len(self.hashes[0])), np.flatnonzero(~self.hashes[2])]
-
-    @cached_property
-    def _keys(self) -> Int64s:
-        rows, hashes, _ = self.hashes
-        return rows << 32 | hashes
-
-    @cached_property
-    def _has_entry(self) -> Bools:
-        return np.zeros(len(self.hashes[0]), np.bool_)
-
-    def note_next(self, entries: _Entries) -> bool:
-        """Note entries if they are those of the next keys in their order; False if not."""
-        if not fast_paths.are_on():
-            return False
-        span = slice(self._next, self._next + len(entries.numbers))
-        orders = [order for order in self._orders if self._are_keys(order[span], entries)]
-        if not orders:
-            return False
-        for order in orders:
-            self._has_entry[order[span]] = True
-        self._orders, self._next = orders, span.stop
-        return True
-
-    def _are_keys(self, keys: Int64s, entries: _Entries) -> bool:
-        return np.array_equal(self._offsets[keys], entries.offsets) and np.array_equal(
-            self.hashes[1][keys], entries.stored["key_hash"]
-        )
+    def note_all(self, entries: _Entries) -> bool:
+        """Note entries if they are those of all keys in their order; False if not."""
+        for is_entry in (np.ones_like(self._is_tag), ~self._is_tag):  # some releases index no tags
+            if np.array_equal(self._offsets[is_entry], entries.offsets) and np.array_equal(
+                self._hashes[is_entry], entries.stored["key_hash"]
+            ):
+                self._has_entry |= is_entry
+                return True
+        return False
 
     def note(self, rows: Int64s, hashes: Int64s, is_message: Bools) -> Bools:
         """Note entries, some of no message; return which ones have a key of their message."""
@@ -169,8 +140,7 @@ class _BlockKeys:
         return np.isin(stored, self._keys)
 
     def count_missing(self) -> int:
-        """Return how many keys have no entry; some releases index no tags."""
-        return int((~self._has_entry & ~self.hashes[2]).sum())
+        return int((~self._has_entry & ~self._is_tag).sum())
 
 
 class IndexCheck:
@@ -237,7 +207,7 @@ class IndexCheck:
             return
         entries = _Entries.join([entries for _, entries in waiting])
         self._view.index_entries += len(entries.numbers)
-        if block.note_next(entries):
+        if block.note_all(entries):
             return
         positions, keep = block.rows.messages.positions, self._view.findings.keep
         for file, entries in waiting:

@@ -13,7 +13,6 @@ from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.index_check import IndexCheck
 from rocketwire_tools.store.checks.queue_check import QueueCheck
 from rocketwire_tools.store.engine.blocks import read_bytes
-from rocketwire_tools.store.engine.checksums import body_crcs
 from rocketwire_tools.store.engine.columns import records
 from rocketwire_tools.store.engine.queue_groups import group_by_queue
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
@@ -60,9 +59,8 @@ def compare_with_log(view: StoreView) -> Iterator[Finding]:
 
 def _check_checksums(view: StoreView, rows: Rows) -> Iterator[Finding]:
     messages = rows.messages
-    crcs, stored = body_crcs(messages), messages.numbers("body_crc")
+    crcs, stored = messages.body_crcs & commit_log.CRC_MASK, messages.numbers("body_crc")
     is_empty = messages.body_sizes == 0
-    crcs &= commit_log.CRC_MASK
     _add_runs(view, rows.block, (crcs == stored) | is_empty)
     is_wrong = ~((crcs == (stored & commit_log.CRC_MASK)) | is_empty)
     if is_wrong.any():

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 MAP: Final = pa.map_(TEXT, TEXT)
 _NAME_END: Final = 1
 _VALUE_END: Final = 2
-_ROW_END: Final = 3
-_FIRST_PLAIN: Final = 0x20
 _FEW_NAMES: Final = 16
 """Names for each item at which looking for equal ones is done with an array of all pairs."""
 
@@ -96,35 +94,6 @@ class PropertyItems:
     @cached_property
     def _bytes(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
         return np.frombuffer(self.data, np.uint8)
-
-    @cached_property
-    def needs_no_escape(self) -> bool:
-        """Whether names and values stand in JSON as they are, and all bytes are of items."""
-        numbers = self._bytes
-        controls = np.count_nonzero(numbers < _FIRST_PLAIN)
-        ends = np.cumsum(self._lengths + 1) - 1  # of rows; an item ends there, or before it
-        empty = np.count_nonzero((self._lengths == 0) | (numbers[ends - 1] == _VALUE_END))
-        return (
-            controls == 2 * len(self) + empty
-            and not (numbers == ord('"')).any()
-            and not (numbers == ord("\\")).any()
-        )
-
-    def json_members(self) -> tuple[bytes, Int64s] | None:
-        """The members of a JSON object for each row, without braces: all of them, and their sizes.
-
-        None if a character needs an escape, or a row has no properties or a name twice.
-        """
-        counts = np.bincount(self.rows, minlength=self.row_count)
-        if not self.needs_no_escape or not counts.all() or self.has_name_twice:
-            return None
-        ends = np.cumsum(self._lengths + 1)
-        if (self._bytes[ends - 2] == _VALUE_END).any():
-            return None
-        text = self._bytes.copy()
-        text[ends - 1] = _ROW_END
-        members = text.tobytes().replace(b"\1", b'":"').replace(b"\2", b'","')
-        return members.replace(b"\3", b""), self._lengths + 4 * counts - 2
 
     @cached_property
     def _parts(self) -> Any:

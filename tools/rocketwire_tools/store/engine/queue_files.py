@@ -26,7 +26,10 @@ _CHUNK: Final = 1 << 20
 
 
 class QueueFiles:
-    """The files of one queue as an array of units; ``read_into`` reads ``ahead`` bytes at least."""
+    """The files of one queue as an array of units.
+
+    At least ``ahead`` bytes are read ahead; these units may be older than those in the file.
+    """
 
     __slots__ = ("_ahead", "_kept", "_kept_start", "files", "unit")
 
@@ -41,37 +44,23 @@ class QueueFiles:
 
     def read(self, first: int, count: int) -> Units:
         """Units by number; zeros where no file has them."""
-        size = self.unit.itemsize
-        units = np.zeros(count, self.unit)
-        for file in files_between(self.files, first * size, (first + count) * size):
-            start, end = max(first * size, file.offset), min((first + count) * size, file.end)
-            with open_blocks(file, block_size=1) as blocks:
-                data = blocks.read(start - file.offset, end - start)
-            part = np.frombuffer(data, self.unit, len(data) // size)
-            index = start // size - first
-            units[index : index + len(part)] = part
-        return units
-
-    def read_into(self, first: int, view: memoryview) -> bool:
-        """Fill ``view`` with the units from ``first`` on, if one file has all of them.
-
-        Units that an earlier call has read ahead may be older than those in the file.
-        """
-        start, size = first * self.unit.itemsize, len(view)
+        start, size = first * self.unit.itemsize, count * self.unit.itemsize
         begin = start - self._kept_start
-        if not 0 <= begin <= len(self._kept) - size and not self._read_ahead(start, size):
-            return False
-        begin = start - self._kept_start
-        view[:] = self._kept[begin : begin + size]
-        return True
+        if not 0 <= begin <= len(self._kept) - size:
+            file = file_at(self.files, start)
+            if not self._ahead or file is None or start + size > file.end:
+                return self._read_files(start, size)
+            self._kept = read_bytes(file, start - file.offset, max(size, self._ahead))
+            self._kept_start, begin = start, 0
+        return np.frombuffer(self._kept[begin : begin + size].ljust(size, b"\0"), self.unit)
 
-    def _read_ahead(self, start: int, size: int) -> bool:
-        file = file_at(self.files, start)
-        if file is None or start + size > file.end:
-            return False
-        self._kept = read_bytes(file, start - file.offset, max(size, self._ahead))
-        self._kept_start = start
-        return len(self._kept) >= size
+    def _read_files(self, start: int, size: int) -> Units:
+        data = bytearray(size)
+        for file in files_between(self.files, start, start + size):
+            begin = max(start, file.offset)
+            part = read_bytes(file, begin - file.offset, start + size - begin)
+            data[begin - start : begin - start + len(part)] = part
+        return np.frombuffer(data, self.unit)
 
     def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:
         """Files, numbers of the first unit, and units, piece by piece; holes are left out."""

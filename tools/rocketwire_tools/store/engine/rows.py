@@ -24,11 +24,7 @@ from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire.wire.message.properties import decode_properties, split_keys
 from rocketwire_tools.numbers import number_in
-from rocketwire_tools.store.engine import fast_paths
-from rocketwire_tools.store.engine.checksums import body_crcs
 from rocketwire_tools.store.engine.columns import distinct, records
-from rocketwire_tools.store.engine.hashes import string_hashes
-from rocketwire_tools.store.engine.named_values import NamedValues
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 
 if TYPE_CHECKING:
@@ -250,20 +246,13 @@ class Rows:
         return PropertyItems.of_messages(self.messages)
 
     @cached_property
-    def named_values(self) -> NamedValues:
-        """Tags, keys and unique key as stored; of rows of an inner batch those of the batch."""
-        names = (message_const.UNIQ_KEY, message_const.KEYS, message_const.TAGS)
-        return NamedValues(self.messages, names)
-
-    @cached_property
     def tags_codes(self) -> Int64s:
         """Hash code of each row's tags, as its consume queue has it; 0 without tags."""
-        if not fast_paths.are_on():
-            texts = self.property_items.array(message_const.TAGS).to_pylist()
-            return string_hashes([text or "" for text in texts])
-        tags = self.named_values.of(message_const.TAGS)
+        from rocketwire_tools.store.engine.hashes import string_hashes  # loads Arrow
+
+        tags = self.property_items.array(message_const.TAGS)
         codes = np.zeros(len(self), np.int64)
-        codes[tags.rows] = self.named_values.hashes(tags)
+        codes[np.asarray(tags.is_valid())] = string_hashes(tags.drop_null())
         return codes
 
     @cached_property
@@ -301,7 +290,7 @@ class Rows:
     def crc_holds(self) -> Bools:
         """Whether the checksum of each stored body is right."""
         stored, sizes = self.messages.numbers("body_crc"), self.messages.body_sizes
-        differs = (body_crcs(self.messages) ^ stored) & CRC_MASK
+        differs = (self.messages.body_crcs ^ stored) & CRC_MASK
         holds: Bools = (differs == 0) | (sizes == 0)
         return holds
 

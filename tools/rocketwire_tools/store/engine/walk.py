@@ -13,7 +13,6 @@ import numpy as np
 
 from rocketwire.store import commit_log
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
-from rocketwire_tools.store.engine import fast_paths
 
 if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Int64s
@@ -35,7 +34,7 @@ def walk(view: memoryview) -> tuple[Int64s, int]:
     positions, end = commit_log.walk(view, 0, min(size, _SAMPLE))
     stretch = _RECORDS * end // max(1, len(positions))
     is_short = not positions or (size - end) // stretch < _FEWEST
-    if is_short or not isinstance(data, bytearray) or not fast_paths.are_on():
+    if is_short or not isinstance(data, bytearray):
         last_positions, end = commit_log.walk(view, end, size)
         return np.array(positions + last_positions, np.int64), end
     longer = 1

@@ -157,7 +157,6 @@ class _DueTimes:
     def __init__(self, store: OpenedStore) -> None:
         self._store = store
         self._queues: dict[int, QueueFiles] = {}
-        self._unit = memoryview(bytearray(consume_queue.UNIT_SIZE))
 
     def of(self, level: int, offset: int) -> int | None:
         """Milliseconds since 1970; None without such a unit."""
@@ -166,9 +165,8 @@ class _DueTimes:
         if files:
             if level not in self._queues:
                 self._queues[level] = QueueFiles(files, UNIT, ahead=_UNITS)
-            if not self._queues[level].read_into(offset, self._unit):
-                return None
-            unit = next(consume_queue.decode_units(self._unit), None)
+            data = self._queues[level].read(offset, 1).tobytes()
+            unit = next(consume_queue.decode_units(data), None)
         else:
             unit = lookup.queue_unit(self._store, *queue, offset)
         is_there = unit is not None and unit.points_to_message and unit.tags_code > 0
