@@ -124,7 +124,6 @@ def _add_selection(parser: _VerbParser, *, is_replay: bool = False) -> None:
 
 
 def _add_columns(add: Callable[..., object], columns: str, body: tuple[str, str]) -> None:
-    """Add the options of columns and bodies; ``body`` has default and help."""
     forms = ("none", "text", "hex", "base64")
     add("--columns", metavar="NAMES", help=columns)
     add("--body", choices=forms, default=body[0], help=f"{body[1]} (default: %(default)s)")

@@ -62,7 +62,6 @@ class StoredBytes:
 
 
 def at_physical_offset(store: OpenedStore, offset: int, source: str) -> StoredBytes | None:
-    """The message that begins at an offset of the log; None if none does."""
     file = file_at(store.folder.commit_log, offset)
     if file is None:
         return None
@@ -135,7 +134,6 @@ def read_other_queues(rows: Rows) -> Iterator[tuple[int, tuple[str, int], int]]:
 def queue_unit(
     store: OpenedStore, topic: str, queue_id: int, offset: int
 ) -> consume_queue.QueueUnit | None:
-    """The unit of a queue offset; None if neither files nor RocksDB have one."""
     unit_position = offset * consume_queue.UNIT_SIZE
     file = file_at(store.folder.queues.get((topic, queue_id), ()), unit_position)
     if file is not None and unit_position + consume_queue.UNIT_SIZE <= file.end:
@@ -159,7 +157,6 @@ def _stands_at(message: StoredBytes, topic: str, queue_id: int, offset: int) -> 
 
 
 def by_message_id(store: OpenedStore, message_id: str) -> Iterator[StoredBytes]:
-    """Messages with an id: the broker's, with the physical offset, or the sender's unique key."""
     try:
         offset = decode_offset_message_id(message_id).commit_log_offset
     except DecodeError:
@@ -218,7 +215,6 @@ def find_unindexed_parts(store: OpenedStore) -> Iterator[tuple[int, int]]:
 
 
 def _read_indexed_part(file: StoreFile) -> tuple[int, int] | None:
-    """Physical offsets of the messages of the first and last entry; None without entries."""
     with open_blocks(file, block_size=_INDEX_BLOCK) as blocks:
         geometry = index_geometry(blocks)
         if geometry is None:
@@ -271,7 +267,6 @@ def _offsets_in_rocksdb(database: Database, topic: str, key: str) -> Iterator[in
 
 
 def timer_record_at(folder: StoreFolder, offset: int) -> timers.TimerRecord | None:
-    """Return the record at an offset of the timer log; None if none is there."""
     file = file_at(folder.timer_log, offset)
     if file is None:
         return None
@@ -294,7 +289,6 @@ def timer_slots(wheel: StoreFile) -> Iterator[timers.TimerSlot]:
 
 
 def index_geometry(blocks: FileBlocks) -> index_file.Geometry | None:
-    """Slots and entries of an index file; None if its entries agree with no guess."""
     file = blocks.file
     if file.size == index_file.DEFAULT_GEOMETRY.file_size:
         return index_file.DEFAULT_GEOMETRY

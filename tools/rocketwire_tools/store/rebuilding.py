@@ -29,8 +29,7 @@ from rocketwire.store.writer import (
     tags_code,
 )
 from rocketwire_tools.store.engine.hashes import key_hashes
-from rocketwire_tools.store.engine.queue_files import BATCH_UNIT, UNIT
-from rocketwire_tools.store.engine.queue_groups import group_by_queue
+from rocketwire_tools.store.engine.queues import BATCH_UNIT, UNIT, group_by_queue
 from rocketwire_tools.store.engine.rows import (
     INNER_BATCH,
     PREPARED,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rocketwire_tools.store.engine.columns import Bools, Int64s
-    from rocketwire_tools.store.engine.queue_files import Units
+    from rocketwire_tools.store.engine.queues import Units
     from rocketwire_tools.store.engine.scan import Block, Region
 
 _MAX_IN_BATCH: Final = (1 << 15) - 1
@@ -81,15 +80,12 @@ class RebuildReport:
 
     @property
     def has_damage(self) -> bool:
-        """Whether messages are lost, or not at the offsets that producers got."""
         misnumbered = self.missing_offsets + self.misplaced_messages + self.unqueued_messages
         is_numbered = not (misnumbered or self.replaced_offsets)
         return bool(self.fillers or self.misnamed_files or self.has_torn_end) or not is_numbered
 
 
 class LogCopy:
-    """Copies messages to the same offsets of a new log, and fills the gaps between them."""
-
     def __init__(self, files: Files, file_size: int, report: RebuildReport) -> None:
         self._writer = CommitLogWriter(files, file_size=file_size)
         self._file_size = file_size
@@ -98,7 +94,6 @@ class LogCopy:
         self.blanks: dict[int, int] = {}  # offset of each blank of the source → its end
 
     def has_room(self, offset: int) -> bool:
-        """Whether the gap before a message is empty, or large enough for a filler."""
         begin = max(self._end(offset), offset - offset % self._file_size)
         return offset == begin or offset - begin >= MIN_FILLER
 
@@ -165,7 +160,6 @@ class NumberedQueue:
 
     @property
     def units_per_file(self) -> int:
-        """Units that fit into a file of the queue."""
         return self._writer.units_per_file
 
     def put(self, queue_offset: int, data: bytes, timestamp: int) -> None:
@@ -180,13 +174,11 @@ class NumberedQueue:
             self._put(units, is_sure=True)
 
     def finish(self) -> None:
-        """Put what waits for a unit that does not come."""
         if self._held is not None:
             held_unit, self._held = self._held, None
             self._put(held_unit, is_sure=held_unit.queue_offset == self._following)
 
     def _settle(self, held_unit: _Units, following: int) -> None:
-        """Put a unit whose queue offset was unexpected."""
         queue_offset, end = held_unit.queue_offset, self._writer.end
         if following == queue_offset + 1 or (end is None and following > queue_offset):
             self._put(held_unit, is_sure=True)
@@ -240,8 +232,6 @@ class NumberedQueue:
 
 
 class QueueBuilder:
-    """Builds consume queues from messages in the order of the log."""
-
     def __init__(
         self,
         files: Files,
@@ -334,7 +324,6 @@ class QueueBuilder:
 
 
 def _tags_codes(rows: Rows, timestamps: Int64s) -> Int64s:
-    """The tags code of each message's unit; for a delayed message the time of its delivery."""
     codes, names = rows.tags_codes.copy(), rows.topics.names
     if SCHEDULE_TOPIC in names:
         is_delayed = rows.topic_numbers == names.index(SCHEDULE_TOPIC)
@@ -431,6 +420,5 @@ class Rebuild:
 
 
 def _runs(sound: Bools) -> Iterator[tuple[int, int]]:
-    """First and last (not included) of each run of true ones."""
     edges = np.flatnonzero(np.diff(sound.astype(np.int8), prepend=0, append=0)).tolist()
     yield from zip(edges[::2], edges[1::2], strict=True)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def selection_of(arguments: argparse.Namespace) -> Selection:
-    """Return what the options of the group *which messages* ask for."""
     return Selection(
         topics=frozenset(arguments.topic),
         with_system=arguments.system,
@@ -59,8 +58,6 @@ def describe_absence(stores: Iterable[OpenedStore], arguments: argparse.Namespac
 
 
 class SelectedLogs:
-    """The logs that a command names, and its options that choose messages."""
-
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._selection = selection_of(arguments)
         self.stores = open_stores(arguments.paths)
@@ -84,14 +81,12 @@ class SelectedLogs:
 
     @property
     def are_whole(self) -> bool:
-        """Whether all was read, and nothing is damaged."""
         return are_whole(self.stores) and not self.is_damaged
 
 
 def select_rows(
     scan: LogScan, selection: Selection, topics: TopicNames, *, is_folded: bool = False
 ) -> Iterator[Rows]:
-    """Rows of a log that pass a selection, with progress on a terminal; as ``passing_rows``."""
     return passing_rows(with_progress(scan), selection, topics, is_folded=is_folded)
 
 

@@ -65,16 +65,12 @@ SELECT pop, max(rank), record FROM check_points GROUP BY pop ORDER BY pop
 
 
 class PoppedMessage(NamedTuple):
-    """A message that a consumer popped and did not acknowledge."""
-
     record: pops.CheckPoint  # of the pop
     offset: int  # queue offset of the message
     number: int  # of the record, in the order of the log
 
 
 class UnfinishedWork:
-    """Unfinished work that one pass through a log finds."""
-
     def __init__(self) -> None:
         # topic and queue → offset after the last message
         self.max_offsets: dict[tuple[str, int], int] = defaultdict(int)
@@ -135,7 +131,6 @@ class UnfinishedWork:
         self._added.clear()
 
     def find_delayed(self) -> Iterator[dict[str, Any]]:
-        """Messages of delay levels, whether delivered or not, in the order of the log."""
         for (text,) in self._database.select("SELECT message FROM delayed ORDER BY rowid"):
             yield _unpack(text)
 
@@ -199,8 +194,6 @@ def _digest(pop: pops.Pop) -> bytes:
 
 
 class KeptLines:
-    """Lines of a report that can be read more than once, in a temporary file."""
-
     def __init__(self, lines: Iterable[dict[str, Any]] = ()) -> None:
         self._database = TemporaryDatabase(
             "CREATE TABLE lines (time INTEGER, number INTEGER, line BLOB)"

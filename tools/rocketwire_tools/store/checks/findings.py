@@ -99,7 +99,6 @@ class Findings:
             self.kept.append(finding)
 
     def room(self, kind: FindingKind, *, is_damage: bool = True) -> int:
-        """Return how many more findings of a kind are kept."""
         return MAX_FINDINGS - self._kept_of_kind[kind, is_damage]
 
     def count(
@@ -112,7 +111,6 @@ class Findings:
             counts[1] += findings if count is None else count
 
     def keep(self, kind: FindingKind, is_wrong: Bools) -> list[int]:
-        """Return the indexes of damage that get a finding; the others are only counted."""
         indexes: list[int] = np.flatnonzero(is_wrong).tolist()
         room = self.room(kind)
         self.count(kind, len(indexes[room:]))

@@ -51,7 +51,6 @@ class _Entries(NamedTuple):
 
     @classmethod
     def of(cls, first: int, stored: Entries) -> _Entries:
-        """Entries that follow each other from a number on."""
         offsets = stored["physical_offset"].astype(np.int64)
         return cls(np.arange(first, first + len(stored)), stored, offsets)
 
@@ -114,8 +113,6 @@ class _IndexFile:
 
 
 class _BlockKeys:
-    """The keys of a block of messages, and whether index files have them."""
-
     def __init__(self, rows: Rows) -> None:
         self.rows = rows  # the messages
         key_rows, self._hashes, self._is_tag = key_hashes(rows)
@@ -124,7 +121,6 @@ class _BlockKeys:
         self._has_entry = np.zeros(len(key_rows), np.bool_)
 
     def note_all(self, entries: _Entries) -> bool:
-        """Note entries if they are those of all keys in their order; False if not."""
         for is_entry in (np.ones_like(self._is_tag), ~self._is_tag):  # some releases index no tags
             if np.array_equal(self._offsets[is_entry], entries.offsets) and np.array_equal(
                 self._hashes[is_entry], entries.stored["key_hash"]
@@ -226,7 +222,6 @@ class IndexCheck:
     # -------------------------------------------------------------- the end
 
     def finish(self) -> Iterator[Finding]:
-        """Check the slots of each file, and entries that are not in the order of the log."""
         for file in list(self._files):
             try:
                 for entries in file.take(None):
@@ -292,7 +287,6 @@ def _finding_in(file: StoreFile, position: int, text: str) -> Finding:
 
 
 def _check_slots(file: _IndexFile, findings: Findings) -> Iterator[Finding]:
-    """Check that each slot leads to its newest entry, and each entry to the one before it."""
     slots = file.geometry.slots
     newest = np.zeros(slots, np.int32)
     number = 1

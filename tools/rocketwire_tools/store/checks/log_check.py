@@ -14,7 +14,7 @@ from rocketwire_tools.store.checks.index_check import IndexCheck
 from rocketwire_tools.store.checks.queue_check import QueueCheck
 from rocketwire_tools.store.engine.blocks import read_bytes
 from rocketwire_tools.store.engine.columns import records
-from rocketwire_tools.store.engine.queue_groups import group_by_queue
+from rocketwire_tools.store.engine.queues import group_by_queue
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.engine.scan import RegionKind, State
 from rocketwire_tools.store.output import with_progress
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.store.checks.view import StoreView
     from rocketwire_tools.store.engine.columns import Bools, Int64s
-    from rocketwire_tools.store.engine.queue_groups import QueueGroups
+    from rocketwire_tools.store.engine.queues import QueueGroups
     from rocketwire_tools.store.engine.scan import Block, LogScan, Region
 
 _CRC_NAME: Final = int.from_bytes(commit_log.CRC_PROPERTY[:8], "big")
@@ -188,7 +188,6 @@ class LogOrder:
         return expected
 
     def report_regions(self, scan: LogScan) -> Iterator[Finding]:
-        """Report what is no message, when the log was read."""
         # of the last region that is damage, if only ends follow it, or an empty file
         sizes = [region.size * (region.kind is not RegionKind.END) for region in scan.regions]
         last = max((index for index, size in enumerate(sizes) if size), default=0)
@@ -241,7 +240,6 @@ class LogOrder:
 
 
 def has_torn_end(scan: LogScan) -> bool:
-    """Whether the last message of a log that was read is incomplete, or its last file is empty."""
     return any(
         region.kind is RegionKind.DAMAGE
         and region.start >= scan.end
@@ -251,7 +249,6 @@ def has_torn_end(scan: LogScan) -> bool:
 
 
 def _is_own(scan: LogScan, region: Region) -> bool:
-    """Whether the bytes at the end of a log are a message that belongs there."""
     file = file_at(scan.files, region.start)
     if file is None:
         return False

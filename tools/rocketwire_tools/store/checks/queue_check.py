@@ -18,10 +18,10 @@ from rocketwire.policy.resource_names import LMQ_PREFIX, SCHEDULE_TOPIC, is_syst
 from rocketwire.store import consume_queue
 from rocketwire.store.folder import file_at
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
-from rocketwire_tools.store.checks.store_facts import most_common_size, read_topics
+from rocketwire_tools.store.checks.side_files import most_common_size, read_topics
 from rocketwire_tools.store.checks.unread import unread_finding
 from rocketwire_tools.store.engine.blocks import read_bytes
-from rocketwire_tools.store.engine.queue_files import BATCH_UNIT, UNIT, QueueFiles
+from rocketwire_tools.store.engine.queues import BATCH_UNIT, UNIT, QueueFiles
 from rocketwire_tools.store.lookup import read_other_queues
 from rocketwire_tools.terminal import ProgressLine
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.checks.view import StoreView
     from rocketwire_tools.store.engine.columns import Bools, Int64s
-    from rocketwire_tools.store.engine.queue_groups import QueueGroups
+    from rocketwire_tools.store.engine.queues import QueueGroups
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.sources.rocks_queues import RocksQueue, RocksQueues
 
@@ -215,7 +215,6 @@ class QueueCheck:
                 findings.count(FindingKind.UNIT, 1)
 
     def _extension_code(self, name: Queue, code: int) -> int:
-        """The tags code of the extension that a unit points to; the address if none is there."""
         offset = consume_queue.extension_offset(code)
         files = self._view.folder.extensions.get(name, ())
         file = None if offset is None else file_at(files, offset)
@@ -272,7 +271,6 @@ class QueueCheck:
     # -------------------------------------------------------------- the end
 
     def finish(self) -> Iterator[Finding]:
-        """Report messages without unit and units without message, when the log was read."""
         tables = ((UNIT, self._queues), (BATCH_UNIT, self._batches))
         usual_sizes = {
             unit: most_common_size((file for files in table.values() for file in files.files), 0)
@@ -331,7 +329,6 @@ class QueueCheck:
         )
 
     def _look_again(self, name: Queue, files: QueueFiles | RocksQueue) -> None:
-        """Drop messages without unit whose units a running broker has written meanwhile."""
         if name in self._batches:
             return
         missing: list[list[int]] = []
@@ -424,7 +421,6 @@ class QueueCheck:
 
 
 def _add_run(runs: list[list[int]], first: int, end: int, *more: int) -> None:
-    """Extend the last run, or begin another one with further numbers of its first element."""
     if runs and runs[-1][1] == first:
         runs[-1][1] = end
     elif len(runs) < MAX_INTERVALS:

@@ -27,7 +27,6 @@ _QUEUE_FOLDERS: Final = ("consumequeue", "batchconsumequeue", "consumequeue_ext"
 
 
 def leave_out_unreadable(view: StoreView) -> Iterator[Finding]:
-    """Remove the files of a store that cannot be read."""
     folder = view.folder
     for name, reason in folder.unreadable.items():
         text = f"the folder cannot be read: {reason}"

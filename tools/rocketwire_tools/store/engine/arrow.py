@@ -17,7 +17,6 @@ BINARY: Final = pa.binary()
 
 
 def build_array(kind: Any, data: Any, sizes: Int64s) -> Any:
-    """Texts or bytes that stand one after the other, less than 2 GiB, as an array."""
     edges = np.zeros(len(sizes) + 1, np.int32)
     np.cumsum(sizes, out=edges[1:])
     buffers = [None, pa.py_buffer(edges), pa.py_buffer(data)]

@@ -40,7 +40,6 @@ class FileBlocks:
         return view[: self.fill(position, view)]
 
     def fill(self, position: int, view: memoryview) -> int:
-        """Fill ``view`` with the bytes from ``position`` on; return how many there were."""
         length = 0
         while length < len(view):
             try:
@@ -76,7 +75,6 @@ class FileBlocks:
         return b"".join(pieces)
 
     def next_hole(self, position: int) -> int:
-        """First position after ``position``, which has data, in a hole; else the end."""
         try:
             start = os.lseek(self._descriptor, position, os.SEEK_HOLE)
         except OSError:
@@ -92,7 +90,6 @@ def open_file(file: StoreFile) -> int:
 
 
 def read_bytes(file: StoreFile, position: int, size: int) -> bytes:
-    """Read a few bytes of a file without a buffer; fewer at its end."""
     descriptor = open_file(file)
     try:
         size = max(0, min(size, file.size - position))

@@ -86,7 +86,6 @@ def record_type(declaration: Any) -> np.dtype[np.void]:
 
 
 def records(data: Bytes, positions: Int64s, layout: np.dtype[Any]) -> npt.NDArray[np.void]:
-    """Copy of the records at ``positions``; each must lie inside of ``data``."""
     if not len(positions):
         return np.empty(0, layout)
     windows = np.ndarray(
@@ -115,7 +114,6 @@ class Messages:
 
     @cached_property
     def layout_bits(self) -> Int64s:
-        """Bits of the system flag that choose the layout."""
         return (self.data[self.positions + _SYS_FLAG + 3] & _V6).astype(np.int64)
 
     @cached_property
@@ -133,7 +131,6 @@ class Messages:
         return heads
 
     def numbers(self, name: str) -> Int64s:
-        """A number of each head, as int64; read-only."""
         numbers = self._numbers.get(name)
         if numbers is None:
             numbers = self._numbers[name] = self.heads[name].astype(np.int64)
@@ -146,7 +143,6 @@ class Messages:
 
     @cached_property
     def bodies(self) -> Int64s:
-        """First byte of each body in ``data``."""
         extra = ((self.layout_bits & BORN_HOST_V6) != 0).astype(np.int64)
         extra += (self.layout_bits & STORE_HOST_V6) != 0
         bodies: Int64s = self.positions + 88 + 12 * extra
@@ -178,7 +174,6 @@ class Messages:
 
     @property
     def topics(self) -> Int64s:
-        """First byte of each topic in ``data``."""
         return self._topics[0]
 
     @property
@@ -187,7 +182,6 @@ class Messages:
 
     @cached_property
     def properties(self) -> Int64s:
-        """First byte of the properties of each message in ``data``."""
         return self.topics + self.topic_sizes + 2
 
     @cached_property

@@ -113,7 +113,6 @@ class PropertyItems:
 
     @cached_property
     def _name_numbers(self) -> tuple[Int64s, list[str]]:
-        """A number for the name of each item, and the names."""
         encoded = self._names.dictionary_encode()
         return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
 
@@ -175,7 +174,6 @@ def _split(data: bytes, lengths: Int64s) -> list[bytes]:
 
 
 def _first_marks(marks: Int64s, starts: Int64s, ends: Int64s) -> tuple[Int64s, Bools]:
-    """The first end of a name in each item, of those that have one, and which these are."""
     if not len(marks):
         return marks, np.zeros(len(starts), np.bool_)
     indexes = np.searchsorted(marks, starts)

@@ -89,7 +89,6 @@ class TopicNames:
         return result
 
     def number(self, name: bytes) -> int:
-        """The number of a topic, whose name is given as stored."""
         number = self._numbers.get(name)
         if number is None:
             number = self._numbers[name] = len(self.names)
@@ -100,13 +99,10 @@ class TopicNames:
 
 
 def text_of(data: bytes) -> str:
-    """A text of a message; a byte that is no text becomes U+FFFD, as in Java."""
     return decode_utf8(data)
 
 
 class _InnerRow(NamedTuple):
-    """The parts of a row that differ from the stored message if it is of an inner batch."""
-
     flag: int
     queue_offset: int
     properties: dict[str, str]
@@ -130,7 +126,6 @@ class Rows:
         return self.block.data
 
     def choose(self, rows: Bools | Int64s) -> Rows:
-        """Return some of the rows, before inner batches are unfolded; later use ``pick``."""
         part = Rows(self.block, self.topics)
         part.messages = self.messages.choose(rows)
         return part
@@ -145,7 +140,6 @@ class Rows:
         return rows
 
     def with_bodies(self, rows: slice, bodies: list[bytes | None]) -> Rows:
-        """Some of the rows, not yet unfolded, with inflated bodies; None for an unreadable one."""
         part = self.choose(np.arange(len(self))[rows])
         part._bodies = bodies
         return part
@@ -195,14 +189,12 @@ class Rows:
 
     @property
     def body_lengths(self) -> Int64s:
-        """Bytes of each stored body; of rows of an inner batch of their own bodies."""
         if self._bodies is None:
             return self.messages.body_sizes
         return np.array([len(body or b"") for body in self._bodies], np.int64)
 
     @property
     def batch_indexes(self) -> list[int | None]:
-        """Number of each row in its inner batch; None outside of one."""
         return (
             [None] * len(self) if self._inner is None else [row.batch_index for row in self._inner]
         )
@@ -213,7 +205,6 @@ class Rows:
 
     @cached_property
     def property_bytes(self) -> list[bytes]:
-        """Properties as stored; of rows of an inner batch those of the batch."""
         starts = self.messages.properties
         ends = starts + self.messages.property_sizes
         data = self.data
@@ -235,12 +226,10 @@ class Rows:
 
     @property
     def are_unfolded(self) -> bool:
-        """Whether messages of inner batches are among the rows, with properties of their own."""
         return self._inner is not None
 
     @cached_property
     def property_items(self) -> PropertyItems:
-        """Names and values of all properties as stored."""
         from rocketwire_tools.store.engine.properties import PropertyItems  # loads Arrow
 
         return PropertyItems.of_messages(self.messages)
@@ -266,7 +255,6 @@ class Rows:
 
     @cached_property
     def stored_bodies(self) -> list[bytes]:
-        """Bodies as stored, perhaps compressed."""
         starts = self.messages.bodies
         ends = starts + self.messages.body_sizes
         data = self.data
@@ -274,7 +262,6 @@ class Rows:
 
     @cached_property
     def bodies(self) -> list[bytes | None]:
-        """Bodies, inflated; None for an empty one, or one that cannot be inflated."""
         if self._bodies is not None:
             return self._bodies
         compressed = (self.messages.numbers("sys_flag") & COMPRESSED) != 0
@@ -288,7 +275,6 @@ class Rows:
 
     @cached_property
     def crc_holds(self) -> Bools:
-        """Whether the checksum of each stored body is right."""
         stored, sizes = self.messages.numbers("body_crc"), self.messages.body_sizes
         differs = (self.messages.body_crcs ^ stored) & CRC_MASK
         holds: Bools = (differs == 0) | (sizes == 0)
@@ -296,7 +282,6 @@ class Rows:
 
     @cached_property
     def kind_numbers(self) -> Int64s:
-        """Place of each row's kind in ``Kind``."""
         topic_numbers = self.topic_numbers  # looks the topics up
         of_topics = np.array([_KIND_NUMBERS[kind] for kind in self.topics.kinds], np.int64)
         numbers: Int64s = of_topics[topic_numbers]
@@ -482,7 +467,6 @@ COLUMNS: Final[dict[str, Column]] = {
 
 
 def parse_columns(text: str | None, default: Sequence[str]) -> list[str]:
-    """Read names of columns, separated by commas; raises ``ValueError`` for an unknown one."""
     names = [name.strip() for name in text.split(",")] if text else list(default)
     for name in names:
         if name not in COLUMNS:

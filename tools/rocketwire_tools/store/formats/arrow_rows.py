@@ -1,11 +1,12 @@
-"""Rows as record batches of Arrow.
+"""Rows as record batches of Arrow, and files of Parquet and Arrow.
 
 Texts and bodies are copied once, as bytes of the block; no object is made for each of them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import importlib
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -30,8 +31,6 @@ LATEST_TIME: Final = 253_402_300_799_999
 A producer may send any number as the born timestamp.  A later time, or one before 1970, is null:
 a program that needs microseconds or dates fails to read a column with a time out of its range.
 """
-_ENCODED: Final = pa.dictionary(pa.int32(), TEXT)
-_MAX_ENCODED: Final = 64  # texts from which on a dictionary gets only those that rows have
 _OWN_TYPES: Final = {"time": _TIME, "texts": pa.list_(TEXT), "map": MAP}
 TYPES: Final[dict[str, Any]] = {
     name: _OWN_TYPES[column.kind] if column.kind in _OWN_TYPES else pa.type_for_alias(column.kind)
@@ -39,6 +38,9 @@ TYPES: Final[dict[str, Any]] = {
 }
 """Name of a column → its type."""
 
+_WITHOUT_ORDER: Final = frozenset({"body", "properties", "keys", "offset_msg_id"})
+"""Columns of which no reader asks for the least and the largest value."""
+_GROUP_SIZE: Final = 16 << 20  # bytes of the rows that become one row group of Parquet
 FEW_VALUES: Final = (
     "file",
     "topic",
@@ -61,25 +63,12 @@ FEW_VALUES: Final = (
 """Columns of Parquet that mostly have few values: they are worth a dictionary."""
 
 
-def schema_of(names: Sequence[str], *, has_dictionaries: bool = False) -> Any:
-    """The schema of some columns; ``has_dictionaries`` as for ``record_batch``."""
-    types = TYPES | dict.fromkeys(FEW_TEXTS, _ENCODED) if has_dictionaries else TYPES
-    return pa.schema([(name, types[name]) for name in names])
+def schema_of(names: Sequence[str]) -> Any:
+    return pa.schema([(name, TYPES[name]) for name in names])
 
 
-def record_batch(rows: Rows, names: Sequence[str], *, has_dictionaries: bool = False) -> Any:
-    """Rows as a record batch.
-
-    Parquet takes dictionaries of the columns of ``FEW_TEXTS`` as they are; it would look up the
-    text of each row again.
-    """
-    columns = [
-        _encode(*FEW_TEXTS[name](rows))
-        if has_dictionaries and name in FEW_TEXTS
-        else _column(rows, name)
-        for name in names
-    ]
-    return pa.record_batch(columns, schema=schema_of(names, has_dictionaries=has_dictionaries))
+def record_batch(rows: Rows, names: Sequence[str]) -> Any:
+    return pa.record_batch([_column(rows, name) for name in names], schema=schema_of(names))
 
 
 def _column(rows: Rows, name: str) -> Any:
@@ -106,13 +95,6 @@ def _take(texts: Sequence[str | None], numbers: Int64s) -> Any:
     return pa.array(texts, TEXT).take(pa.array(numbers))
 
 
-def _encode(texts: Sequence[str | None], numbers: Int64s) -> Any:
-    if len(texts) > _MAX_ENCODED or None in texts:
-        return _take(texts, numbers).dictionary_encode()
-    indices = pa.array(numbers.astype(np.int32))
-    return pa.DictionaryArray.from_arrays(indices, pa.array(texts, TEXT))
-
-
 def _queue_ids(values: Any) -> Any:
     if values.null_count == len(values):
         return pa.nulls(len(values), pa.int32())
@@ -134,7 +116,6 @@ def _keys(values: Any) -> Any:
 
 
 def are_plain(values: Any) -> bool:
-    """Whether texts have nothing but visible characters of ASCII, and so no white space."""
     _, edges, data = values.buffers()
     if data is None:
         return True
@@ -171,7 +152,6 @@ _HEX: Final = np.frombuffer(b"".join(b"%04X" % number for number in range(1 << 1
 
 
 def offset_ids(rows: Rows) -> Any:
-    """Offset message ids: the store host and the physical offset in hexadecimal digits."""
     numbers, raws = rows.host_numbers("store")
     prefixes = [offset_id_prefix(raw).encode() for raw in raws]
     offsets = rows.messages.numbers("physical_offset").astype(">i8").view(">u2")
@@ -189,3 +169,50 @@ def offset_ids(rows: Rows) -> Any:
 
 _COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {"offset_msg_id": offset_ids, "body": _bodies}
 """Name of a column → its array, where that takes no object for each row."""
+
+
+class ArrowFile:
+    """A file of Parquet, or of Arrow if no compression is given.
+
+    Parquet describes each row group at the end of the file: until then it takes 26 KB of memory.
+    """
+
+    def __init__(self, file: IO[bytes], names: Sequence[str], compression: str | None) -> None:
+        self._batches: list[Any] = []
+        self._size = 0
+        schema = schema_of(names)
+        self._schema = schema
+        self._writer: Any
+        if compression:
+            parquet: Any = importlib.import_module("pyarrow.parquet")
+            self._writer = parquet.ParquetWriter(
+                file,
+                schema,
+                compression=compression,
+                store_schema=False,
+                use_dictionary=list(FEW_VALUES),
+                write_statistics=[name for name in names if name not in _WITHOUT_ORDER],
+            )
+        else:
+            self._writer = pa.ipc.new_file(file, schema)
+
+    def write(self, batch: Any) -> None:
+        self._batches.append(batch)
+        self._size += batch.nbytes
+        if self._size >= _GROUP_SIZE:
+            self._write_batches()
+
+    def _write_batches(self) -> None:
+        table = pa.Table.from_batches(self._batches, self._schema)
+        self._writer.write_table(table)
+        self._batches, self._size = [], 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is None:
+            self._write_batches()
+            self._writer.close()
+        elif hasattr(self._writer, "is_open"):  # Parquet's writer would write when it is collected
+            self._writer.is_open = False

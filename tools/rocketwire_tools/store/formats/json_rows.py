@@ -24,14 +24,11 @@ BODY_FORMS: Final[dict[str, Callable[[bytes], str]]] = {
 
 
 def body_texts(bodies: Sequence[bytes | None], form: str) -> list[str | None]:
-    """Bodies in a form of ``BODY_FORMS``; None stays None."""
     convert = BODY_FORMS[form]
     return [None if body is None else convert(body) for body in bodies]
 
 
 class JsonRows:
-    """Encodes rows as lines of JSON with some columns, and bodies in a form of ``BODY_FORMS``."""
-
     def __init__(self, names: Sequence[str], body: str) -> None:
         self._names = tuple(names)
         self._body = body

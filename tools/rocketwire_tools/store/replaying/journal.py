@@ -28,8 +28,6 @@ _FEW: Final = 10_000  # lines beyond one for each queue after which the journal 
 
 
 class JournalLane(msgspec.Struct):
-    """A queue of the store and its queue of the target."""
-
     topic: str  # in the store
     queue_id: int
     target: tuple[str, str, int]  # topic, broker and queue id
@@ -139,7 +137,6 @@ class Journal:
         self._lines += data.count(b"\n")
 
     def _rewrite(self) -> None:
-        """Replace the file by one with the last line of each queue."""
         if self._path is None:
             return
         with open_replacement(self._path, 0o644, suffix=".new") as descriptor:
@@ -151,7 +148,6 @@ class Journal:
         self._descriptor = new
 
     def close(self) -> None:
-        """Write what is not yet in the file, and close it."""
         try:
             self._write_changes()
         finally:

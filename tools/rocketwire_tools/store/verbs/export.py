@@ -86,12 +86,11 @@ def _write_folder(arguments: argparse.Namespace, pieces: Iterator[Any]) -> None:
 def _open_rows(
     arguments: argparse.Namespace, file: IO[bytes]
 ) -> Generator[Callable[[Any], object]]:
-    """Yield a function that writes lines or record batches to a file."""
     file_format = _format(arguments)
     if file_format == "jsonl":
         yield file.write
     else:
-        from rocketwire_tools.store.formats.arrow_files import ArrowFile
+        from rocketwire_tools.store.formats.arrow_rows import ArrowFile
 
         compression = arguments.compression if file_format == "parquet" else None
         with ArrowFile(file, _columns(arguments), compression) as output:
@@ -102,7 +101,6 @@ def _open_rows(
 def _encode(
     arguments: argparse.Namespace, logs: SelectedLogs, counts: Counter[str]
 ) -> Iterator[Any]:
-    """Yield lines or record batches; count messages, and those with a wrong checksum."""
     encode_rows = _encoder(arguments)
     for rows in logs.rows(is_folded=arguments.folded, block_size=_BLOCK_SIZE):
         if not arguments.broken:
@@ -121,7 +119,7 @@ def _encoder(arguments: argparse.Namespace) -> Callable[[Rows], Any]:
         return JsonRows(names, "base64" if arguments.body == "none" else arguments.body).encode
     from rocketwire_tools.store.formats.arrow_rows import record_batch
 
-    return lambda rows: record_batch(rows, names, has_dictionaries=file_format == "parquet")
+    return lambda rows: record_batch(rows, names)
 
 
 def _report(report: dict[str, Any], *, is_json: bool) -> None:

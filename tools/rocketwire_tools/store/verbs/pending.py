@@ -16,7 +16,7 @@ from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.filters import Selection
-from rocketwire_tools.store.engine.queue_files import UNIT, QueueFiles
+from rocketwire_tools.store.engine.queues import UNIT, QueueFiles
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, time_text, write_table
@@ -86,7 +86,6 @@ def read_log(store: OpenedStore) -> UnfinishedWork:
 
 
 def find_ends(store: OpenedStore, work: UnfinishedWork) -> dict[tuple[str, int], int]:
-    """Return topic and queue → offset after the last message, of the log and of the queues."""
     ends = dict(work.max_offsets)
     for queue, files in store.folder.queues.items():
         end = max((_end_of_units(file) for file in files[-1:]), default=0)
@@ -115,7 +114,6 @@ def _end_of_units(file: StoreFile) -> int:
 
 
 def list_lags(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
-    """Offsets of groups, and the number of messages from there on."""
     ends = find_ends(store, work)
     for name in _OFFSET_FILES:
         config = store.config(name)
@@ -152,14 +150,11 @@ def _list_delayed(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str
 
 
 class _DueTimes:
-    """When delayed messages are due, by the units of their queues."""
-
     def __init__(self, store: OpenedStore) -> None:
         self._store = store
         self._queues: dict[int, QueueFiles] = {}
 
     def of(self, level: int, offset: int) -> int | None:
-        """Milliseconds since 1970; None without such a unit."""
         queue = (SCHEDULE_TOPIC, level - 1)
         files = self._store.folder.queues.get(queue)
         if files:
@@ -207,7 +202,6 @@ def _pop_line(due: int, *values: Any) -> dict[str, Any]:
 
 
 def list_timers(store: OpenedStore) -> Iterator[dict[str, Any]]:
-    """Timed messages on the wheel, in the order of their slots."""
     file = store.folder.config.get("timercheck")
     check = store.decode(file, timers.decode_timer_check)
     read_time = 0 if check is None else check.read_time

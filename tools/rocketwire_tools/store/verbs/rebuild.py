@@ -29,9 +29,9 @@ from rocketwire.store.writer import (
     write_file,
 )
 from rocketwire_tools.store.checks.log_check import has_torn_end
-from rocketwire_tools.store.checks.side_files import find_timer_damage
-from rocketwire_tools.store.checks.store_facts import (
+from rocketwire_tools.store.checks.side_files import (
     batch_topics,
+    find_timer_damage,
     most_common_size,
     timers_of_other_size,
 )
@@ -139,7 +139,6 @@ def _keep_times(log_files: Sequence[StoreFile], root: Path) -> None:
 
 
 def _settings(store: OpenedStore, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Sizes of the new files: as asked for, else as in the source, else Java's defaults."""
     folder = store.folder
     geometry = _geometry(store)
     slots = arguments.index_slots or geometry.slots
@@ -202,7 +201,6 @@ def _geometry(store: OpenedStore) -> index_file.Geometry:
 def _build(
     store: OpenedStore, files: Files, settings: dict[str, Any]
 ) -> tuple[RebuildReport, dict[str, Any]]:
-    """Write all files of the new store; returns what was done."""
     of_batches = {topic for topic, _ in store.folder.batch_queues} | batch_topics(store)
     report = RebuildReport()
     queues = QueueBuilder(
@@ -252,7 +250,6 @@ def _build(
 
 
 def _copy_config(store: OpenedStore, files: Files) -> tuple[list[str], list[str]]:
-    """Copy what can be read of ``config`` and the few other files that brokers keep."""
     copied: list[str] = []
     lost: list[str] = []
     names = {name.removesuffix(".bak") for name in store.folder.config if "/" not in name}

@@ -25,8 +25,13 @@ from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, write_table
 from rocketwire_tools.store.replaying.journal import Journal
 from rocketwire_tools.store.replaying.outgoing import messages_of
-from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
-from rocketwire_tools.store.replaying.target import TopicMap, choose_queue
+from rocketwire_tools.store.replaying.sending import (
+    Replayer,
+    ReplayError,
+    ReplaySettings,
+    TopicMap,
+    choose_queue,
+)
 from rocketwire_tools.store.selecting import (
     describe_absence,
     passing_rows,
@@ -105,7 +110,6 @@ class StoredMessages:
             raise NothingFoundError(self._absence)
 
     def omissions(self, done_before: int) -> dict[str, int]:
-        """Counts of what is not sent; ``done_before`` is that of the journal."""
         return {
             "done_before": done_before,
             "broken_messages": self.broken,
@@ -115,7 +119,6 @@ class StoredMessages:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether a part of the log was left out because of damage."""
         return any(self.omissions(0).values()) or not are_whole([self.store])
 
 

@@ -142,7 +142,6 @@ class Totals:
         self._database = TemporaryDatabase(_TABLE)
 
     def add(self, numbers: Int64s, names: Callable[[int], GroupName], rows: Rows) -> None:
-        """Count rows; ``numbers`` are the groups of the rows, ``names`` theirs."""
         sizes, times = rows.column("store_size"), rows.column("store_timestamp")
         distinct, inverse = np.unique(numbers, return_inverse=True)
         counts = np.bincount(inverse)
@@ -167,7 +166,6 @@ class Totals:
         self._groups.clear()
 
     def sort(self, *, by_name: bool) -> Iterator[Group]:
-        """The groups by name, one without a name last, or by bytes."""
         self._write()
         # of two numbers the one with more digits is the larger one, and times have equally many
         order = "name = '[null]', length(name), name" if by_name else "bytes DESC, name"
