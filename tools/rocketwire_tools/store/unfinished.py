@@ -6,7 +6,9 @@ A broker can have millions of them, so that they lie in a temporary file.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import defaultdict
+from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import groupby
 from operator import itemgetter
@@ -19,12 +21,45 @@ from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS, SCHEDULE_TO
 from rocketwire.store import pops
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.rows import COMMITTED, TRANSACTION
-from rocketwire_tools.store.sources.temporary import TemporaryDatabase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping
 
     from rocketwire_tools.store.engine.rows import Rows
+
+
+_CACHE: Final = 6 << 10  # KiB of a file that stay in memory, and KiB that are sorted there at once
+
+
+class TemporaryDatabase:
+    """Tables in a temporary file without a name; a full disk is an ``OSError``.
+
+    SQLite keeps their beginning in memory.  ``TMPDIR`` or ``SQLITE_TMPDIR`` chooses the disk.
+    """
+
+    def __init__(self, tables: str) -> None:
+        with _room():
+            self._database = sqlite3.connect("", isolation_level=None)
+            self._database.executescript(
+                f"PRAGMA journal_mode=OFF; PRAGMA cache_size=-{_CACHE}; BEGIN; {tables}"
+            )
+
+    def insert(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        with _room():
+            self._database.executemany(statement, rows)
+
+    def select(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        with _room():
+            yield from self._database.execute(statement)
+
+
+@contextmanager
+def _room() -> Generator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise OSError(f"the report needs room for temporary files: {error}") from error
+
 
 _LINES_AT_ONCE: Final = 1_000
 _MAX_LONG: Final = (1 << 63) - 1

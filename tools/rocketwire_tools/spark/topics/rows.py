@@ -12,6 +12,7 @@ import numpy as np
 from rocketwire.errors import DecodeError, MissingPackageError
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX
+from rocketwire.store import commit_log
 from rocketwire.wire.message.body_compression import compression_type, decompress_body
 from rocketwire_tools.spark.stores.columns import microseconds
 from rocketwire_tools.store.engine.columns import Messages
@@ -23,7 +24,6 @@ from rocketwire_tools.store.engine.rows import (
     TopicNames,
 )
 from rocketwire_tools.store.engine.scan import Block, State
-from rocketwire_tools.store.engine.walk import walk
 from rocketwire_tools.store.formats.arrow_rows import offset_ids, record_batch
 
 if TYPE_CHECKING:
@@ -95,10 +95,10 @@ def _parse_rows(chunk: Chunk, queue_range: QueueRange) -> Rows:
     data = bytearray().join(chunk.bodies)
     chunk.bodies.clear()
     view = memoryview(data)
-    positions, end = walk(view) if data else (np.empty(0, np.int64), 0)
+    positions, end = commit_log.walk(view, 0, len(data))
     if end != len(data):
         raise DecodeError(f"{queue_range}: no message at byte {end} of {len(data)}")
-    messages = Messages(np.frombuffer(data, np.uint8), positions)
+    messages = Messages(np.frombuffer(data, np.uint8), np.array(positions, np.int64))
     if len(messages) and not _are_sound(messages):
         raise DecodeError(f"{queue_range}: a message has fields that do not fit into its size")
     return Rows(Block(cast("Any", None), 0, messages, view, State.LIVE), TopicNames())

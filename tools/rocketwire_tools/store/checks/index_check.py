@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from rocketwire.store.folder import StoreFile
     from rocketwire.store.index_file import Geometry, IndexHeader
-    from rocketwire_tools.store.checks.findings import Findings
     from rocketwire_tools.store.checks.view import StoreView
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.rows import Rows
@@ -205,17 +204,17 @@ class IndexCheck:
         self._view.index_entries += len(entries.numbers)
         if block.note_all(entries):
             return
-        positions, keep = block.rows.messages.positions, self._view.findings.keep
+        positions = block.rows.messages.positions
         for file, entries in waiting:
             offsets = entries.offsets - block.rows.block.base
             row = np.minimum(np.searchsorted(positions, offsets), len(positions) - 1)
             is_message = positions[row] == offsets
-            for index in keep(FindingKind.INDEX, ~is_message):
+            for index in np.flatnonzero(~is_message).tolist():
                 text = f"points to {int(entries.offsets[index])}, no message's place"
                 yield file.entry_finding(int(entries.numbers[index]), text)
             hashes = entries.stored["key_hash"].astype(np.int64)
             has_key = block.note(row, hashes, is_message)
-            for index in keep(FindingKind.INDEX, is_message & ~has_key):
+            for index in np.flatnonzero(is_message & ~has_key).tolist():
                 text = _NO_SUCH_KEY.format(int(hashes[index]), int(entries.offsets[index]))
                 yield file.entry_finding(int(entries.numbers[index]), text)
 
@@ -227,7 +226,7 @@ class IndexCheck:
                 for entries in file.take(None):
                     self._add_strays(file, entries)
                 if self._view.newest_end is None:
-                    yield from _check_slots(file, self._view.findings)
+                    yield from _check_slots(file)
             except OSError as error:
                 yield self._give_up(file.file, error)
         yield from self._check_strays()
@@ -286,7 +285,7 @@ def _finding_in(file: StoreFile, position: int, text: str) -> Finding:
 # -------------------------------------------------------------- slots
 
 
-def _check_slots(file: _IndexFile, findings: Findings) -> Iterator[Finding]:
+def _check_slots(file: _IndexFile) -> Iterator[Finding]:
     slots = file.geometry.slots
     newest = np.zeros(slots, np.int32)
     number = 1
@@ -300,33 +299,28 @@ def _check_slots(file: _IndexFile, findings: Findings) -> Iterator[Finding]:
         slot -= slot // slots * slots  # numpy has no fast remainder
         expected = _chain(number, slot, newest)
         is_wrong = (entries["previous"] != expected) | (hashes < 0)
-        for row in findings.keep(FindingKind.INDEX, is_wrong):
+        for row in np.flatnonzero(is_wrong).tolist():
             text = (
                 f"follows entry {int(entries[row]['previous'])} of its slot,"
                 f" the one before is {int(expected[row])}"
             )
             yield file.entry_finding(number + row, text)
         number += len(entries)
-    yield from _check_newest(file, newest, findings)
+    yield from _check_newest(file, newest)
 
 
 def _chain(first: int, slots: Int64s, newest: Int32s) -> Int32s:
     """Return the number of the entry before each one in its slot, and bring ``newest`` forward."""
     numbers = np.arange(first, first + len(slots), dtype=np.int32)
-    expected = newest[slots]
+    order = np.argsort(slots, kind="stable")
+    is_first = np.diff(slots[order], prepend=-1) != 0
+    expected = np.empty(len(slots), np.int32)
+    expected[order] = np.where(is_first, newest[slots[order]], numbers[np.roll(order, 1)])
     newest[slots] = numbers  # of equal slots the last one counts
-    # few slots have several of these entries; -1 marks them
-    newest[slots[newest[slots] != numbers]] = -1
-    shared = np.flatnonzero(newest[slots] < 0)
-    shared = shared[np.argsort(slots[shared], kind="stable")]
-    before, after = shared[:-1], shared[1:]
-    is_same = slots[before] == slots[after]
-    expected[after[is_same]] = numbers[before[is_same]]
-    newest[slots[shared]] = numbers[shared]
     return expected
 
 
-def _check_newest(file: _IndexFile, newest: Int32s, findings: Findings) -> Iterator[Finding]:
+def _check_newest(file: _IndexFile, newest: Int32s) -> Iterator[Finding]:
     with open_blocks(file.file, block_size=4 * _CHUNK_SLOTS) as blocks:
         for first in range(0, len(newest), _CHUNK_SLOTS):
             expected = newest[first : first + _CHUNK_SLOTS]
@@ -335,7 +329,7 @@ def _check_newest(file: _IndexFile, newest: Int32s, findings: Findings) -> Itera
             values = np.frombuffer(data, ">i4", len(data) // index_file.SLOT_SIZE)
             stored = np.zeros(len(expected), np.int32)
             stored[: len(values)] = values
-            for index in findings.keep(FindingKind.INDEX, stored != expected):
+            for index in np.flatnonzero(stored != expected).tolist():
                 text = (
                     f"slot {first + index} leads to entry {int(stored[index])},"
                     f" its newest is {int(expected[index])}"

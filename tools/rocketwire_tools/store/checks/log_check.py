@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -65,7 +66,7 @@ def _check_checksums(view: StoreView, rows: Rows) -> Iterator[Finding]:
     is_wrong = ~((crcs == (stored & commit_log.CRC_MASK)) | is_empty)
     if is_wrong.any():
         view.log.damaged_messages += int(is_wrong.sum())
-        for row in view.findings.keep(FindingKind.BODY_CRC, is_wrong):
+        for row in np.flatnonzero(is_wrong).tolist():
             yield _finding_at(rows, row, FindingKind.BODY_CRC, "the body has another CRC-32")
     ends = messages.positions + messages.sizes - commit_log.CRC_PROPERTY_SIZE
     names = records(messages.data, ends, np.dtype([("name", ">u8")]))["name"]
@@ -96,30 +97,19 @@ def _add_runs(view: StoreView, block: Block, is_exact: Bools) -> None:
         log.add(offset, end - start, size, is_new_run=start > 0 or is_file_start)
 
 
-def _finding_at(
-    rows: Rows,
-    row: int,
-    kind: FindingKind,
-    text: str,
-    *,
-    has_size: bool = True,
-    count: int = 1,
-    is_damage: bool = True,
-) -> Finding:
+def _finding_at(rows: Rows, row: int, kind: FindingKind, text: str) -> Finding:
     messages, block = rows.messages, rows.block
     offset = block.base + int(messages.positions[row])
     return Finding(
         kind=kind,
         text=text,
-        is_damage=is_damage,
         file=block.file.name,
         position=offset - block.file.offset,
-        size=int(messages.sizes[row]) if has_size else 0,
+        size=int(messages.sizes[row]),
         physical_offset=offset,
         topic=rows.topics.names[int(rows.topic_numbers[row])],
         queue_id=int(messages.heads["queue_id"][row]),
         queue_offset=int(messages.heads["queue_offset"][row]),
-        count=count,
     )
 
 
@@ -161,14 +151,8 @@ class LogOrder:
                 is_damage = False
             else:
                 text = f"the queue had reached {expected_offset} before this message"
-            kind, findings = FindingKind.QUEUE_OFFSET, self._view.findings
-            if not findings.room(kind, is_damage=is_damage):
-                findings.count(kind, 1, count, is_damage=is_damage)
-                continue
-            row = int(groups.rows[index])
-            yield _finding_at(
-                rows, row, kind, text, has_size=False, count=count, is_damage=is_damage
-            )
+            finding = _finding_at(rows, int(groups.rows[index]), FindingKind.QUEUE_OFFSET, text)
+            yield replace(finding, size=0, count=count, is_damage=is_damage)
 
     def _expect(self, groups: QueueGroups) -> Int64s:
         ends = groups.offsets + groups.steps

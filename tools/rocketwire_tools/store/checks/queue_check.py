@@ -193,7 +193,6 @@ class QueueCheck:
         sizes: Int64s,
     ) -> Iterator[Finding]:
         """Report units that do not fit their messages, or keep them until the queue was read."""
-        findings = self._view.findings
         for index in np.flatnonzero(offsets >= 0).tolist():
             offset, stored_at, unit = int(offsets[index]), int(physical[index]), units[index]
             pointed_offset, length = int(unit["physical_offset"]), int(unit["size"])
@@ -209,10 +208,8 @@ class QueueCheck:
             )
             if pointed_offset > stored_at and len(self._replaced[name]) < MAX_INTERVALS:
                 self._replaced[name].append((offset, stored_at, text))
-            elif findings.room(FindingKind.UNIT):
-                yield self._finding(FindingKind.UNIT, name, offset, text, stored_at)
             else:
-                findings.count(FindingKind.UNIT, 1)
+                yield self._finding(FindingKind.UNIT, name, offset, text, stored_at)
 
     def _extension_code(self, name: Queue, code: int) -> int:
         offset = consume_queue.extension_offset(code)

@@ -60,27 +60,6 @@ class FileBlocks:
             return self.file.size if error.errno == errno.ENXIO else position
         return max(position, min(start, self.file.size))
 
-    def read_data(self, position: int, size: int) -> bytes:
-        """Read bytes without the zeros at their end that a hole of the file has."""
-        end, pieces = min(position + size, self.file.size), list[bytes]()
-        while position < end:
-            data = self.next_data(position)
-            if data >= end:
-                break
-            stop = min(self.next_hole(data), end)
-            pieces += (bytes(data - position), bytes(self.read(data, stop - data)))
-            if len(pieces[-1]) < stop - data:
-                break
-            position = stop
-        return b"".join(pieces)
-
-    def next_hole(self, position: int) -> int:
-        try:
-            start = os.lseek(self._descriptor, position, os.SEEK_HOLE)
-        except OSError:
-            return self.file.size
-        return start if start > position else self.file.size
-
 
 def open_file(file: StoreFile) -> int:
     # a Path for each of 100,000 queues takes time and memory

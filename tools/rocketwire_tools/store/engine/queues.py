@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 UNIT: Final = record_type(layouts.QUEUE_UNIT)
 BATCH_UNIT: Final = record_type(layouts.BATCH_UNIT)
-_CHUNK: Final = 1 << 20
+_CHUNK: Final = 3000  # units that are read at once: files of queues are mostly holes
 
 
 class QueueFiles:
@@ -71,18 +71,16 @@ class QueueFiles:
 
     def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:
         size = self.unit.itemsize
-        step = _CHUNK - _CHUNK % size
         for file in self.files:
-            with open_blocks(file, block_size=step) as blocks:
+            with open_blocks(file, block_size=_CHUNK * size) as blocks:
                 position = blocks.next_data(0) // size * size
-                while position + size <= file.size:
-                    data = blocks.read_data(position, step)
-                    whole = min(-(-len(data) // size), (file.size - position) // size)
-                    if not whole:
-                        break
-                    units = np.frombuffer(data.ljust(whole * size, b"\0"), self.unit, whole)
-                    yield file, (file.offset + position) // size, units
-                    position += whole * size
+                while count := len(data := blocks.read(position)) // size:
+                    yield (
+                        file,
+                        (file.offset + position) // size,
+                        np.frombuffer(bytes(data), self.unit, count),
+                    )
+                    position += count * size
                     position = max(position, blocks.next_data(position) // size * size)
 
 

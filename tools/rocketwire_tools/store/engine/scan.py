@@ -21,7 +21,6 @@ from rocketwire.store import commit_log
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE, FileBlocks, open_blocks
 from rocketwire_tools.store.engine.columns import Messages
-from rocketwire_tools.store.engine.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -257,7 +256,8 @@ class LogScan:
             position = position + length if length else self._find_next(blocks, position, view)
 
     def _walk(self, file: StoreFile, position: int, view: memoryview) -> tuple[Block | None, int]:
-        positions, end = walk(view)
+        records, end = commit_log.walk(view, 0, len(view))
+        positions = np.array(records, np.int64)
         base = file.offset + position
         if base + end > self.stop:
             positions = positions[base + positions < self.stop]
@@ -335,8 +335,8 @@ class LogScan:
         needed = self._message_size(view)
         if needed > len(view):
             view = blocks.read(position, needed)
-        positions = walk(view)[0]
-        messages = Messages(np.frombuffer(view, np.uint8), positions[:COMPARED])
+        positions = commit_log.walk(view, 0, len(view))[0][:COMPARED]
+        messages = Messages(np.frombuffer(view, np.uint8), np.array(positions, np.int64))
         count = int(np.argmin(np.append(messages.are_sound(blocks.file.offset + position), False)))
         if not count:
             return None

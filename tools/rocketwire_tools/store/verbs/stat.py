@@ -11,7 +11,6 @@ import numpy as np
 from rocketwire.messages import message_const
 from rocketwire_tools.store.output import json_line, time_text, write_table
 from rocketwire_tools.store.selecting import SelectedLogs
-from rocketwire_tools.store.sources.temporary import TemporaryDatabase
 
 if TYPE_CHECKING:
     import argparse
@@ -22,20 +21,6 @@ if TYPE_CHECKING:
 
 GroupName: TypeAlias = tuple[Any, ...]
 Counts: TypeAlias = list[int]  # messages, bytes, first and last store timestamp
-MAX_IN_MEMORY: Final = 50_000  # groups; some 20 MB
-_TABLE: Final = """
-CREATE TABLE groups (
-    name TEXT PRIMARY KEY, messages INTEGER, bytes INTEGER, first INTEGER, last INTEGER
-) WITHOUT ROWID
-"""
-
-_MERGE: Final = """
-INSERT INTO groups VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET
-    messages = messages + excluded.messages, bytes = bytes + excluded.bytes,
-    first = min(first, excluded.first), last = max(last, excluded.last)
-"""
-
-_ALL: Final = "SELECT name, messages, bytes, first, last FROM groups"
 _HOUR: Final = 3_600_000
 
 
@@ -135,11 +120,8 @@ class Group(NamedTuple):
 
 
 class Totals:
-    """Groups of messages; a temporary file has those that do not fit into memory."""
-
     def __init__(self) -> None:
         self._groups: dict[GroupName, Counts] = {}
-        self._database = TemporaryDatabase(_TABLE)
 
     def add(self, numbers: Int64s, names: Callable[[int], GroupName], rows: Rows) -> None:
         sizes, times = rows.column("store_size"), rows.column("store_timestamp")
@@ -157,17 +139,16 @@ class Totals:
             group[1] += added[1]
             group[2] = min(group[2], added[2])
             group[3] = max(group[3], added[3])
-        if len(self._groups) > MAX_IN_MEMORY:
-            self._write()
-
-    def _write(self) -> None:
-        lines = ((json.dumps(name), *counts) for name, counts in self._groups.items())
-        self._database.insert(_MERGE, lines)
-        self._groups.clear()
 
     def sort(self, *, by_name: bool) -> Iterator[Group]:
-        self._write()
+        """The groups by name, one without a name last, or by bytes."""
         # of two numbers the one with more digits is the larger one, and times have equally many
-        order = "name = '[null]', length(name), name" if by_name else "bytes DESC, name"
-        for name, *counts in self._database.select(f"{_ALL} ORDER BY {order}"):
-            yield Group(tuple(json.loads(name)), *counts)
+        names = {name: json.dumps(name) for name in self._groups}
+        groups = [Group(name, *counts) for name, counts in self._groups.items()]
+        if by_name:
+            groups.sort(
+                key=lambda group: (group.name == (None,), len(names[group.name]), names[group.name])
+            )
+        else:
+            groups.sort(key=lambda group: (-group.size, names[group.name]))
+        yield from groups
