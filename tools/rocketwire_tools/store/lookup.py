@@ -25,6 +25,7 @@ from rocketwire_tools.store.engine.columns import Messages
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import Rows, TopicNames, text_of
 from rocketwire_tools.store.engine.scan import Block, State
+from rocketwire_tools.store.output import with_progress
 from rocketwire_tools.store.selecting import select_rows
 
 if TYPE_CHECKING:
@@ -120,7 +121,6 @@ def read_dispatches(properties: Mapping[str, str]) -> list[tuple[str, int]]:
 
 
 def read_other_queues(rows: Rows) -> Iterator[tuple[int, tuple[str, int], int]]:
-    """Row, queue and queue offset of each message that other queues hold too."""
     if _DISPATCH not in rows.data:
         return
     queue_ids = rows.messages.numbers("queue_id")
@@ -229,7 +229,6 @@ def _read_indexed_part(file: StoreFile) -> tuple[int, int] | None:
 
 
 def find_indexed_offsets(store: OpenedStore, topics: Iterable[str], key: str) -> Iterator[int]:
-    """Physical offsets that index files have for a key of some topics; not all need be right."""
     topics = list(topics)
     numbers = {index_file.key_hash(topic, key) for topic in topics}
     for file in reversed(store.folder.index):
@@ -275,7 +274,6 @@ def timer_record_at(folder: StoreFolder, offset: int) -> timers.TimerRecord | No
 
 
 def timer_slots(wheel: StoreFile) -> Iterator[timers.TimerSlot]:
-    """The slots of a timer wheel that hold something; holes of the file are passed over."""
     slots = wheel.size // timers.SLOT_SIZE
     with open_blocks(wheel, block_size=_WHEEL_CHUNK) as blocks:
         position = blocks.next_data(0)
@@ -319,7 +317,7 @@ def _search_log(
 ) -> Iterator[StoredBytes]:
     count = 0
     for scan in store.scans(start=start, stop=stop):
-        for rows in select_rows(scan, selection, TopicNames()):
+        for rows in select_rows(with_progress(scan), selection, TopicNames()):
             positions = rows.messages.positions.tolist()
             sizes = rows.messages.sizes.tolist()
             indexes = rows.column("batch_index")

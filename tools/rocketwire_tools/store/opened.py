@@ -56,7 +56,6 @@ def is_root(path: Path) -> bool:
 
 
 def _require_readable(path: Path) -> None:
-    """Refuse what looks like files of a commit log and is something else."""
     if _OTHER_LOG.search(str(path)):
         raise ValueError(f"{path} {_DLEDGER if '/dledger-' in str(path) else _COMPACTED}")
     # the name decides: a look into the file could inflate gigabytes
@@ -69,18 +68,6 @@ def open_stores(paths: Iterable[Path]) -> list[OpenedStore]:
     if len(paths) > 1 and all(map(is_root, paths)):
         return [OpenedStore([path]) for path in paths]
     return [OpenedStore(paths)]
-
-
-def scans_of(stores: Iterable[OpenedStore]) -> list[LogScan]:
-    """Pass through the logs of stores, which have to live as long.
-
-    The stores forget the files of their queues, which take 50 MB for 100,000 queues.
-    """
-    scans: list[LogScan] = []
-    for store in stores:
-        scans += store.scans()
-        store.folder.queues.clear()
-    return scans
 
 
 def _report_unread(unread: Mapping[str, str]) -> None:

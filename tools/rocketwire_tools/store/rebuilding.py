@@ -116,7 +116,6 @@ class LogCopy:
         return offset - offset % self._file_size if self.start is None else self._writer.end
 
     def _fill(self, position: int, stop: int, timestamp: int) -> int:
-        """Fill from a position, but not beyond its file; returns where to go on."""
         in_file = position % self._file_size
         room = self._file_size - in_file
         if stop - position < room:
@@ -199,7 +198,6 @@ class NumberedQueue:
             self._put(held_unit, is_sure=queue_offset == self._following)
 
     def _put(self, units: _Units, *, is_sure: bool) -> None:
-        """Put units at their queue offset if that can be, otherwise after the last unit."""
         writer, report = self._writer, self._report
         queue_offset, data, timestamp = units
         unit = data[:UNIT_SIZE]
@@ -271,13 +269,18 @@ class QueueBuilder:
             self.queue_counts[topic] = max(self.queue_counts[topic], queue_id + 1)
             if topic in self.batch_topics:
                 batches = np.zeros(len(rows_of_queue), BATCH_UNIT)
-                for name in UNIT.names or ():
-                    batches[name] = units[name][rows_of_queue]
+                for field_name in UNIT.names or ():
+                    batches[field_name] = units[field_name][rows_of_queue]
                 batches["store_timestamp"] = timestamps[rows_of_queue]
                 batches["base_offset"] = offsets
                 batches["message_count"] = np.minimum(groups.steps[part], _MAX_IN_BATCH)
                 batches["compacted_offset"] = -1
-                batch_queue = self._batch_queue(topic, queue_id)
+                name = topic, queue_id
+                if name not in self._batch_queues:
+                    self._batch_queues[name] = self._open_writer(
+                        *name, self._batch_file_size, BATCH_UNIT_SIZE
+                    )
+                batch_queue = self._batch_queues[name]
                 last = int(timestamps[rows_of_queue[-1]])
                 batch_queue.put(batch_queue.end or 0, batches.tobytes(), last)
             else:
@@ -290,20 +293,14 @@ class QueueBuilder:
     def _queue(self, topic: str, queue_id: int, log_start: int) -> NumberedQueue:
         queue = self._queues.get((topic, queue_id))
         if queue is None:
-            folder = queue_folder(topic, queue_id)
-            writer = QueueWriter(self._files, folder, file_size=self._file_size)
-            self.writers.append(writer)
+            writer = self._open_writer(topic, queue_id, self._file_size, UNIT_SIZE)
             queue = self._queues[topic, queue_id] = NumberedQueue(writer, self._report, log_start)
         return queue
 
-    def _batch_queue(self, topic: str, queue_id: int) -> QueueWriter:
-        writer = self._batch_queues.get((topic, queue_id))
-        if writer is None:
-            folder = queue_folder(topic, queue_id, is_batch=True)
-            writer = self._batch_queues[topic, queue_id] = QueueWriter(
-                self._files, folder, file_size=self._batch_file_size, unit_size=BATCH_UNIT_SIZE
-            )
-            self.writers.append(writer)
+    def _open_writer(self, topic: str, queue_id: int, size: int, unit_size: int) -> QueueWriter:
+        folder = queue_folder(topic, queue_id, is_batch=unit_size == BATCH_UNIT_SIZE)
+        writer = QueueWriter(self._files, folder, file_size=size, unit_size=unit_size)
+        self.writers.append(writer)
         return writer
 
     def _add_dispatched(self, rows: Rows, units: Units, timestamps: Int64s, log_start: int) -> None:

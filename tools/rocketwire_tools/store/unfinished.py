@@ -143,7 +143,6 @@ class UnfinishedWork:
         self._added["halves"].append((*numbers, key, _pack(message)))
 
     def _add_pop(self, rows: Rows, row: int, queue_key: tuple[str, int], offset: int) -> None:
-        """Add a record of the revive log, which is a timed message at first."""
         properties, body = rows.properties[row], rows.bodies[row] or b""
         is_timed = queue_key[0] == TIMER_TOPIC
         real_topic = properties.get(message_const.REAL_TOPIC, "")

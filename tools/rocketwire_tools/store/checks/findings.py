@@ -78,8 +78,6 @@ class Finding:
 
 
 class Findings:
-    """Findings of one check; at most ``MAX_FINDINGS`` of each kind of damage or note are kept."""
-
     def __init__(self) -> None:
         self.kept: list[Finding] = []  # the findings, in the order in which they were found
         # kind and whether it is damage → findings and what they count

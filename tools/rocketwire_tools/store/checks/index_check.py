@@ -129,7 +129,6 @@ class _BlockKeys:
         return False
 
     def note(self, rows: Int64s, hashes: Int64s, is_message: Bools) -> Bools:
-        """Note entries, some of no message; return which ones have a key of their message."""
         stored = np.where(is_message, rows, -1) << 32 | (hashes & 0xFFFFFFFF)
         np.logical_or(self._has_entry, np.isin(self._keys, stored), out=self._has_entry)
         return np.isin(stored, self._keys)
@@ -237,7 +236,6 @@ class IndexCheck:
             )
 
     def _give_up(self, file: StoreFile, error: OSError) -> Finding:
-        """Leave out an index file from here on: the disk cannot read it."""
         self._files = [each for each in self._files if each.file is not file]
         self._strays = [stray for stray in self._strays if stray[0].file is not file]
         self._view.unread.has_index = True
@@ -312,11 +310,16 @@ def _check_slots(file: _IndexFile) -> Iterator[Finding]:
 def _chain(first: int, slots: Int64s, newest: Int32s) -> Int32s:
     """Return the number of the entry before each one in its slot, and bring ``newest`` forward."""
     numbers = np.arange(first, first + len(slots), dtype=np.int32)
-    order = np.argsort(slots, kind="stable")
-    is_first = np.diff(slots[order], prepend=-1) != 0
-    expected = np.empty(len(slots), np.int32)
-    expected[order] = np.where(is_first, newest[slots[order]], numbers[np.roll(order, 1)])
+    expected = newest[slots]
     newest[slots] = numbers  # of equal slots the last one counts
+    # few slots have several of these entries; -1 marks them
+    newest[slots[newest[slots] != numbers]] = -1
+    shared = np.flatnonzero(newest[slots] < 0)
+    shared = shared[np.argsort(slots[shared], kind="stable")]
+    before, after = shared[:-1], shared[1:]
+    is_same = slots[before] == slots[after]
+    expected[after[is_same]] = numbers[before[is_same]]
+    newest[slots[shared]] = numbers[shared]
     return expected
 
 

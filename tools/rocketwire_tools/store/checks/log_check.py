@@ -114,8 +114,6 @@ def _finding_at(rows: Rows, row: int, kind: FindingKind, text: str) -> Finding:
 
 
 class LogOrder:
-    """The order of queue offsets in the log, and what stands between its messages."""
-
     def __init__(self, view: StoreView) -> None:
         self._view = view
         self._unread_parts = len(view.unread.log)

@@ -164,7 +164,6 @@ class QueueCheck:
         return np.concatenate([queue.read(max(offset, 0), 1) for offset in offsets.tolist()])
 
     def _give_up(self, name: Queue, error: OSError) -> Finding:
-        """Leave out a queue from here on: the disk cannot read it."""
         files = self._batches.pop(name, None) or self._queues.pop(name)
         self._view.unread.queues.add(name)
         folder = files.files[0].name.rpartition("/")[0] if files.files else "/".join(map(str, name))
@@ -465,8 +464,8 @@ def later_queues(
     newest = max(map(_newest_offset, files.values()), default=-1)
     queues: dict[tuple[str, int], RocksQueue] = {}
     for name, (first, _) in rocksdb.ends.items():
-        message = rocksdb.find_message(name, first)
-        if message is None or message[0] > newest:
+        unit = rocksdb.unit(*name, first)
+        if unit is None or unit.physical_offset > newest:
             queues[name] = rocksdb.queue(*name)
     return queues
 

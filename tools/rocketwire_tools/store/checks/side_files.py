@@ -30,15 +30,11 @@ BATCH_QUEUE_TYPE = "BatchCQ"
 
 def most_common_size(files: Iterable[StoreFile], default: int) -> int:
     """The size that most files have, of equally many the larger one; empty files do not count."""
-    counts: dict[int, int] = {}
-    for file in files:
-        if file.size:
-            counts[file.size] = counts.get(file.size, 0) + 1
+    counts = Counter(file.size for file in files if file.size)
     return max(counts, key=lambda size: (counts[size], size), default=default)
 
 
 def timers_of_other_size(folder: StoreFolder) -> list[tuple[StoreFile, int]]:
-    """Files of timer log and wheel that have another size than they should, and that size."""
     log = folder.timer_log
     counts = Counter(after.offset - file.offset for file, after in pairwise(log))
     counts.update(file.size for file in log if file.size)
@@ -97,7 +93,6 @@ def check_log_folder(view: StoreView) -> Iterator[Finding]:
 
 
 def check_config(view: StoreView) -> Iterator[Finding]:
-    """Check JSON files of ``config``; Java reads ``NAME.bak`` where ``NAME`` is broken."""
     config = view.folder.config
     for name in JSON_FILES:
         file, backup = config.get(name), config.get(f"{name}.bak")

@@ -94,7 +94,6 @@ def _remove(files: list[StoreFile]) -> Generator[Finding, None, list[StoreFile]]
 
 
 def unread_finding(name: str, error: OSError) -> Finding:
-    """Return the finding of a file that cannot be read; a note if the file is gone meanwhile."""
     is_gone = error.errno == errno.ENOENT
     text = f"the file cannot be read: {error.strerror or error}"
     if is_gone:

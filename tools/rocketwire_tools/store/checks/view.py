@@ -56,7 +56,6 @@ class StoreView:
 
     @cached_property
     def has_queues(self) -> bool:
-        """Whether the store has queues that can be read, or should have."""
         folder, store = self.folder, self.store
         has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)
         is_root = bool(folder.plain or folder.config) and not has_rocksdb
@@ -117,11 +116,9 @@ class Unread:
         return bool(self.log or self.queues or self.topics or self.has_topics or self.others)
 
     def has_queue(self, queue: tuple[str, int]) -> bool:
-        """Whether a queue was not read, or perhaps not all of it."""
         return self.has_topics or queue in self.queues or queue[0] in self.topics
 
     def covers(self, start: int, end: int) -> bool:
-        """Whether a gap in the log begins and ends with files that were not read."""
         starts, ends = {part[0] for part in self.log}, {part[1] for part in self.log}
         return start in starts and end in ends
 
@@ -180,7 +177,6 @@ def find_next_start(view: StoreView) -> NextStart | None:
 
 
 def _first_unflushed(view: StoreView, offsets: list[int]) -> int:
-    """Offset of the first file that a broker reads that was killed."""
     checkpoint = view.store.checkpoint
     for offset in reversed(offsets):
         stored = view.log.first_stored.get(offset)

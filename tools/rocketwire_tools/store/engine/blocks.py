@@ -30,7 +30,6 @@ class FileBlocks:
         self._memory = bytearray(size)
 
     def read(self, position: int, size: int | None = None) -> memoryview:
-        """Read ``size`` bytes from ``position`` on, a block by default; fewer at the end."""
         size = min(self._block_size if size is None else size, self.file.size - position)
         if size <= 0:
             return memoryview(b"")

@@ -95,7 +95,6 @@ def records(data: Bytes, positions: Int64s, layout: np.dtype[Any]) -> npt.NDArra
 
 
 def distinct(values: Int64s) -> tuple[Int64s, Int64s]:
-    """The values without repetition, and the number of each one among them."""
     if len(values) and (values == values[0]).all():
         return values[:1], np.zeros(len(values), np.int64)
     unique, numbers = np.unique(values, return_inverse=True)
@@ -154,7 +153,6 @@ class Messages:
 
     @cached_property
     def body_crcs(self) -> Int64s:
-        """CRC-32 of each stored body, 0 to 2^32 - 1."""
         starts, view = self.bodies, self.data.data
         parts = map(slice, starts.tolist(), (starts + self.body_sizes).tolist())
         return np.fromiter(map(_crc32, map(view.__getitem__, parts)), np.int64, len(self))

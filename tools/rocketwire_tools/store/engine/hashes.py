@@ -12,7 +12,7 @@ import numpy as np
 
 from rocketwire.messages import message_const
 from rocketwire.policy.java_strings import string_hash
-from rocketwire_tools.store.engine.arrow import pc
+from rocketwire_tools.store.engine.properties import pc
 
 if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Bools, Int64s
@@ -69,7 +69,9 @@ def key_hashes(rows: Rows) -> tuple[Int64s, Int64s, Bools]:
         key_rows.append(numbers)
         hashes.append(string_hashes(values, begins[topic_numbers[numbers]]))
     joined = np.concatenate(key_rows)
-    order = np.argsort(joined, kind="stable")
+    # numpy sorts 16 bits in linear time
+    is_small = len(rows) <= 1 << 16
+    order = np.argsort(joined.astype(np.uint16) if is_small else joined, kind="stable")
     # Java: ``IndexFile.indexKeyHashMethod``, without sign, and 0 for the smallest number
     positive = np.abs(np.concatenate(hashes))
     positive[positive == 1 << 31] = 0

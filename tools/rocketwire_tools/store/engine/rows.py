@@ -128,16 +128,11 @@ class Rows:
     def choose(self, rows: Bools | Int64s) -> Rows:
         part = Rows(self.block, self.topics)
         part.messages = self.messages.choose(rows)
+        if self._bodies is not None or self._inner is not None:
+            indexes = np.arange(len(self))[rows].tolist()
+            part._bodies = None if self._bodies is None else [self._bodies[i] for i in indexes]
+            part._inner = None if self._inner is None else [self._inner[i] for i in indexes]
         return part
-
-    def pick(self, indexes: Int64s) -> Rows:
-        """Return the rows at these indexes; also after inner batches are unfolded."""
-        rows = self.choose(indexes)
-        if self._bodies is not None:
-            rows._bodies = [self._bodies[index] for index in indexes.tolist()]
-        if self._inner is not None:
-            rows._inner = [self._inner[index] for index in indexes.tolist()]
-        return rows
 
     def with_bodies(self, rows: slice, bodies: list[bytes | None]) -> Rows:
         part = self.choose(np.arange(len(self))[rows])
@@ -212,14 +207,12 @@ class Rows:
 
     @cached_property
     def properties(self) -> list[dict[str, str]]:
-        """Properties by name; of two with one name the last counts."""
         if self._inner is not None:
             return [row.properties for row in self._inner]
         return self.property_items.dicts()
 
     @property
     def are_bodies_stored(self) -> bool:
-        """Whether all bodies stand in ``data``: none is compressed or of an inner batch."""
         if self._bodies is not None:
             return False
         return not (self.messages.numbers("sys_flag") & COMPRESSED).any()
@@ -236,7 +229,6 @@ class Rows:
 
     @cached_property
     def tags_codes(self) -> Int64s:
-        """Hash code of each row's tags, as its consume queue has it; 0 without tags."""
         from rocketwire_tools.store.engine.hashes import string_hashes  # loads Arrow
 
         tags = self.property_items.array(message_const.TAGS)
@@ -296,7 +288,6 @@ class Rows:
         return numbers
 
     def host_numbers(self, name: str) -> tuple[Int64s, list[bytes]]:
-        """``born`` or ``store`` hosts: a number for each row, and the bytes of each number."""
         born_v6 = (self.messages.layout_bits & MessageSysFlag.BORNHOST_V6) != 0
         store_v6 = (self.messages.layout_bits & MessageSysFlag.STOREHOSTADDRESS_V6) != 0
         if name == "born":
@@ -374,7 +365,6 @@ def _offset_message_ids(rows: Rows) -> list[str]:
 
 
 def offset_id_prefix(raw: bytes) -> str:
-    """The part of an offset message id before the offset, by the store host."""
     return create_offset_message_id(_host(raw), 0)[:-16]
 
 

@@ -61,7 +61,6 @@ class LogTrail:
         self.positions.extend(_queue_positions(messages, max(0, len(messages) - REMEMBERED)))
 
     def are_ghosts(self, messages: Messages) -> bool:
-        """Whether messages after damage, at most ``COMPARED``, are older than the log."""
         times = sorted(messages.numbers("store_timestamp")[:_TIMES].tolist())
         if times[len(times) // 2] < self.newest:
             return True
@@ -307,7 +306,6 @@ class LogScan:
         return next_position
 
     def _read_again(self) -> Iterator[Block]:
-        """Messages that a broker has written where the log ended when it was read."""
         number = self._ends[0]
         if len(self._ends) < len(self.regions) - number:
             return

@@ -13,9 +13,8 @@ import numpy as np
 from rocketwire.messages import message_const
 from rocketwire.wire.message.properties import split_keys
 from rocketwire_tools.numbers import number_in
-from rocketwire_tools.store.engine.arrow import BINARY, TEXT, build_array, gather, pa, pc
-from rocketwire_tools.store.engine.properties import MAP
-from rocketwire_tools.store.engine.rows import COLUMNS, FEW_TEXTS, offset_id_prefix
+from rocketwire_tools.store.engine.properties import BINARY, MAP, TEXT, gather, pa, pc
+from rocketwire_tools.store.engine.rows import COLUMNS, FEW_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,23 +41,8 @@ _WITHOUT_ORDER: Final = frozenset({"body", "properties", "keys", "offset_msg_id"
 """Columns of which no reader asks for the least and the largest value."""
 _GROUP_SIZE: Final = 16 << 20  # bytes of the rows that become one row group of Parquet
 FEW_VALUES: Final = (
-    "file",
-    "topic",
-    "queue_id",
-    "tags",
-    "born_host",
-    "store_host",
-    "flag",
-    "sys_flag",
-    "compression",
-    "transaction",
-    "reconsume_times",
-    "properties.key_value.key",
-    "kind",
-    "real_topic",
-    "real_queue_id",
-    "version",
-    "state",
+    *(*FEW_TEXTS, "tags", "real_topic", "real_queue_id", "properties.key_value.key"),
+    *("queue_id", "flag", "sys_flag", "reconsume_times", "version"),
 )
 """Columns of Parquet that mostly have few values: they are worth a dictionary."""
 
@@ -76,8 +60,8 @@ def _column(rows: Rows, name: str) -> Any:
         return PROPERTY_COLUMNS[name](rows.property_items)
     if name in FEW_TEXTS:
         return _take(*FEW_TEXTS[name](rows))
-    if name in _COLUMNS:
-        return _COLUMNS[name](rows)
+    if name == "body":
+        return _bodies(rows)
     if name == "batch_index" and not rows.are_unfolded:
         return pa.nulls(len(rows), TYPES[name])
     values = rows.column(name)
@@ -106,22 +90,11 @@ def _queue_ids(values: Any) -> Any:
 
 
 def _keys(values: Any) -> Any:
-    if are_plain(values):
-        counts = np.asarray(values.is_valid()).astype(np.int32)
-        offsets = np.append(0, np.cumsum(counts)).astype(np.int32)
-        edges = pa.array(offsets, mask=np.append(counts == 0, False) if values.null_count else None)
-        return pa.ListArray.from_arrays(edges, values.drop_null())
+    words = pc.split_pattern(values, " ")
+    if not pc.any(pc.equal(words.flatten(), "")).as_py():
+        return words
     lists = [None if value is None else split_keys(value) for value in values.to_pylist()]
     return pa.array(lists, TYPES["keys"])
-
-
-def are_plain(values: Any) -> bool:
-    _, edges, data = values.buffers()
-    if data is None:
-        return True
-    offsets = np.frombuffer(edges, np.int32, len(values) + 1, 4 * values.offset)
-    text = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
-    return not (text - np.uint8(ord("!")) > ord("~") - ord("!")).any()
 
 
 PROPERTY_COLUMNS: Final[dict[str, Callable[[PropertyItems], Any]]] = {
@@ -146,29 +119,6 @@ def _bodies(rows: Rows) -> Any:
     return gather(
         rows.messages.data, rows.messages.bodies, sizes, is_empty if is_empty.any() else None
     )
-
-
-_HEX: Final = np.frombuffer(b"".join(b"%04X" % number for number in range(1 << 16)), "V4")
-
-
-def offset_ids(rows: Rows) -> Any:
-    numbers, raws = rows.host_numbers("store")
-    prefixes = [offset_id_prefix(raw).encode() for raw in raws]
-    offsets = rows.messages.numbers("physical_offset").astype(">i8").view(">u2")
-    digits = _HEX[offsets].view("V16")
-    if len({len(prefix) for prefix in prefixes}) > 1:
-        texts = build_array(TEXT, digits, np.full(len(rows), 16))
-        of_hosts = _take([prefix.decode() for prefix in prefixes], numbers)
-        return pc.binary_join_element_wise(of_hosts, texts, "")
-    size = len(prefixes[0])
-    ids = np.empty(len(rows), [("host", f"V{size}"), ("offset", "V16")])
-    ids["host"] = np.array(prefixes, f"V{size}")[numbers] if len(prefixes) > 1 else prefixes[0]
-    ids["offset"] = digits
-    return build_array(TEXT, ids.view(np.uint8), np.full(len(rows), size + 16))
-
-
-_COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {"offset_msg_id": offset_ids, "body": _bodies}
-"""Name of a column → its array, where that takes no object for each row."""
 
 
 class ArrowFile:

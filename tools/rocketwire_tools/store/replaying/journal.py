@@ -42,7 +42,6 @@ class JournalLane(msgspec.Struct):
         return MessageQueue(topic=topic, broker_name=broker, queue_id=queue_id)
 
     def has_done(self, position: tuple[int, int]) -> bool:
-        """Whether a message, by its number in the order of the log, is done."""
         return self.position is not None and position <= self.position
 
 
@@ -105,7 +104,6 @@ class Journal:
             self.lanes[lane.topic, lane.queue_id] = lane
 
     def add_lane(self, lane: JournalLane) -> None:
-        """Add a queue of the store; a continued replay searches from its ``next_offset`` on."""
         self.lanes[lane.topic, lane.queue_id] = lane
         self._append([lane])
 

@@ -99,8 +99,6 @@ def choose_queue(queues: Sequence[MessageQueue], queue_id: int) -> MessageQueue:
 
 
 class TargetQueues:
-    """Reads queues of the target; for errors see ``BrokerCalls.call`` and ``PullCalls.pull``."""
-
     def __init__(self, instance: ClientInstance, timeout: float) -> None:
         self._instance = instance
         self._timeout = timeout
@@ -184,11 +182,7 @@ class _Lane:
     is_uncertain: bool  # whether the target may have messages that the journal does not have
     put: trio.MemorySendChannel[ReplayMessage]  # messages that were read and not sent
     take: trio.MemoryReceiveChannel[ReplayMessage]
-    done_before: tuple[int, int] | None  # the last message that was done when the replay began
     ended: trio.Event = field(default_factory=trio.Event)  # when the lane sends nothing more
-
-    def has_done(self, message: ReplayMessage) -> bool:
-        return self.done_before is not None and message.position <= self.done_before
 
 
 @dataclass(slots=True, kw_only=True)
@@ -292,7 +286,7 @@ class Replayer:
                 if lane is None:
                     lane = await self._open_lane(message)
                     nursery.start_soon(self._run_lane, lane)
-                if lane.has_done(message):
+                if lane.journal.has_done(message.position):
                     self.counts.done_before += 1
                     await trio.lowlevel.checkpoint()
                     continue
@@ -322,7 +316,7 @@ class Replayer:
             journal = JournalLane(topic, queue_id, target_queue, self._cluster(queue), begin)
             self._journal.add_lane(journal)
         channel = trio.open_memory_channel[ReplayMessage](math.inf)
-        lane = _Lane(journal, target, is_continued, *channel, journal.position)
+        lane = _Lane(journal, target, is_continued, *channel)
         self._lanes[topic, queue_id] = lane
         return lane
 

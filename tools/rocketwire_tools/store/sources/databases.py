@@ -76,7 +76,6 @@ class Database:
     def items(
         self, start: bytes = b"", family: str = DEFAULT_FAMILY
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values from ``start`` on in the order of the keys, up to what cannot be read."""
         if family not in self.families:
             return
         with self._reading():

@@ -50,11 +50,9 @@ class RocksQueues:
             if last is not None and last[:2] == (topic, queue_id):
                 ends[topic, queue_id] = first, last[2] + 1
 
-    def find_message(self, queue: tuple[str, int], queue_offset: int) -> tuple[int, int] | None:
-        unit = self.unit(*queue, queue_offset) if queue_offset <= _LAST else None
-        return None if unit is None else (unit.physical_offset, unit.size)
-
     def unit(self, topic: str, queue_id: int, offset: int) -> QueueUnit | None:
+        if offset > _LAST:
+            return None
         value = self._database.get(rocksdb_records.queue_key(topic, queue_id, offset))
         unit = None if value is None else rocksdb_records.decode_rocks_unit(value)
         return None if unit is None else QueueUnit(*unit[:3])

@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from rocketwire.durable_file import sync_path
 from rocketwire_tools.store.engine.rows import COLUMNS, parse_columns
 from rocketwire_tools.store.formats.json_rows import JsonRows
@@ -107,7 +105,7 @@ def _encode(
             holds = rows.crc_holds
             if not holds.all():
                 counts["broken"] += int((~holds).sum())
-                rows = rows.pick(np.flatnonzero(holds))
+                rows = rows.choose(holds)
         counts["messages"] += len(rows)
         if len(rows):
             yield encode_rows(rows)

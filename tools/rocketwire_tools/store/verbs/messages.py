@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _limit(parts: Iterable[Rows], limit: int) -> Iterator[Rows]:
     for rows in parts:
         if len(rows) >= limit:
-            yield rows.pick(np.arange(limit))
+            yield rows.choose(np.arange(limit))
             return
         yield rows
         limit -= len(rows)

@@ -80,7 +80,11 @@ def run(arguments: argparse.Namespace) -> int:
         report, notes = _build(store, NoFiles(), settings)
     else:
         report, notes = _build_on_disk(store, target, settings)
-    _show({"out": str(target), **settings, **asdict(report), **notes}, is_json=arguments.json)
+    values = {"out": str(target), **settings, **asdict(report), **notes}
+    if arguments.json:
+        sys.stdout.buffer.write(json_line(values))
+    else:
+        write_table(("", ""), flat(values))
     is_whole = not (report.has_damage or notes["timers_damaged"] or _find_lost(notes))
     return 0 if are_whole([store]) and is_whole else 1
 
@@ -89,13 +93,6 @@ def _find_lost(notes: dict[str, Any]) -> list[str]:
     """Files that brokers read and that cannot be copied; others may stand in ``config``, too."""
     names: list[str] = notes["config_unreadable"]
     return [name for name in names if name.endswith(".json") or "/" not in name]
-
-
-def _show(values: dict[str, Any], *, is_json: bool) -> None:
-    if is_json:
-        sys.stdout.buffer.write(json_line(values))
-    else:
-        write_table(("", ""), flat(values))
 
 
 def _target(out: Path, roots: Sequence[Path]) -> Path:
@@ -111,7 +108,6 @@ def _target(out: Path, roots: Sequence[Path]) -> Path:
 def _build_on_disk(
     store: OpenedStore, target: Path, settings: dict[str, Any]
 ) -> tuple[RebuildReport, dict[str, Any]]:
-    """Build in ``OUT.partial`` and rename that when everything is on the disk."""
     target.parent.mkdir(parents=True, exist_ok=True)
     _require_room(store, target.parent)
     with create_whole(target, is_folder=True) as partial:
@@ -298,7 +294,6 @@ def _copy_timers(store: OpenedStore, files: Files) -> bool:
 
 
 def _copy(file: StoreFile, files: Files, name: str, size: int) -> None:
-    """Copy a file, which gets a size; holes stay holes."""
     files.write(name, 0, b"", size)
     with open_blocks(file) as blocks:
         position = blocks.next_data(0)

@@ -71,7 +71,6 @@ def _queue_id(number: int) -> int:
 
 
 def _size_class(number: int) -> int:
-    """The largest body of a class: 0, 1, 2, 4, 8, ..."""
     return 0 if number < 0 else 1 << number
 
 

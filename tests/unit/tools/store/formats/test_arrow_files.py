@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rocketwire_tools.store.engine.arrow import pa
+from rocketwire_tools.store.engine.properties import pa
 from rocketwire_tools.store.formats import arrow_rows
 from rocketwire_tools.store.formats.arrow_rows import ArrowFile, schema_of
 
