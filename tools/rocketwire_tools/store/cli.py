@@ -123,13 +123,7 @@ def _add_selection(parser: _VerbParser, *, is_replay: bool = False) -> None:
         add("--system", action="store_true", help=text)
 
 
-def _add_jobs(parser: _VerbParser) -> None:
-    text = "processes that read the log; the output is the same (default: %(default)s)"
-    parser.add_argument("--jobs", type=positive, default=1, metavar="N", help=text)
-
-
 def _add_columns(add: Callable[..., object], columns: str, body: tuple[str, str]) -> None:
-    """Add the options of columns and bodies; ``body`` has default and help."""
     forms = ("none", "text", "hex", "base64")
     add("--columns", metavar="NAMES", help=columns)
     add("--body", choices=forms, default=body[0], help=f"{body[1]} (default: %(default)s)")
@@ -160,13 +154,11 @@ def _add_stat(parser: _VerbParser) -> None:
         help="what to count by; group is that of the producer, which transactions store; size is"
         " that of bodies (default: %(default)s)",
     )
-    _add_jobs(parser)
     _add_selection(parser)
 
 
 def _add_messages(parser: _VerbParser) -> None:
     _add_paths(parser)
-    _add_jobs(parser)
     _add_selection(parser)
     add = parser.add_argument_group("what to show").add_argument
     body = "none", "show bodies, inflated, in this form"
@@ -219,7 +211,6 @@ def _add_export(parser: _VerbParser) -> None:
     )
     text = "format (default: by the suffix; jsonl on standard output, parquet in a folder)"
     parser.add_argument("--format", choices=("jsonl", "parquet", "arrow"), help=text)
-    _add_jobs(parser)
     _add_selection(parser)
     add = parser.add_argument_group("what to write").add_argument
     body = "base64", "form of inflated bodies in JSON; Parquet and Arrow have bytes"

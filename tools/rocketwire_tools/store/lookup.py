@@ -25,6 +25,7 @@ from rocketwire_tools.store.engine.columns import Messages
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import Rows, TopicNames, text_of
 from rocketwire_tools.store.engine.scan import Block, State
+from rocketwire_tools.store.output import with_progress
 from rocketwire_tools.store.selecting import select_rows
 
 if TYPE_CHECKING:
@@ -62,7 +63,6 @@ class StoredBytes:
 
 
 def at_physical_offset(store: OpenedStore, offset: int, source: str) -> StoredBytes | None:
-    """The message that begins at an offset of the log; None if none does."""
     file = file_at(store.folder.commit_log, offset)
     if file is None:
         return None
@@ -121,7 +121,6 @@ def read_dispatches(properties: Mapping[str, str]) -> list[tuple[str, int]]:
 
 
 def read_other_queues(rows: Rows) -> Iterator[tuple[int, tuple[str, int], int]]:
-    """Row, queue and queue offset of each message that other queues hold too."""
     if _DISPATCH not in rows.data:
         return
     queue_ids = rows.messages.numbers("queue_id")
@@ -135,7 +134,6 @@ def read_other_queues(rows: Rows) -> Iterator[tuple[int, tuple[str, int], int]]:
 def queue_unit(
     store: OpenedStore, topic: str, queue_id: int, offset: int
 ) -> consume_queue.QueueUnit | None:
-    """The unit of a queue offset; None if neither files nor RocksDB have one."""
     unit_position = offset * consume_queue.UNIT_SIZE
     file = file_at(store.folder.queues.get((topic, queue_id), ()), unit_position)
     if file is not None and unit_position + consume_queue.UNIT_SIZE <= file.end:
@@ -159,7 +157,6 @@ def _stands_at(message: StoredBytes, topic: str, queue_id: int, offset: int) -> 
 
 
 def by_message_id(store: OpenedStore, message_id: str) -> Iterator[StoredBytes]:
-    """Messages with an id: the broker's, with the physical offset, or the sender's unique key."""
     try:
         offset = decode_offset_message_id(message_id).commit_log_offset
     except DecodeError:
@@ -218,7 +215,6 @@ def find_unindexed_parts(store: OpenedStore) -> Iterator[tuple[int, int]]:
 
 
 def _read_indexed_part(file: StoreFile) -> tuple[int, int] | None:
-    """Physical offsets of the messages of the first and last entry; None without entries."""
     with open_blocks(file, block_size=_INDEX_BLOCK) as blocks:
         geometry = index_geometry(blocks)
         if geometry is None:
@@ -233,7 +229,6 @@ def _read_indexed_part(file: StoreFile) -> tuple[int, int] | None:
 
 
 def find_indexed_offsets(store: OpenedStore, topics: Iterable[str], key: str) -> Iterator[int]:
-    """Physical offsets that index files have for a key of some topics; not all need be right."""
     topics = list(topics)
     numbers = {index_file.key_hash(topic, key) for topic in topics}
     for file in reversed(store.folder.index):
@@ -271,7 +266,6 @@ def _offsets_in_rocksdb(database: Database, topic: str, key: str) -> Iterator[in
 
 
 def timer_record_at(folder: StoreFolder, offset: int) -> timers.TimerRecord | None:
-    """Return the record at an offset of the timer log; None if none is there."""
     file = file_at(folder.timer_log, offset)
     if file is None:
         return None
@@ -280,7 +274,6 @@ def timer_record_at(folder: StoreFolder, offset: int) -> timers.TimerRecord | No
 
 
 def timer_slots(wheel: StoreFile) -> Iterator[timers.TimerSlot]:
-    """The slots of a timer wheel that hold something; holes of the file are passed over."""
     slots = wheel.size // timers.SLOT_SIZE
     with open_blocks(wheel, block_size=_WHEEL_CHUNK) as blocks:
         position = blocks.next_data(0)
@@ -294,7 +287,6 @@ def timer_slots(wheel: StoreFile) -> Iterator[timers.TimerSlot]:
 
 
 def index_geometry(blocks: FileBlocks) -> index_file.Geometry | None:
-    """Slots and entries of an index file; None if its entries agree with no guess."""
     file = blocks.file
     if file.size == index_file.DEFAULT_GEOMETRY.file_size:
         return index_file.DEFAULT_GEOMETRY
@@ -325,7 +317,7 @@ def _search_log(
 ) -> Iterator[StoredBytes]:
     count = 0
     for scan in store.scans(start=start, stop=stop):
-        for rows in select_rows(scan, selection, TopicNames()):
+        for rows in select_rows(with_progress(scan), selection, TopicNames()):
             positions = rows.messages.positions.tolist()
             sizes = rows.messages.sizes.tolist()
             indexes = rows.column("batch_index")

@@ -38,7 +38,6 @@ _SEPARATE_QUEUES: Final = "consumequeue_rocksdb"
 
 
 def _resolve(path: Path) -> Path:
-    """Follow links; a path whose links lead in a circle stays as it is."""
     return Path(os.path.realpath(path))
 
 
@@ -57,7 +56,6 @@ def is_root(path: Path) -> bool:
 
 
 def _require_readable(path: Path) -> None:
-    """Refuse what looks like files of a commit log and is something else."""
     if _OTHER_LOG.search(str(path)):
         raise ValueError(f"{path} {_DLEDGER if '/dledger-' in str(path) else _COMPACTED}")
     # the name decides: a look into the file could inflate gigabytes
@@ -66,27 +64,13 @@ def _require_readable(path: Path) -> None:
 
 
 def open_stores(paths: Iterable[Path]) -> list[OpenedStore]:
-    """The stores at some paths: one for each root, or all paths as one store."""
     paths = list({_resolve(path): path for path in paths}.values())
     if len(paths) > 1 and all(map(is_root, paths)):
         return [OpenedStore([path]) for path in paths]
     return [OpenedStore(paths)]
 
 
-def scans_of(stores: Iterable[OpenedStore]) -> list[LogScan]:
-    """Pass through the logs of stores, which have to live as long.
-
-    The stores forget the files of their queues, which take 50 MB for 100,000 queues.
-    """
-    scans: list[LogScan] = []
-    for store in stores:
-        scans += store.scans()
-        store.folder.queues.clear()
-    return scans
-
-
 def _report_unread(unread: Mapping[str, str]) -> None:
-    """Name what is not read; of many only the first."""
     for name, reason in itertools.islice(unread.items(), _MAX_NAMED):
         print_error(f"{name} is not read: {reason}")
     if len(unread) > _MAX_NAMED:
@@ -108,7 +92,6 @@ def without_tails(files: Sequence[StoreFile]) -> list[StoreFile]:
 
 
 def are_whole(stores: Iterable[OpenedStore]) -> bool:
-    """Whether every folder and small file of some stores that was needed so far can be read."""
     return not any(store.unread for store in stores)
 
 
@@ -145,7 +128,6 @@ class OpenedStore:
         return folder
 
     def scans(self, *, start: int = 0, stop: int = 1 << 63) -> list[LogScan]:
-        """Pass through the log that together read it from a message at ``start`` on."""
         if not self.folder.commit_log:
             return []
         files = without_tails(self.folder.commit_log)
@@ -224,14 +206,12 @@ class OpenedStore:
 
     @property
     def unreadable(self) -> dict[str, str]:
-        """Name of each damaged RocksDB that was read so far → the reason."""
         opened = {name: each for name, each in self._databases.items() if each is not None}
         failed = {name: each.failure for name, each in opened.items() if each.failure}
         return self._unopened | failed
 
     @cached_property
     def rocks_config(self) -> dict[str, tuple[dict[str, Any], str]]:
-        """Name of a JSON file → what a RocksDB has in its place, and the name of the RocksDB."""
         names = [name for name in self.folder.rocksdb if name.startswith("config/")]
         databases = {name: self.database(name) for name in sorted(names)}
         return read_tables({name: each for name, each in databases.items() if each is not None})
@@ -245,7 +225,6 @@ class OpenedStore:
 
     @property
     def queue_names(self) -> set[tuple[str, int]]:
-        """Topic and queue of all queues that are there, in files or in RocksDB."""
         in_rocksdb = self.rocks_queues.ends if self.rocks_queues is not None else {}
         return {*self.folder.queues, *self.folder.batch_queues, *in_rocksdb}
 
@@ -266,7 +245,6 @@ class OpenedStore:
             return b""
 
     def is_in_use(self) -> bool:
-        """Whether a broker runs on this store: it holds a lock on the file ``lock``."""
         file = self.folder.plain.get("lock")
         if file is None:
             return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import operator
-import os
 import shutil
 import sys
 import time
@@ -31,7 +30,7 @@ def json_line(value: object) -> bytes:
     try:
         text = msgspec.json.encode(value)
     except UnicodeEncodeError:  # names of files that are no UTF-8
-        text = json.dumps(_without_surrogates(value), ensure_ascii=False).encode()
+        text = json.dumps(value).encode()
     return escape_line_breaks(text) + b"\n"
 
 
@@ -55,26 +54,11 @@ def create_whole(path: Path, *, is_folder: bool = False) -> Generator[Path]:
         raise
 
 
-def _without_surrogates(value: Any) -> Any:
-    if isinstance(value, str):
-        return os.fsencode(value).decode(errors="backslashreplace")
-    if isinstance(value, dict):
-        pairs = cast("dict[str, Any]", value).items()
-        return {_without_surrogates(name): _without_surrogates(item) for name, item in pairs}
-    if isinstance(value, list | tuple):
-        return [_without_surrogates(item) for item in cast("Sequence[Any]", value)]
-    return value
-
-
 def write_table(
     header: Sequence[str],
     rows: Iterable[Sequence[object]] | Callable[[], Iterable[Sequence[object]]],
     output: TextIO | None = None,
 ) -> None:
-    """Write rows in columns that are as wide as their widest cell; numbers to the right.
-
-    No line is written for empty names.  A function is called twice; other rows are kept.
-    """
     stream: TextIO = sys.stdout if output is None else output
     rows = rows if callable(rows) else partial(iter, list(rows))
     widths = list(map(text_width, header))
@@ -102,7 +86,6 @@ def time_text(milliseconds: int | None) -> str | None:
 
 
 def with_progress(scan: LogScan) -> Iterator[Block]:
-    """Yield the blocks of a commit log, and show how far it was read."""
     total, begin = max(scan.size, 1), time.monotonic()
     first = None
     with ProgressLine("{:3d} %  {:,.0f} MB/s") as line:

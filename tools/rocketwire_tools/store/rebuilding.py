@@ -28,9 +28,8 @@ from rocketwire.store.writer import (
     queue_folder,
     tags_code,
 )
-from rocketwire_tools.store.engine.index_keys import key_hashes
-from rocketwire_tools.store.engine.queue_files import BATCH_UNIT, UNIT
-from rocketwire_tools.store.engine.queue_groups import group_by_queue
+from rocketwire_tools.store.engine.hashes import key_hashes
+from rocketwire_tools.store.engine.queues import BATCH_UNIT, UNIT, group_by_queue
 from rocketwire_tools.store.engine.rows import (
     INNER_BATCH,
     PREPARED,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rocketwire_tools.store.engine.columns import Bools, Int64s
-    from rocketwire_tools.store.engine.queue_files import Units
+    from rocketwire_tools.store.engine.queues import Units
     from rocketwire_tools.store.engine.scan import Block, Region
 
 _MAX_IN_BATCH: Final = (1 << 15) - 1
@@ -81,15 +80,12 @@ class RebuildReport:
 
     @property
     def has_damage(self) -> bool:
-        """Whether messages are lost, or not at the offsets that producers got."""
         misnumbered = self.missing_offsets + self.misplaced_messages + self.unqueued_messages
         is_numbered = not (misnumbered or self.replaced_offsets)
         return bool(self.fillers or self.misnamed_files or self.has_torn_end) or not is_numbered
 
 
 class LogCopy:
-    """Copies messages to the same offsets of a new log, and fills the gaps between them."""
-
     def __init__(self, files: Files, file_size: int, report: RebuildReport) -> None:
         self._writer = CommitLogWriter(files, file_size=file_size)
         self._file_size = file_size
@@ -98,7 +94,6 @@ class LogCopy:
         self.blanks: dict[int, int] = {}  # offset of each blank of the source → its end
 
     def has_room(self, offset: int) -> bool:
-        """Whether the gap before a message is empty, or large enough for a filler."""
         begin = max(self._end(offset), offset - offset % self._file_size)
         return offset == begin or offset - begin >= MIN_FILLER
 
@@ -121,7 +116,6 @@ class LogCopy:
         return offset - offset % self._file_size if self.start is None else self._writer.end
 
     def _fill(self, position: int, stop: int, timestamp: int) -> int:
-        """Fill from a position, but not beyond its file; returns where to go on."""
         in_file = position % self._file_size
         room = self._file_size - in_file
         if stop - position < room:
@@ -165,7 +159,6 @@ class NumberedQueue:
 
     @property
     def units_per_file(self) -> int:
-        """Units that fit into a file of the queue."""
         return self._writer.units_per_file
 
     def put(self, queue_offset: int, data: bytes, timestamp: int) -> None:
@@ -180,13 +173,11 @@ class NumberedQueue:
             self._put(units, is_sure=True)
 
     def finish(self) -> None:
-        """Put what waits for a unit that does not come."""
         if self._held is not None:
             held_unit, self._held = self._held, None
             self._put(held_unit, is_sure=held_unit.queue_offset == self._following)
 
     def _settle(self, held_unit: _Units, following: int) -> None:
-        """Put a unit whose queue offset was unexpected."""
         queue_offset, end = held_unit.queue_offset, self._writer.end
         if following == queue_offset + 1 or (end is None and following > queue_offset):
             self._put(held_unit, is_sure=True)
@@ -207,7 +198,6 @@ class NumberedQueue:
             self._put(held_unit, is_sure=queue_offset == self._following)
 
     def _put(self, units: _Units, *, is_sure: bool) -> None:
-        """Put units at their queue offset if that can be, otherwise after the last unit."""
         writer, report = self._writer, self._report
         queue_offset, data, timestamp = units
         unit = data[:UNIT_SIZE]
@@ -240,8 +230,6 @@ class NumberedQueue:
 
 
 class QueueBuilder:
-    """Builds consume queues from messages in the order of the log."""
-
     def __init__(
         self,
         files: Files,
@@ -281,13 +269,18 @@ class QueueBuilder:
             self.queue_counts[topic] = max(self.queue_counts[topic], queue_id + 1)
             if topic in self.batch_topics:
                 batches = np.zeros(len(rows_of_queue), BATCH_UNIT)
-                for name in UNIT.names or ():
-                    batches[name] = units[name][rows_of_queue]
+                for field_name in UNIT.names or ():
+                    batches[field_name] = units[field_name][rows_of_queue]
                 batches["store_timestamp"] = timestamps[rows_of_queue]
                 batches["base_offset"] = offsets
                 batches["message_count"] = np.minimum(groups.steps[part], _MAX_IN_BATCH)
                 batches["compacted_offset"] = -1
-                batch_queue = self._batch_queue(topic, queue_id)
+                name = topic, queue_id
+                if name not in self._batch_queues:
+                    self._batch_queues[name] = self._open_writer(
+                        *name, self._batch_file_size, BATCH_UNIT_SIZE
+                    )
+                batch_queue = self._batch_queues[name]
                 last = int(timestamps[rows_of_queue[-1]])
                 batch_queue.put(batch_queue.end or 0, batches.tobytes(), last)
             else:
@@ -300,20 +293,14 @@ class QueueBuilder:
     def _queue(self, topic: str, queue_id: int, log_start: int) -> NumberedQueue:
         queue = self._queues.get((topic, queue_id))
         if queue is None:
-            folder = queue_folder(topic, queue_id)
-            writer = QueueWriter(self._files, folder, file_size=self._file_size)
-            self.writers.append(writer)
+            writer = self._open_writer(topic, queue_id, self._file_size, UNIT_SIZE)
             queue = self._queues[topic, queue_id] = NumberedQueue(writer, self._report, log_start)
         return queue
 
-    def _batch_queue(self, topic: str, queue_id: int) -> QueueWriter:
-        writer = self._batch_queues.get((topic, queue_id))
-        if writer is None:
-            folder = queue_folder(topic, queue_id, is_batch=True)
-            writer = self._batch_queues[topic, queue_id] = QueueWriter(
-                self._files, folder, file_size=self._batch_file_size, unit_size=BATCH_UNIT_SIZE
-            )
-            self.writers.append(writer)
+    def _open_writer(self, topic: str, queue_id: int, size: int, unit_size: int) -> QueueWriter:
+        folder = queue_folder(topic, queue_id, is_batch=unit_size == BATCH_UNIT_SIZE)
+        writer = QueueWriter(self._files, folder, file_size=size, unit_size=unit_size)
+        self.writers.append(writer)
         return writer
 
     def _add_dispatched(self, rows: Rows, units: Units, timestamps: Int64s, log_start: int) -> None:
@@ -334,7 +321,6 @@ class QueueBuilder:
 
 
 def _tags_codes(rows: Rows, timestamps: Int64s) -> Int64s:
-    """The tags code of each message's unit; for a delayed message the time of its delivery."""
     codes, names = rows.tags_codes.copy(), rows.topics.names
     if SCHEDULE_TOPIC in names:
         is_delayed = rows.topic_numbers == names.index(SCHEDULE_TOPIC)
@@ -431,6 +417,5 @@ class Rebuild:
 
 
 def _runs(sound: Bools) -> Iterator[tuple[int, int]]:
-    """First and last (not included) of each run of true ones."""
     edges = np.flatnonzero(np.diff(sound.astype(np.int8), prepend=0, append=0)).tolist()
     yield from zip(edges[::2], edges[1::2], strict=True)

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from rocketwire.nearest import did_you_mean
 from rocketwire.sql92 import compile_expression
 from rocketwire_tools.cli.file_program import NothingFoundError
+from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
-from rocketwire_tools.store.jobs import PART_SIZE, results
-from rocketwire_tools.store.opened import are_whole, open_stores, scans_of
+from rocketwire_tools.store.opened import are_whole, open_stores
 from rocketwire_tools.store.output import with_progress
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from rocketwire_tools.store.engine.scan import Block, LogScan
-    from rocketwire_tools.store.jobs import Work
     from rocketwire_tools.store.opened import OpenedStore
-
-T = TypeVar("T")
 
 
 def selection_of(arguments: argparse.Namespace) -> Selection:
-    """Return what the options of the group *which messages* ask for."""
     return Selection(
         topics=frozenset(arguments.topic),
         with_system=arguments.system,
@@ -62,43 +55,28 @@ def describe_absence(stores: Iterable[OpenedStore], arguments: argparse.Namespac
     return f"no message has {searched}" if searched else None
 
 
-def require_messages(
-    pieces: Generator[T], absence: str | None, has_messages: Callable[[T], object] = bool
-) -> Generator[T]:
-    """Yield pieces; raises ``NothingFoundError`` at the end if none has a message."""
-    is_empty = True
-    with closing(pieces):
-        for piece in pieces:
-            is_empty = is_empty and not has_messages(piece)
-            yield piece
-    if is_empty and absence is not None:
-        raise NothingFoundError(absence)
-
-
 class SelectedLogs:
-    """The logs that a command names, and its options that choose messages."""
-
     def __init__(self, arguments: argparse.Namespace) -> None:
-        self._arguments = arguments
-        self.stores = open_stores(arguments.paths)  # that have the logs
+        self._selection = selection_of(arguments)
+        self.stores = open_stores(arguments.paths)
         self._absence = describe_absence(self.stores, arguments)
-        self.scans = scans_of(self.stores)  # a pass through each log
+        self.scans: list[LogScan] = []  # a pass through each log
+        for store in self.stores:
+            self.scans += store.scans()
+            store.folder.queues.clear()  # 50 MB for 100,000 queues
 
-    def read(
-        self,
-        work: Work,
-        has_messages: Callable[[Any], object] = bool,
-        *,
-        part_size: int = PART_SIZE,
-    ) -> closing[Generator[Any]]:
-        """Read the logs with the processes that were asked for; see ``results``."""
-        pieces = results(self._arguments, self.scans, work, part_size=part_size)
-        return self.require(pieces, has_messages)
-
-    def require(
-        self, pieces: Generator[T], has_messages: Callable[[T], object] = bool
-    ) -> closing[Generator[T]]:
-        return closing(require_messages(pieces, self._absence, has_messages))
+    def rows(self, *, is_folded: bool = False, block_size: int = BLOCK_SIZE) -> Iterator[Rows]:
+        """Yield the rows that pass; raises ``NothingFoundError`` at the end if none does."""
+        topics, is_empty = TopicNames(), True
+        for scan in self.scans:
+            scan.block_size = block_size
+            for rows in select_rows(
+                with_progress(scan), self._selection, topics, is_folded=is_folded
+            ):
+                is_empty = False
+                yield rows
+        if is_empty and self._absence is not None:
+            raise NothingFoundError(self._absence)
 
     @property
     def is_damaged(self) -> bool:
@@ -106,18 +84,10 @@ class SelectedLogs:
 
     @property
     def are_whole(self) -> bool:
-        """Whether all was read, and nothing is damaged."""
         return are_whole(self.stores) and not self.is_damaged
 
 
 def select_rows(
-    scan: LogScan, selection: Selection, topics: TopicNames, *, is_folded: bool = False
-) -> Iterator[Rows]:
-    """Rows of a log that pass a selection, with progress on a terminal; as ``passing_rows``."""
-    return passing_rows(with_progress(scan), selection, topics, is_folded=is_folded)
-
-
-def passing_rows(
     blocks: Iterable[Block], selection: Selection, topics: TopicNames, *, is_folded: bool = False
 ) -> Iterator[Rows]:
     """Rows that pass a selection, block by block; each is valid until the next."""
@@ -131,4 +101,4 @@ def passing_rows(
         if passes.all():
             yield rows
         elif passes.any():
-            yield rows.pick(np.flatnonzero(passes))
+            yield rows.choose(passes)

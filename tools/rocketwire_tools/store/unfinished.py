@@ -6,7 +6,9 @@ A broker can have millions of them, so that they lie in a temporary file.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import defaultdict
+from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import groupby
 from operator import itemgetter
@@ -19,12 +21,45 @@ from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS, SCHEDULE_TO
 from rocketwire.store import pops
 from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.rows import COMMITTED, TRANSACTION
-from rocketwire_tools.store.sources.temporary import TemporaryDatabase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping
 
     from rocketwire_tools.store.engine.rows import Rows
+
+
+_CACHE: Final = 6 << 10  # KiB of a file that stay in memory, and KiB that are sorted there at once
+
+
+class TemporaryDatabase:
+    """Tables in a temporary file without a name; a full disk is an ``OSError``.
+
+    SQLite keeps their beginning in memory.  ``TMPDIR`` or ``SQLITE_TMPDIR`` chooses the disk.
+    """
+
+    def __init__(self, tables: str) -> None:
+        with _room():
+            self._database = sqlite3.connect("", isolation_level=None)
+            self._database.executescript(
+                f"PRAGMA journal_mode=OFF; PRAGMA cache_size=-{_CACHE}; BEGIN; {tables}"
+            )
+
+    def insert(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        with _room():
+            self._database.executemany(statement, rows)
+
+    def select(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        with _room():
+            yield from self._database.execute(statement)
+
+
+@contextmanager
+def _room() -> Generator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise OSError(f"the report needs room for temporary files: {error}") from error
+
 
 _LINES_AT_ONCE: Final = 1_000
 _MAX_LONG: Final = (1 << 63) - 1
@@ -65,16 +100,12 @@ SELECT pop, max(rank), record FROM check_points GROUP BY pop ORDER BY pop
 
 
 class PoppedMessage(NamedTuple):
-    """A message that a consumer popped and did not acknowledge."""
-
     record: pops.CheckPoint  # of the pop
     offset: int  # queue offset of the message
     number: int  # of the record, in the order of the log
 
 
 class UnfinishedWork:
-    """Unfinished work that one pass through a log finds."""
-
     def __init__(self) -> None:
         # topic and queue → offset after the last message
         self.max_offsets: dict[tuple[str, int], int] = defaultdict(int)
@@ -112,7 +143,6 @@ class UnfinishedWork:
         self._added["halves"].append((*numbers, key, _pack(message)))
 
     def _add_pop(self, rows: Rows, row: int, queue_key: tuple[str, int], offset: int) -> None:
-        """Add a record of the revive log, which is a timed message at first."""
         properties, body = rows.properties[row], rows.bodies[row] or b""
         is_timed = queue_key[0] == TIMER_TOPIC
         real_topic = properties.get(message_const.REAL_TOPIC, "")
@@ -135,7 +165,6 @@ class UnfinishedWork:
         self._added.clear()
 
     def find_delayed(self) -> Iterator[dict[str, Any]]:
-        """Messages of delay levels, whether delivered or not, in the order of the log."""
         for (text,) in self._database.select("SELECT message FROM delayed ORDER BY rowid"):
             yield _unpack(text)
 
@@ -199,8 +228,6 @@ def _digest(pop: pops.Pop) -> bytes:
 
 
 class KeptLines:
-    """Lines of a report that can be read more than once, in a temporary file."""
-
     def __init__(self, lines: Iterable[dict[str, Any]] = ()) -> None:
         self._database = TemporaryDatabase(
             "CREATE TABLE lines (time INTEGER, number INTEGER, line BLOB)"

@@ -92,24 +92,6 @@ def test_broken_message_late_in_a_file_is_counted(
     assert json.loads(answer.err)["broken_messages"] == 1
 
 
-@pytest.mark.process
-@pytest.mark.parametrize("name", ["nothing", "flip_size"])
-def test_processes_write_files_of_the_same_rows(
-    name: str, store: BrokerStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    damage.DAMAGE[name](store.root)
-    monkeypatch.setattr("rocketwire_tools.store.verbs.export.FOLDER_PART", 100_000)
-
-    for folder, options in (("one", ()), ("two", ("--jobs", "2"))):
-        words = ("export", *COLUMNS, "-o", f"{tmp_path}/{folder}/", *options, store.root)
-        run_store(*words, status=0 if name == "nothing" else 1)
-
-    names = names_in(tmp_path / "two")
-    assert names == [f"part-{number:05}.parquet" for number in range(len(names))]
-    assert len(names) > 3
-    assert rows_of(tmp_path / "two") == rows_of(tmp_path / "one")
-
-
 def test_folder_without_messages_has_a_file_of_columns(intact: BrokerStore, tmp_path: Path) -> None:
     run_store("export", *COLUMNS, "-o", f"{tmp_path}/out/", "--end", "2020-01-01", intact.root)
 

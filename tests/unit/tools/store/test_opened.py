@@ -11,7 +11,7 @@ from unittest.mock import Mock
 import pytest
 
 from rocketwire_tools.store.engine.blocks import open_blocks
-from rocketwire_tools.store.opened import OpenedStore, open_stores, scans_of
+from rocketwire_tools.store.opened import OpenedStore, open_stores
 from tests.support.file_programs import run_store
 from tests.support.stores import BrokerStore
 from tests.support.stores.checked import checked, damage_of, notes_of
@@ -121,17 +121,6 @@ def test_store_and_the_folder_of_another_are_refused(
 
     with pytest.raises(ValueError, match="several stores"):
         open_stores([store.root, intact.root, tmp_path / "part"])
-
-
-def test_pass_through_the_log_needs_no_files_of_queues(intact: BrokerStore) -> None:
-    """Those of 100,000 queues take as much memory as a block of messages."""
-    store = OpenedStore([intact.root])
-    assert store.folder.queues
-
-    scans = scans_of([store])
-
-    assert not store.folder.queues
-    assert sum(len(block.messages) for scan in scans for block in scan) >= len(intact.truth.pulled)
 
 
 @pytest.mark.parametrize(

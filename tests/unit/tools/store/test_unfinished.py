@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.unfinished import KeptLines, UnfinishedWork
+from rocketwire_tools.store.unfinished import KeptLines, TemporaryDatabase, UnfinishedWork
 from rocketwire_tools.store.verbs.pending import read_log
 
 REVIVE = "rmq_sys_REVIVE_LOG_DefaultCluster"
@@ -163,3 +165,10 @@ def test_kept_lines_come_by_time_and_can_be_read_again() -> None:
     assert [line["n"] for line in lines] == ["first", "before it", "\ud800", "later"]
     assert [line["n"] for line in lines] == ["first", "before it", "\ud800", "later"]
     assert len(lines) == 4
+
+
+def test_full_disk_is_an_error_of_the_system() -> None:
+    database = TemporaryDatabase("PRAGMA max_page_count=4; CREATE TABLE texts (text TEXT)")
+
+    with pytest.raises(OSError, match="room for temporary files: database or disk is full"):
+        database.insert("INSERT INTO texts VALUES (?)", [("x" * 100_000,)])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.store.engine.arrow import pa, pc
+from rocketwire_tools.store.engine.properties import pa, pc
 from rocketwire_tools.store.formats.arrow_rows import LATEST_TIME, TYPES
 
 if TYPE_CHECKING:

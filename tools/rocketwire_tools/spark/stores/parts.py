@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rocketwire.store.folder import files_between
-from rocketwire_tools.store.engine.ghosts import LogTrail
-from rocketwire_tools.store.engine.scan import LogScan, State
+from rocketwire_tools.store.engine.scan import LogScan, LogTrail, State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,11 +11,11 @@ from rocketwire.sql92 import compile_expression
 from rocketwire_tools.spark.stores.columns import microseconds, schema_of
 from rocketwire_tools.spark.stores.parts import scan_of
 from rocketwire_tools.spark.stores.planning import DamageError
-from rocketwire_tools.store.engine.arrow import pa
 from rocketwire_tools.store.engine.filters import Selection
+from rocketwire_tools.store.engine.properties import pa
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.formats.arrow_rows import record_batch
-from rocketwire_tools.store.selecting import passing_rows
+from rocketwire_tools.store.selecting import select_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ def read(part: LogPart, fields: Sequence[str], settings: Settings) -> Iterator[A
         with_ghosts=settings.ghosts,
     )
     scan = scan_of(part, block_size=BLOCK_SIZE)
-    for rows in passing_rows(scan, selection, TopicNames(), is_folded=settings.folded):
+    for rows in select_rows(scan, selection, TopicNames(), is_folded=settings.folded):
         if settings.mode == "failfast":
             _refuse_damage(scan)
         passing = _with_right_checksums(rows, settings.mode)
@@ -77,7 +77,7 @@ def _with_right_checksums(rows: Rows, mode: str) -> Rows:
             f"{rows.block.file.name} at byte {position}: the body of the message does not have its"
             " checksum"
         )
-    return rows.pick(np.flatnonzero(holds))
+    return rows.choose(holds)
 
 
 def _batch(rows: Rows, fields: Sequence[str], store: str) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from rocketwire.errors import DecodeError, MissingPackageError
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import LMQ_PREFIX
+from rocketwire.store import commit_log
 from rocketwire.wire.message.body_compression import compression_type, decompress_body
 from rocketwire_tools.spark.stores.columns import microseconds
 from rocketwire_tools.store.engine.columns import Messages
@@ -23,8 +24,7 @@ from rocketwire_tools.store.engine.rows import (
     TopicNames,
 )
 from rocketwire_tools.store.engine.scan import Block, State
-from rocketwire_tools.store.engine.walk import walk
-from rocketwire_tools.store.formats.arrow_rows import offset_ids, record_batch
+from rocketwire_tools.store.formats.arrow_rows import record_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -95,10 +95,10 @@ def _parse_rows(chunk: Chunk, queue_range: QueueRange) -> Rows:
     data = bytearray().join(chunk.bodies)
     chunk.bodies.clear()
     view = memoryview(data)
-    positions, end = walk(view) if data else (np.empty(0, np.int64), 0)
+    positions, end = commit_log.walk(view, 0, len(data))
     if end != len(data):
         raise DecodeError(f"{queue_range}: no message at byte {end} of {len(data)}")
-    messages = Messages(np.frombuffer(data, np.uint8), positions)
+    messages = Messages(np.frombuffer(data, np.uint8), np.array(positions, np.int64))
     if len(messages) and not _are_sound(messages):
         raise DecodeError(f"{queue_range}: a message has fields that do not fit into its size")
     return Rows(Block(cast("Any", None), 0, messages, view, State.LIVE), TopicNames())
@@ -157,7 +157,7 @@ def _select(rows: Rows, queue_range: QueueRange, chunk: Chunk, begin: int) -> Se
         indexes = np.flatnonzero(inside)
         _, first = np.unique(offsets[indexes], return_index=True)
         indexes = indexes[first]
-        rows, offsets = rows.pick(indexes), offsets[indexes]
+        rows, offsets = rows.choose(indexes), offsets[indexes]
     return Selected(queue_range, rows, offsets)
 
 
@@ -189,7 +189,7 @@ def with_tags(selected: Selected, tags: frozenset[str]) -> Selected:
     indexes = np.flatnonzero(passes.to_numpy(zero_copy_only=False))
     if len(indexes) == len(selected.rows):
         return selected
-    return Selected(selected.queue_range, selected.rows.pick(indexes), selected.offsets[indexes])
+    return Selected(selected.queue_range, selected.rows.choose(indexes), selected.offsets[indexes])
 
 
 def batch_of(selected: Selected, schema: Any) -> Any:
@@ -247,7 +247,9 @@ def _repeat(value: Callable[[QueueRange], object], kind: Any) -> Callable[[Selec
 
 def _message_ids(selected: Selected, keys: Any) -> Any:
     """The unique key of the producer, or without one the offset message id, as in Java."""
-    return pc.coalesce(keys, offset_ids(selected.rows)) if keys.null_count else keys
+    if not keys.null_count:
+        return keys
+    return pc.coalesce(keys, pa.array(selected.rows.column("offset_msg_id"), _TEXT))
 
 
 def _key(selected: Selected) -> Any:

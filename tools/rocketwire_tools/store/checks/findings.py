@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Self
-
-import numpy as np
-
-if TYPE_CHECKING:
-    from rocketwire_tools.store.engine.columns import Bools
+from typing import Any, Final, Self
 
 MAX_FINDINGS: Final = 10_000
 """Findings of one kind that are kept, of damage and of notes each; more are only counted."""
@@ -84,39 +78,18 @@ class Finding:
 
 
 class Findings:
-    """Findings of one check; at most ``MAX_FINDINGS`` of each kind of damage or note are kept."""
-
     def __init__(self) -> None:
         self.kept: list[Finding] = []  # the findings, in the order in which they were found
         # kind and whether it is damage → findings and what they count
         self.counts: dict[tuple[FindingKind, bool], list[int]] = {}
-        self._kept_of_kind: Counter[tuple[FindingKind, bool]] = Counter()
 
     def add(self, finding: Finding) -> None:
-        self.count(finding.kind, 1, finding.count, is_damage=finding.is_damage)
-        if self.room(finding.kind, is_damage=finding.is_damage):
-            self._kept_of_kind[finding.kind, finding.is_damage] += 1
+        kind = finding.kind, finding.is_damage
+        counts = self.counts.setdefault(kind, [0, 0])
+        if counts[0] < MAX_FINDINGS:
             self.kept.append(finding)
-
-    def room(self, kind: FindingKind, *, is_damage: bool = True) -> int:
-        """Return how many more findings of a kind are kept."""
-        return MAX_FINDINGS - self._kept_of_kind[kind, is_damage]
-
-    def count(
-        self, kind: FindingKind, findings: int, count: int | None = None, *, is_damage: bool = True
-    ) -> None:
-        """Count findings of one kind that are not kept; each counts one thing by default."""
-        if findings:
-            counts = self.counts.setdefault((kind, is_damage), [0, 0])
-            counts[0] += findings
-            counts[1] += findings if count is None else count
-
-    def keep(self, kind: FindingKind, is_wrong: Bools) -> list[int]:
-        """Return the indexes of damage that get a finding; the others are only counted."""
-        indexes: list[int] = np.flatnonzero(is_wrong).tolist()
-        room = self.room(kind)
-        self.count(kind, len(indexes[room:]))
-        return indexes[:room]
+        counts[0] += 1
+        counts[1] += finding.count
 
     @property
     def has_damage(self) -> bool:

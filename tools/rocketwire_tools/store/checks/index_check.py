@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -10,10 +9,9 @@ import numpy as np
 from rocketwire.store import index_file, layouts
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.unread import unread_finding
-from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
-from rocketwire_tools.store.engine.index_keys import key_hashes
+from rocketwire_tools.store.engine.hashes import key_hashes
 from rocketwire_tools.store.lookup import at_physical_offset, index_geometry
 
 if TYPE_CHECKING:
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
     from rocketwire.store.folder import StoreFile
     from rocketwire.store.index_file import Geometry, IndexHeader
-    from rocketwire_tools.store.checks.findings import Findings
     from rocketwire_tools.store.checks.view import StoreView
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.rows import Rows
@@ -53,7 +50,6 @@ class _Entries(NamedTuple):
 
     @classmethod
     def of(cls, first: int, stored: Entries) -> _Entries:
-        """Entries that follow each other from a number on."""
         offsets = stored["physical_offset"].astype(np.int64)
         return cls(np.arange(first, first + len(stored)), stored, offsets)
 
@@ -116,61 +112,29 @@ class _IndexFile:
 
 
 class _BlockKeys:
-    """The keys of a block of messages, and whether index files have them."""
-
     def __init__(self, rows: Rows) -> None:
         self.rows = rows  # the messages
-        self._next = 0
+        key_rows, self._hashes, self._is_tag = key_hashes(rows)
+        self._offsets = rows.messages.positions[key_rows] + rows.block.base
+        self._keys = key_rows << 32 | self._hashes
+        self._has_entry = np.zeros(len(key_rows), np.bool_)
 
-    @cached_property
-    def hashes(self) -> tuple[Int64s, Int64s, Bools]:
-        return key_hashes(self.rows)
-
-    @cached_property
-    def _offsets(self) -> Int64s:
-        return self.rows.messages.positions[self.hashes[0]] + self.rows.block.base
-
-    @cached_property
-    def _orders(self) -> list[Int64s]:
-        """Which keys may have entries in turn: all, or those that are no tags (older releases)."""
-        return [np.arange(len(self.hashes[0])), np.flatnonzero(~self.hashes[2])]
-
-    @cached_property
-    def _keys(self) -> Int64s:
-        rows, hashes, _ = self.hashes
-        return rows << 32 | hashes
-
-    @cached_property
-    def _has_entry(self) -> Bools:
-        return np.zeros(len(self.hashes[0]), np.bool_)
-
-    def note_next(self, entries: _Entries) -> bool:
-        """Note entries if they are those of the next keys in their order; False if not."""
-        if not fast_paths.are_on():
-            return False
-        span = slice(self._next, self._next + len(entries.numbers))
-        orders = [order for order in self._orders if self._are_keys(order[span], entries)]
-        if not orders:
-            return False
-        for order in orders:
-            self._has_entry[order[span]] = True
-        self._orders, self._next = orders, span.stop
-        return True
-
-    def _are_keys(self, keys: Int64s, entries: _Entries) -> bool:
-        return np.array_equal(self._offsets[keys], entries.offsets) and np.array_equal(
-            self.hashes[1][keys], entries.stored["key_hash"]
-        )
+    def note_all(self, entries: _Entries) -> bool:
+        for is_entry in (np.ones_like(self._is_tag), ~self._is_tag):  # some releases index no tags
+            if np.array_equal(self._offsets[is_entry], entries.offsets) and np.array_equal(
+                self._hashes[is_entry], entries.stored["key_hash"]
+            ):
+                self._has_entry |= is_entry
+                return True
+        return False
 
     def note(self, rows: Int64s, hashes: Int64s, is_message: Bools) -> Bools:
-        """Note entries, some of no message; return which ones have a key of their message."""
         stored = np.where(is_message, rows, -1) << 32 | (hashes & 0xFFFFFFFF)
         np.logical_or(self._has_entry, np.isin(self._keys, stored), out=self._has_entry)
         return np.isin(stored, self._keys)
 
     def count_missing(self) -> int:
-        """Return how many keys have no entry; some releases index no tags."""
-        return int((~self._has_entry & ~self.hashes[2]).sum())
+        return int((~self._has_entry & ~self._is_tag).sum())
 
 
 class IndexCheck:
@@ -237,32 +201,31 @@ class IndexCheck:
             return
         entries = _Entries.join([entries for _, entries in waiting])
         self._view.index_entries += len(entries.numbers)
-        if block.note_next(entries):
+        if block.note_all(entries):
             return
-        positions, keep = block.rows.messages.positions, self._view.findings.keep
+        positions = block.rows.messages.positions
         for file, entries in waiting:
             offsets = entries.offsets - block.rows.block.base
             row = np.minimum(np.searchsorted(positions, offsets), len(positions) - 1)
             is_message = positions[row] == offsets
-            for index in keep(FindingKind.INDEX, ~is_message):
+            for index in np.flatnonzero(~is_message).tolist():
                 text = f"points to {int(entries.offsets[index])}, no message's place"
                 yield file.entry_finding(int(entries.numbers[index]), text)
             hashes = entries.stored["key_hash"].astype(np.int64)
             has_key = block.note(row, hashes, is_message)
-            for index in keep(FindingKind.INDEX, is_message & ~has_key):
+            for index in np.flatnonzero(is_message & ~has_key).tolist():
                 text = _NO_SUCH_KEY.format(int(hashes[index]), int(entries.offsets[index]))
                 yield file.entry_finding(int(entries.numbers[index]), text)
 
     # -------------------------------------------------------------- the end
 
     def finish(self) -> Iterator[Finding]:
-        """Check the slots of each file, and entries that are not in the order of the log."""
         for file in list(self._files):
             try:
                 for entries in file.take(None):
                     self._add_strays(file, entries)
                 if self._view.newest_end is None:
-                    yield from _check_slots(file, self._view.findings)
+                    yield from _check_slots(file)
             except OSError as error:
                 yield self._give_up(file.file, error)
         yield from self._check_strays()
@@ -273,7 +236,6 @@ class IndexCheck:
             )
 
     def _give_up(self, file: StoreFile, error: OSError) -> Finding:
-        """Leave out an index file from here on: the disk cannot read it."""
         self._files = [each for each in self._files if each.file is not file]
         self._strays = [stray for stray in self._strays if stray[0].file is not file]
         self._view.unread.has_index = True
@@ -321,8 +283,7 @@ def _finding_in(file: StoreFile, position: int, text: str) -> Finding:
 # -------------------------------------------------------------- slots
 
 
-def _check_slots(file: _IndexFile, findings: Findings) -> Iterator[Finding]:
-    """Check that each slot leads to its newest entry, and each entry to the one before it."""
+def _check_slots(file: _IndexFile) -> Iterator[Finding]:
     slots = file.geometry.slots
     newest = np.zeros(slots, np.int32)
     number = 1
@@ -336,14 +297,14 @@ def _check_slots(file: _IndexFile, findings: Findings) -> Iterator[Finding]:
         slot -= slot // slots * slots  # numpy has no fast remainder
         expected = _chain(number, slot, newest)
         is_wrong = (entries["previous"] != expected) | (hashes < 0)
-        for row in findings.keep(FindingKind.INDEX, is_wrong):
+        for row in np.flatnonzero(is_wrong).tolist():
             text = (
                 f"follows entry {int(entries[row]['previous'])} of its slot,"
                 f" the one before is {int(expected[row])}"
             )
             yield file.entry_finding(number + row, text)
         number += len(entries)
-    yield from _check_newest(file, newest, findings)
+    yield from _check_newest(file, newest)
 
 
 def _chain(first: int, slots: Int64s, newest: Int32s) -> Int32s:
@@ -362,7 +323,7 @@ def _chain(first: int, slots: Int64s, newest: Int32s) -> Int32s:
     return expected
 
 
-def _check_newest(file: _IndexFile, newest: Int32s, findings: Findings) -> Iterator[Finding]:
+def _check_newest(file: _IndexFile, newest: Int32s) -> Iterator[Finding]:
     with open_blocks(file.file, block_size=4 * _CHUNK_SLOTS) as blocks:
         for first in range(0, len(newest), _CHUNK_SLOTS):
             expected = newest[first : first + _CHUNK_SLOTS]
@@ -371,7 +332,7 @@ def _check_newest(file: _IndexFile, newest: Int32s, findings: Findings) -> Itera
             values = np.frombuffer(data, ">i4", len(data) // index_file.SLOT_SIZE)
             stored = np.zeros(len(expected), np.int32)
             stored[: len(values)] = values
-            for index in findings.keep(FindingKind.INDEX, stored != expected):
+            for index in np.flatnonzero(stored != expected).tolist():
                 text = (
                     f"slot {first + index} leads to entry {int(stored[index])},"
                     f" its newest is {int(expected[index])}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,9 +14,8 @@ from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.index_check import IndexCheck
 from rocketwire_tools.store.checks.queue_check import QueueCheck
 from rocketwire_tools.store.engine.blocks import read_bytes
-from rocketwire_tools.store.engine.checksums import body_crcs
 from rocketwire_tools.store.engine.columns import records
-from rocketwire_tools.store.engine.queue_groups import group_by_queue
+from rocketwire_tools.store.engine.queues import group_by_queue
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.engine.scan import RegionKind, State
 from rocketwire_tools.store.output import with_progress
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.store.checks.view import StoreView
     from rocketwire_tools.store.engine.columns import Bools, Int64s
-    from rocketwire_tools.store.engine.queue_groups import QueueGroups
+    from rocketwire_tools.store.engine.queues import QueueGroups
     from rocketwire_tools.store.engine.scan import Block, LogScan, Region
 
 _CRC_NAME: Final = int.from_bytes(commit_log.CRC_PROPERTY[:8], "big")
@@ -60,14 +60,13 @@ def compare_with_log(view: StoreView) -> Iterator[Finding]:
 
 def _check_checksums(view: StoreView, rows: Rows) -> Iterator[Finding]:
     messages = rows.messages
-    crcs, stored = body_crcs(messages), messages.numbers("body_crc")
+    crcs, stored = messages.body_crcs & commit_log.CRC_MASK, messages.numbers("body_crc")
     is_empty = messages.body_sizes == 0
-    crcs &= commit_log.CRC_MASK
     _add_runs(view, rows.block, (crcs == stored) | is_empty)
     is_wrong = ~((crcs == (stored & commit_log.CRC_MASK)) | is_empty)
     if is_wrong.any():
         view.log.damaged_messages += int(is_wrong.sum())
-        for row in view.findings.keep(FindingKind.BODY_CRC, is_wrong):
+        for row in np.flatnonzero(is_wrong).tolist():
             yield _finding_at(rows, row, FindingKind.BODY_CRC, "the body has another CRC-32")
     ends = messages.positions + messages.sizes - commit_log.CRC_PROPERTY_SIZE
     names = records(messages.data, ends, np.dtype([("name", ">u8")]))["name"]
@@ -98,36 +97,23 @@ def _add_runs(view: StoreView, block: Block, is_exact: Bools) -> None:
         log.add(offset, end - start, size, is_new_run=start > 0 or is_file_start)
 
 
-def _finding_at(
-    rows: Rows,
-    row: int,
-    kind: FindingKind,
-    text: str,
-    *,
-    has_size: bool = True,
-    count: int = 1,
-    is_damage: bool = True,
-) -> Finding:
+def _finding_at(rows: Rows, row: int, kind: FindingKind, text: str) -> Finding:
     messages, block = rows.messages, rows.block
     offset = block.base + int(messages.positions[row])
     return Finding(
         kind=kind,
         text=text,
-        is_damage=is_damage,
         file=block.file.name,
         position=offset - block.file.offset,
-        size=int(messages.sizes[row]) if has_size else 0,
+        size=int(messages.sizes[row]),
         physical_offset=offset,
         topic=rows.topics.names[int(rows.topic_numbers[row])],
         queue_id=int(messages.heads["queue_id"][row]),
         queue_offset=int(messages.heads["queue_offset"][row]),
-        count=count,
     )
 
 
 class LogOrder:
-    """The order of queue offsets in the log, and what stands between its messages."""
-
     def __init__(self, view: StoreView) -> None:
         self._view = view
         self._unread_parts = len(view.unread.log)
@@ -163,14 +149,8 @@ class LogOrder:
                 is_damage = False
             else:
                 text = f"the queue had reached {expected_offset} before this message"
-            kind, findings = FindingKind.QUEUE_OFFSET, self._view.findings
-            if not findings.room(kind, is_damage=is_damage):
-                findings.count(kind, 1, count, is_damage=is_damage)
-                continue
-            row = int(groups.rows[index])
-            yield _finding_at(
-                rows, row, kind, text, has_size=False, count=count, is_damage=is_damage
-            )
+            finding = _finding_at(rows, int(groups.rows[index]), FindingKind.QUEUE_OFFSET, text)
+            yield replace(finding, size=0, count=count, is_damage=is_damage)
 
     def _expect(self, groups: QueueGroups) -> Int64s:
         ends = groups.offsets + groups.steps
@@ -190,7 +170,6 @@ class LogOrder:
         return expected
 
     def report_regions(self, scan: LogScan) -> Iterator[Finding]:
-        """Report what is no message, when the log was read."""
         # of the last region that is damage, if only ends follow it, or an empty file
         sizes = [region.size * (region.kind is not RegionKind.END) for region in scan.regions]
         last = max((index for index, size in enumerate(sizes) if size), default=0)
@@ -243,7 +222,6 @@ class LogOrder:
 
 
 def has_torn_end(scan: LogScan) -> bool:
-    """Whether the last message of a log that was read is incomplete, or its last file is empty."""
     return any(
         region.kind is RegionKind.DAMAGE
         and region.start >= scan.end
@@ -253,7 +231,6 @@ def has_torn_end(scan: LogScan) -> bool:
 
 
 def _is_own(scan: LogScan, region: Region) -> bool:
-    """Whether the bytes at the end of a log are a message that belongs there."""
     file = file_at(scan.files, region.start)
     if file is None:
         return False

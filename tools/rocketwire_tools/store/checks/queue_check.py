@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,11 +18,10 @@ from rocketwire.policy.resource_names import LMQ_PREFIX, SCHEDULE_TOPIC, is_syst
 from rocketwire.store import consume_queue
 from rocketwire.store.folder import file_at
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
-from rocketwire_tools.store.checks.store_facts import most_common_size, read_topics
+from rocketwire_tools.store.checks.side_files import most_common_size, read_topics
 from rocketwire_tools.store.checks.unread import unread_finding
-from rocketwire_tools.store.engine import fast_paths
 from rocketwire_tools.store.engine.blocks import read_bytes
-from rocketwire_tools.store.engine.queue_files import BATCH_UNIT, UNIT, QueueFiles
+from rocketwire_tools.store.engine.queues import BATCH_UNIT, UNIT, QueueFiles
 from rocketwire_tools.store.lookup import read_other_queues
 from rocketwire_tools.terminal import ProgressLine
 
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
     from rocketwire.store.folder import StoreFile
     from rocketwire_tools.store.checks.view import StoreView
-    from rocketwire_tools.store.engine.columns import Int64s
-    from rocketwire_tools.store.engine.queue_groups import QueueGroups
+    from rocketwire_tools.store.engine.columns import Bools, Int64s
+    from rocketwire_tools.store.engine.queues import QueueGroups
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.sources.rocks_queues import RocksQueue, RocksQueues
 
@@ -54,45 +53,6 @@ _EXTENSION: Final = 1 << 15
 """Bytes of the longest extension (Java: ``ConsumeQueueExt.MAX_EXT_UNIT_SIZE``)."""
 
 
-@dataclass(slots=True)
-class QueueProgress:
-    """How far a queue was compared.  A store has 100,000 queues, and most have one run of units."""
-
-    # number of the first unit of the last run that belongs to messages; -1 without a run
-    first: int = -1
-    end: int = -1  # number after its last unit
-    earlier: list[list[int]] | tuple[()] = ()  # earlier runs, as first and after-last number
-    # runs of messages without a unit, also with the physical offset of the first message
-    missing: list[list[int]] | tuple[()] = ()
-    cursor: int = 0  # number of the next unit, in a queue of batches
-    # queue offset, physical offset and text of each message whose unit points to a later offset:
-    # that may be a message of the same offset
-    replaced: list[tuple[int, int, str]] | tuple[()] = ()
-
-    def see(self, first: int, end: int) -> None:
-        if self.first >= 0 and self.end == first:
-            self.end = end
-        elif self.first < 0:
-            self.first, self.end = first, end
-        elif len(self.earlier) + 1 < MAX_INTERVALS:
-            self.earlier = self.earlier or []
-            self.earlier.append([self.first, self.end])
-            self.first, self.end = first, end
-
-    @property
-    def matched(self) -> list[list[int]]:
-        """All runs of units that belong to messages of the log."""
-        return [*self.earlier, [self.first, self.end]] if self.first >= 0 else []
-
-    def miss(self, first: int, end: int, physical: int) -> None:
-        """Note messages without a unit; ``physical`` is the offset of the first one."""
-        if self.missing and self.missing[-1][1] == first:
-            self.missing[-1][1] = end
-        elif len(self.missing) < MAX_INTERVALS:
-            self.missing = self.missing or []
-            self.missing.append([first, end, physical])
-
-
 class QueueCheck:
     """Queues against the log.
 
@@ -106,7 +66,9 @@ class QueueCheck:
         self._queues: dict[Queue, QueueFiles | RocksQueue] = {}
         if rocksdb is not None:
             self._queues |= later_queues(rocksdb, folder.queues)
-        ahead = min(_MAX_AHEAD, _KEPT_UNITS // max(1, len(folder.queues)))
+        # units that were read ahead of a running broker would be old
+        most = 0 if view.is_in_use else _MAX_AHEAD
+        ahead = min(most, _KEPT_UNITS // max(1, len(folder.queues)))
         self._queues |= {
             name: QueueFiles(files, UNIT, ahead=ahead) for name, files in folder.queues.items()
         }
@@ -114,7 +76,14 @@ class QueueCheck:
         self._batches = {
             name: QueueFiles(files, BATCH_UNIT) for name, files in folder.batch_queues.items()
         }
-        self._progress: dict[Queue, QueueProgress] = defaultdict(QueueProgress)
+        # runs of units that belong to messages, as first and after-last number
+        self._matched: dict[Queue, list[list[int]]] = defaultdict(list)
+        # runs of messages without a unit, also with the physical offset of the first message
+        self._missing: dict[Queue, list[list[int]]] = defaultdict(list)
+        # queue offset, physical offset and text of each message whose unit points to a later
+        # offset: that may be a message of the same queue offset
+        self._replaced: dict[Queue, list[tuple[int, int, str]]] = defaultdict(list)
+        self._next_batch: dict[Queue, int] = {}  # number of the next unit of a queue of batches
         self._has_lmq = any(topic.startswith(LMQ_PREFIX) for topic, _ in self._queues)
         self._topics = {topic for topic, _ in (*self._queues, *folder.batch_queues)}
         # settings take 50 MB, and queues have the same names
@@ -128,151 +97,120 @@ class QueueCheck:
     # -------------------------------------------------------------- messages
 
     def compare(self, rows: Rows, groups: QueueGroups) -> Iterator[Finding]:
-        are_whole = yield from self._are_whole(rows, groups)
-        for index, name in enumerate(groups.names):
-            part = groups.part(index)
-            offsets = groups.offsets[part]
-            if are_whole[index]:
-                first = int(offsets[0])
-                if not first:
-                    self._restart(name)
-                self._progress[name].see(first, first + len(offsets))
-            elif not self._view.unread.has_queue(name):
-                yield from self._compare_group(
-                    rows, name, groups.rows[part], offsets, groups.steps[part]
-                )
+        if groups.names:
+            yield from self._compare_groups(rows, groups)
         if self._has_lmq:
             yield from self._compare_lmq(rows)
 
-    def _are_whole(self, rows: Rows, groups: QueueGroups) -> Generator[Finding, None, list[bool]]:
-        """Return whether all messages of each group follow each other and have their units."""
-        is_read = np.zeros(len(groups.names), np.bool_)
-        size = UNIT.itemsize
-        data = memoryview(bytearray(len(groups.rows) * size))
-        bounds, offsets = groups.bounds.tolist(), groups.offsets[groups.bounds[:-1]].tolist()
-        for number, name in enumerate(groups.names if fast_paths.are_on() else ()):
-            files = self._queues.get(name)
-            if isinstance(files, QueueFiles) and name not in self._batches:
-                view = data[bounds[number] * size : bounds[number + 1] * size]
-                try:
-                    is_read[number] = files.read_into(offsets[number], view)
-                except OSError as error:
-                    yield self._give_up(name, error)
-        if not is_read.any():
-            return [False] * len(groups.names)
-        units = np.frombuffer(data, UNIT)
+    def _compare_groups(self, rows: Rows, groups: QueueGroups) -> Iterator[Finding]:
+        """Read the units of all messages of a block, and compare them in one step."""
+        parts = dict[int, slice]()  # number of a group → its messages that are compared
+        firsts, bounds, offsets = groups.bounds[:-1], groups.bounds.tolist(), groups.offsets
+        units, indexes = np.zeros(len(offsets), UNIT), np.arange(len(offsets))
+        # a queue that begins anew has the units of its later messages alone
+        begins = np.maximum.reduceat(np.where(offsets == 0, indexes, -1), firsts).tolist()
+        follows = np.diff(offsets, prepend=0) == 1
+        follows[firsts] = follows[offsets == 0] = True
+        are_runs = groups.all_of_each(follows)
+        for number, name in enumerate(groups.names):
+            part = slice(max(begins[number], bounds[number]), bounds[number + 1])
+            try:
+                if name in self._batches:
+                    yield from self._compare_batches(rows, name, groups, groups.part(number))
+                elif name in self._queues:
+                    self._restart(name, begins[number], bounds[number])
+                    units[part] = self._read_units(name, offsets[part], is_run=are_runs[number])
+                    parts[number] = part
+                elif not self._view.unread.has_queue(name):
+                    self._without_queue[name] += bounds[number + 1] - bounds[number]
+            except OSError as error:
+                yield self._give_up(name, error)
+        yield from self._compare_units(rows, groups, units, parts, follows)
+
+    def _compare_units(
+        self, rows: Rows, groups: QueueGroups, units: Units, parts: dict[int, slice], follows: Bools
+    ) -> Iterator[Finding]:
+        bounds, offsets = groups.bounds.tolist(), groups.offsets
         physical = rows.messages.positions[groups.rows] + rows.block.base
-        holds = units["physical_offset"] == physical
-        holds &= units["size"] == rows.messages.sizes[groups.rows]
-        has_code = units["tags_code"] == rows.tags_codes[groups.rows]
-        for number, (topic, _) in enumerate(groups.names):
-            if topic == SCHEDULE_TOPIC:
-                has_code[groups.part(number)] = True
-        holds &= has_code
-        follows = np.diff(groups.offsets, prepend=0) == 1
-        follows[groups.bounds[:-1]] = is_read
-        return groups.all_of_each(holds & follows)
+        sizes, codes = rows.messages.sizes[groups.rows], rows.tags_codes[groups.rows]
+        fits = (units["physical_offset"] == physical) & (units["size"] == sizes)
+        has_code = units["tags_code"] == codes
+        for number, part in parts.items():
+            if groups.names[number][0] == SCHEDULE_TOPIC:  # the code is a time of delivery
+                has_code[part] = True
+            fits[bounds[number] : part.start] = has_code[bounds[number] : part.start] = True
+        are_whole = groups.all_of_each(fits & has_code & follows)
+        for number, part in parts.items():
+            name, first = groups.names[number], int(offsets[part.start])
+            if are_whole[number]:
+                _add_run(self._matched[name], first, first + part.stop - part.start)
+                continue
+            columns = (offsets[part], units[part], physical[part], sizes[part])
+            yield from self._report_units(name, fits[part], *columns)
+            is_other = fits[part] & ~has_code[part]
+            for index in (part.start + np.flatnonzero(is_other)).tolist():
+                code = self._extension_code(name, int(units["tags_code"][index]))
+                if code != codes[index]:
+                    text = f"the unit has tags code {code}, the message {codes[index]}"
+                    place = int(offsets[index]), text, int(physical[index])
+                    yield self._finding(FindingKind.UNIT, name, *place)
+
+    def _read_units(self, name: Queue, offsets: Int64s, *, is_run: bool) -> Units:
+        queue, first, last = self._queues[name], int(offsets.min()), int(offsets.max())
+        if is_run and first >= 0:
+            return queue.read(first, len(offsets))
+        if first >= 0 and last - first <= 64 * len(offsets) + 4096:
+            return queue.read(first, last - first + 1)[offsets - first]
+        return np.concatenate([queue.read(max(offset, 0), 1) for offset in offsets.tolist()])
 
     def _give_up(self, name: Queue, error: OSError) -> Finding:
-        """Leave out a queue from here on: the disk cannot read it."""
         files = self._batches.pop(name, None) or self._queues.pop(name)
         self._view.unread.queues.add(name)
         folder = files.files[0].name.rpartition("/")[0] if files.files else "/".join(map(str, name))
         return unread_finding(folder, error)
 
-    def _compare_group(
-        self, rows: Rows, name: Queue, group: Int64s, offsets: Int64s, steps: Int64s
-    ) -> Iterator[Finding]:
-        try:
-            if name in self._batches:
-                yield from self._compare_batches(rows, name, group, offsets, steps)
-            elif name not in self._queues:
-                self._without_queue[name] += len(group)
-            else:
-                yield from self._compare_queue(rows, name, group, offsets)
-        except OSError as error:
-            yield self._give_up(name, error)
+    def _restart(self, name: Queue, begin: int, first: int) -> None:
+        """Forget the earlier messages of a queue that begins anew: its topic was deleted.
 
-    def _compare_queue(
-        self, rows: Rows, name: Queue, group: Int64s, offsets: Int64s
-    ) -> Iterator[Finding]:
-        begins = np.flatnonzero(offsets == 0)
-        if len(begins):  # a queue that begins anew has the units of its later messages alone
-            self._restart(name, is_anew=bool(begins[-1]))
-            group, offsets = group[begins[-1] :], offsets[begins[-1] :]
-        first, last = int(offsets.min()), int(offsets.max())
-        if first >= 0 and last - first <= 64 * len(group) + 4096:
-            yield from self._compare_units(rows, name, group, offsets)
+        ``begin`` is the index of the last message with offset 0, or -1, and ``first`` that of the
+        first message in the block.
+        """
+        if begin < 0:
             return
-        for row in np.flatnonzero(offsets >= 0).tolist():
-            part = slice(row, row + 1)
-            yield from self._compare_units(rows, name, group[part], offsets[part])
-
-    def _restart(self, name: Queue, *, is_anew: bool = False) -> None:
-        """Forget what was found about the earlier messages of a queue: its topic was deleted."""
-        progress = self._progress[name]
-        if is_anew or progress.first >= 0 or progress.missing:
+        if begin > first or self._matched.get(name) or self._missing.get(name):
             self._restarted.add(name[0])
-            self._progress[name] = QueueProgress()
+            for table in (self._matched, self._missing, self._replaced):
+                table.pop(name, None)
 
-    def _compare_units(
-        self, rows: Rows, name: Queue, group: Int64s, offsets: Int64s, *, with_tags: bool = True
+    def _report_units(
+        self,
+        name: Queue,
+        fits: Bools,
+        offsets: Int64s,
+        units: Units,
+        physical: Int64s,
+        sizes: Int64s,
     ) -> Iterator[Finding]:
-        first = int(offsets.min())
-        units = self._queues[name].read(first, int(offsets.max()) - first + 1)[offsets - first]
-        messages = rows.messages
-        selected = group if len(group) < len(rows) else slice(None)
-        physical = messages.positions[selected] + rows.block.base
-        fits = (units["physical_offset"] == physical) & (units["size"] == messages.sizes[selected])
-        progress = self._progress[name]
-        if fits.all() and len(offsets) == int(offsets.max()) - first + 1:
-            progress.see(first, first + len(offsets))
-        else:
-            for index in np.flatnonzero(~fits).tolist():
-                yield from self._report_unit(
-                    name,
-                    int(offsets[index]),
-                    units[index],
-                    int(physical[index]),
-                    int(messages.sizes[group[index]]),
-                )
-            for offset in offsets[fits].tolist():
-                progress.see(offset, offset + 1)
-        if with_tags and name[0] != SCHEDULE_TOPIC:
-            codes = rows.tags_codes[group]
-            stored = units["tags_code"].astype(np.int64)
-            is_address = fits & (stored <= consume_queue.MAX_EXTENSION_ADDRESS)
-            for index in np.flatnonzero(is_address).tolist():
-                stored[index] = self._extension_code(name, int(stored[index]))
-            for index in np.flatnonzero(fits & (codes != stored)).tolist():
-                text = f"the unit has tags code {stored[index]}, the message {codes[index]}"
-                offset = int(offsets[index])
-                yield self._finding(FindingKind.UNIT, name, offset, text, int(physical[index]))
-
-    def _report_unit(
-        self, name: Queue, offset: int, unit: np.void, physical: int, size: int
-    ) -> Iterator[Finding]:
-        """Report a unit that does not fit its message, or keep it until the queue was read."""
-        progress, findings = self._progress[name], self._view.findings
-        pointed_offset, length = int(unit["physical_offset"]), int(unit["size"])
-        if not pointed_offset and not length:
-            progress.miss(offset, offset + 1, physical)
-            return
-        progress.see(offset, offset + 1)
-        text = (
-            f"the unit points to {pointed_offset} with {length} bytes,"
-            f" the message stands at {physical} with {size} bytes"
-        )
-        if pointed_offset > physical and len(progress.replaced) < MAX_INTERVALS:
-            progress.replaced = progress.replaced or []
-            progress.replaced.append((offset, physical, text))
-        elif findings.room(FindingKind.UNIT):
-            yield self._finding(FindingKind.UNIT, name, offset, text, physical)
-        else:
-            findings.count(FindingKind.UNIT, 1)
+        """Report units that do not fit their messages, or keep them until the queue was read."""
+        for index in np.flatnonzero(offsets >= 0).tolist():
+            offset, stored_at, unit = int(offsets[index]), int(physical[index]), units[index]
+            pointed_offset, length = int(unit["physical_offset"]), int(unit["size"])
+            if not fits[index] and not pointed_offset and not length:
+                _add_run(self._missing[name], offset, offset + 1, stored_at)
+                continue
+            _add_run(self._matched[name], offset, offset + 1)
+            if fits[index]:
+                continue
+            text = (
+                f"the unit points to {pointed_offset} with {length} bytes,"
+                f" the message stands at {stored_at} with {int(sizes[index])} bytes"
+            )
+            if pointed_offset > stored_at and len(self._replaced[name]) < MAX_INTERVALS:
+                self._replaced[name].append((offset, stored_at, text))
+            else:
+                yield self._finding(FindingKind.UNIT, name, offset, text, stored_at)
 
     def _extension_code(self, name: Queue, code: int) -> int:
-        """The tags code of the extension that a unit points to; the address if none is there."""
         offset = consume_queue.extension_offset(code)
         files = self._view.folder.extensions.get(name, ())
         file = None if offset is None else file_at(files, offset)
@@ -287,42 +225,48 @@ class QueueCheck:
     def _compare_lmq(self, rows: Rows) -> Iterator[Finding]:
         for row, name, offset in read_other_queues(rows):
             if name in self._queues:
+                physical = rows.messages.positions[row : row + 1] + rows.block.base
+                sizes = rows.messages.sizes[row : row + 1]
                 try:
-                    group, offsets = np.array([row]), np.array([offset])
-                    yield from self._compare_units(rows, name, group, offsets, with_tags=False)
+                    units = self._queues[name].read(max(offset, 0), 1)
                 except OSError as error:
                     yield self._give_up(name, error)
+                    continue
+                fits = (units["physical_offset"] == physical) & (units["size"] == sizes)
+                columns = (np.array([offset]), units, physical, sizes)
+                yield from self._report_units(name, fits, *columns)
 
     def _compare_batches(
-        self, rows: Rows, name: Queue, group: Int64s, offsets: Int64s, steps: Int64s
+        self, rows: Rows, name: Queue, groups: QueueGroups, part: slice
     ) -> Iterator[Finding]:
-        files, progress = self._batches[name], self._progress[name]
-        if not progress.cursor and files.files:
-            progress.cursor = files.files[0].offset // BATCH_UNIT.itemsize
+        files = self._batches[name]
+        first = files.files[0].offset // BATCH_UNIT.itemsize if files.files else 0
+        number = self._next_batch.get(name, first)
         # a unit for each batch, in the order of the log
-        for row, base, count in zip(group.tolist(), offsets.tolist(), steps.tolist(), strict=True):
+        columns = (groups.rows[part], groups.offsets[part], groups.steps[part])
+        for row, base, count in zip(*(column.tolist() for column in columns), strict=True):
             physical = rows.block.base + int(rows.messages.positions[row])
-            unit = files.read(progress.cursor, 1)[0]
+            unit = files.read(number, 1)[0]
             while unit["size"] > 0 and int(unit["physical_offset"]) < self._view.log_start:
-                progress.cursor += 1
-                unit = files.read(progress.cursor, 1)[0]
+                number += 1
+                unit = files.read(number, 1)[0]
             if not unit["size"]:
-                progress.miss(base, base + count, physical)
+                _add_run(self._missing[name], base, base + count, physical)
                 continue
             values = (unit["physical_offset"], unit["base_offset"], unit["message_count"])
             if tuple(map(int, values)) != (physical, base, count):
                 text = (
-                    f"unit {progress.cursor} of the batch queue has (offset, base, count)"
+                    f"unit {number} of the batch queue has (offset, base, count)"
                     f" {tuple(map(int, values))}, the batch {(physical, base, count)}"
                 )
                 yield self._finding(FindingKind.UNIT, name, base, text, physical)
-            progress.see(progress.cursor, progress.cursor + 1)
-            progress.cursor += 1
+            _add_run(self._matched[name], number, number + 1)
+            number += 1
+        self._next_batch[name] = number
 
     # -------------------------------------------------------------- the end
 
     def finish(self) -> Iterator[Finding]:
-        """Report messages without unit and units without message, when the log was read."""
         tables = ((UNIT, self._queues), (BATCH_UNIT, self._batches))
         usual_sizes = {
             unit: most_common_size((file for files in table.values() for file in files.files), 0)
@@ -343,8 +287,7 @@ class QueueCheck:
                     yield self._give_up(name, error)
                 else:
                     yield from self._report_missing(name, last)
-        self._progress.clear()  # what follows needs memory too
-        self._queues.clear()
+        self._queues.clear()  # what follows needs memory too
         for name, count in sorted(self._without_queue.items()):
             yield self._report_queue(name, count)
 
@@ -382,18 +325,16 @@ class QueueCheck:
         )
 
     def _look_again(self, name: Queue, files: QueueFiles | RocksQueue) -> None:
-        """Drop messages without unit whose units a running broker has written meanwhile."""
-        progress = self._progress.get(name)
-        if progress is None or name in self._batches:
+        if name in self._batches:
             return
         missing: list[list[int]] = []
-        for first, end, physical in progress.missing:
+        for first, end, physical in self._missing.get(name, ()):
             units = files.read(first, end - first)
             is_there = (units["size"] > 0) & (units["physical_offset"] >= physical)
             count = len(units) if is_there.all() else int(np.argmin(is_there))
             if count < len(units):
                 missing.append([first + count, end, physical])
-        progress.missing = missing
+        self._missing[name] = missing
 
     def _check_files(
         self, name: Queue, files: QueueFiles | RocksQueue, usual: int
@@ -412,10 +353,10 @@ class QueueCheck:
         self, name: Queue, files: QueueFiles | RocksQueue
     ) -> Generator[Finding, None, int]:
         """Report units that belong to no message; return the number after the last valid unit."""
-        progress, view = self._progress.get(name, QueueProgress()), self._view
-        matched, log_end = progress.matched, view.newest_end
+        view, matched = self._view, self._matched.get(name, [])
+        log_end = view.newest_end
         if log_end is not None:  # units that are written meanwhile have messages
-            matched = [*matched, *progress.missing]
+            matched = [*matched, *self._missing.get(name, ())]
         starts = np.array([run[0] for run in matched], np.int64)
         ends = np.array([run[1] for run in matched], np.int64)
         order = np.argsort(starts, kind="stable")
@@ -440,12 +381,9 @@ class QueueCheck:
         return last
 
     def _report_missing(self, name: Queue, last: int) -> Iterator[Finding]:
-        progress = self._progress.get(name)
-        if progress is None:
-            return
-        for offset, physical, text in progress.replaced:
+        for offset, physical, text in self._replaced.get(name, ()):
             yield self._finding(FindingKind.UNIT, name, offset, text, physical)
-        for first, end, physical in progress.missing:
+        for first, end, physical in self._missing.get(name, ()):
             is_late = self._view.may_lag and (name in self._batches or first >= last)
             text = f"message {first} of the queue has no unit"
             if end - first > 1:
@@ -476,6 +414,13 @@ class QueueCheck:
             queue_offset=offset,
             count=count,
         )
+
+
+def _add_run(runs: list[list[int]], first: int, end: int, *more: int) -> None:
+    if runs and runs[-1][1] == first:
+        runs[-1][1] = end
+    elif len(runs) < MAX_INTERVALS:
+        runs.append([first, end, *more])
 
 
 def _file_finding(name: Queue, file: StoreFile, text: str, count: int = 1) -> Finding:
@@ -519,8 +464,8 @@ def later_queues(
     newest = max(map(_newest_offset, files.values()), default=-1)
     queues: dict[tuple[str, int], RocksQueue] = {}
     for name, (first, _) in rocksdb.ends.items():
-        message = rocksdb.find_message(name, first)
-        if message is None or message[0] > newest:
+        unit = rocksdb.unit(*name, first)
+        if unit is None or unit.physical_offset > newest:
             queues[name] = rocksdb.queue(*name)
     return queues
 

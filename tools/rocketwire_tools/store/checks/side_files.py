@@ -3,24 +3,64 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Final
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire.errors import DecodeError
 from rocketwire.store import commit_log, epochs, timers
 from rocketwire.store.checkpoint import decode_checkpoint
 from rocketwire.store.config_files import MAX_SIZE, decode_config
 from rocketwire.store.folder import file_at, offset_of_name
+from rocketwire.store.timers import SLOT_SIZE, SLOTS
 from rocketwire_tools.store.checks.findings import Finding, FindingKind
-from rocketwire_tools.store.checks.store_facts import most_common_size, timers_of_other_size
 from rocketwire_tools.store.engine.blocks import open_blocks, read_bytes
 from rocketwire_tools.store.lookup import timer_record_at, timer_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from rocketwire.store.folder import StoreFile, StoreFolder
     from rocketwire_tools.store.checks.view import StoreView
     from rocketwire_tools.store.opened import OpenedStore
+
+
+BATCH_QUEUE_TYPE = "BatchCQ"
+
+
+def most_common_size(files: Iterable[StoreFile], default: int) -> int:
+    """The size that most files have, of equally many the larger one; empty files do not count."""
+    counts = Counter(file.size for file in files if file.size)
+    return max(counts, key=lambda size: (counts[size], size), default=default)
+
+
+def timers_of_other_size(folder: StoreFolder) -> list[tuple[StoreFile, int]]:
+    log = folder.timer_log
+    counts = Counter(after.offset - file.offset for file, after in pairwise(log))
+    counts.update(file.size for file in log if file.size)
+    usual = max(counts, key=lambda size: (counts[size], size), default=0)
+    sizes = [(file, usual) for file in folder.timer_log]
+    sizes += [(file, SLOTS * SLOT_SIZE) for file in folder.timer_wheels]
+    return [(file, size) for file, size in sizes if file.size != size]
+
+
+def read_topics(store: OpenedStore) -> dict[str, Any]:
+    config = store.config("topics.json")
+    return _object(config[0] if config else None, "topicConfigTable")
+
+
+def batch_topics(store: OpenedStore) -> set[str]:
+    return {
+        topic
+        for topic, settings in read_topics(store).items()
+        if _object(settings, "attributes").get("queue.type") == BATCH_QUEUE_TYPE
+    }
+
+
+def _object(value: object, name: str) -> dict[str, Any]:
+    inner = cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
+    return cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}
+
 
 JSON_FILES: Final = (
     "topics.json",
@@ -37,7 +77,6 @@ MAX_SLOT_RECORDS: Final = 100_000  # records of one slot of the timer wheel that
 
 
 def check_log_folder(view: StoreView) -> Iterator[Finding]:
-    """Find files in the log's folder that no broker has put there, or that have another length."""
     files, kind = view.folder.commit_log, FindingKind.LOG_FILE
     usual = most_common_size(files, 0)
     for file in files:
@@ -54,7 +93,6 @@ def check_log_folder(view: StoreView) -> Iterator[Finding]:
 
 
 def check_config(view: StoreView) -> Iterator[Finding]:
-    """Check JSON files of ``config``; Java reads ``NAME.bak`` where ``NAME`` is broken."""
     config = view.folder.config
     for name in JSON_FILES:
         file, backup = config.get(name), config.get(f"{name}.bak")
@@ -112,7 +150,6 @@ def check_checkpoint(view: StoreView) -> Iterator[Finding]:
 
 
 def check_epochs(view: StoreView) -> Iterator[Finding]:
-    """Check the epochs of a broker in controller mode, and its identity."""
     if view.unread.log or view.is_in_use:
         return
     file, kind = view.folder.plain.get("epochFileCheckpoint"), FindingKind.EPOCHS
@@ -145,7 +182,6 @@ def _epoch_errors(data: bytes, log_end: int) -> Iterator[str]:
 
 
 def check_timers(view: StoreView) -> Iterator[Finding]:
-    """Check timer log and wheel against each other and against the log."""
     # a timer's message may be in a file that cannot be read
     log_start = 1 << 63 if view.unread.log else view.log_start
     yield from find_timer_damage(view.folder, log_start)

@@ -27,7 +27,6 @@ _QUEUE_FOLDERS: Final = ("consumequeue", "batchconsumequeue", "consumequeue_ext"
 
 
 def leave_out_unreadable(view: StoreView) -> Iterator[Finding]:
-    """Remove the files of a store that cannot be read."""
     folder = view.folder
     for name, reason in folder.unreadable.items():
         text = f"the folder cannot be read: {reason}"
@@ -95,7 +94,6 @@ def _remove(files: list[StoreFile]) -> Generator[Finding, None, list[StoreFile]]
 
 
 def unread_finding(name: str, error: OSError) -> Finding:
-    """Return the finding of a file that cannot be read; a note if the file is gone meanwhile."""
     is_gone = error.errno == errno.ENOENT
     text = f"the file cannot be read: {error.strerror or error}"
     if is_gone:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rocketwire_tools.store.checks.findings import Findings
+from rocketwire_tools.store.engine.scan import RegionKind
 
 if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Bools, Int64s
@@ -45,7 +46,6 @@ class StoreView:
 
     @property
     def log_start(self) -> int:
-        """Offset of the first file of the log."""
         files = self.folder.commit_log
         return files[0].offset if files else 0
 
@@ -56,7 +56,6 @@ class StoreView:
 
     @cached_property
     def has_queues(self) -> bool:
-        """Whether the store has queues that can be read, or should have."""
         folder, store = self.folder, self.store
         has_rocksdb = any(name.startswith("consumequeue") for name in folder.rocksdb)
         is_root = bool(folder.plain or folder.config) and not has_rocksdb
@@ -64,8 +63,6 @@ class StoreView:
 
 
 class LogFacts:
-    """Counts and positions of a log, in bounded form."""
-
     def __init__(self) -> None:
         # messages that stand together without ghosts: offset of the first, number, and bytes. A run
         # begins at each position where Java may cut the log.
@@ -100,7 +97,6 @@ class LogFacts:
 
     @property
     def end(self) -> int:
-        """Offset after the last message that is no ghost."""
         return max((start + size for start, _, size in self.runs), default=0)
 
 
@@ -120,11 +116,9 @@ class Unread:
         return bool(self.log or self.queues or self.topics or self.has_topics or self.others)
 
     def has_queue(self, queue: tuple[str, int]) -> bool:
-        """Whether a queue was not read, or perhaps not all of it."""
         return self.has_topics or queue in self.queues or queue[0] in self.topics
 
     def covers(self, start: int, end: int) -> bool:
-        """Whether a gap in the log begins and ends with files that were not read."""
         starts, ends = {part[0] for part in self.log}, {part[1] for part in self.log}
         return start in starts and end in ends
 
@@ -134,7 +128,6 @@ class Unread:
         return (0, LOG_END) in self.log
 
     def find_offsets(self, offsets: Int64s) -> Bools:
-        """Return which offsets of the log were not read."""
         result = np.zeros(len(offsets), np.bool_)
         for start, end in self.log:
             result |= (offsets >= start) & (offsets < end)
@@ -143,8 +136,6 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class NextStart:
-    """Where a broker cuts the log at its next start."""
-
     is_clean: bool  # whether the last broker was shut down cleanly: it removed ``abort``
     cut: int  # offset at which the log would be cut
     messages: int  # readable messages that follow there
@@ -162,3 +153,39 @@ class NextStart:
         else:
             text += "no readable message follows there."
         return clean if self.is_clean else unclean, text
+
+
+_READ_FILES: Final = 3
+"""Files that a broker reads which was shut down cleanly (Java: ``CommitLog.recoverNormally``)."""
+
+_NO_RECORD: Final = (RegionKind.END, RegionKind.HOLE, RegionKind.DAMAGE)
+
+
+def find_next_start(view: StoreView) -> NextStart | None:
+    # A broker reads the newest files of the log only, and cuts it at the first record there that
+    # is no message.  Which files it reads depends on its release; these are the usual ones.
+    scan, log, store = view.scan, view.log, view.store
+    if scan is None or view.unread or view.is_in_use:
+        return None
+    is_clean = store.abort is None
+    offsets = [file.offset for file in scan.files]
+    start = offsets[-_READ_FILES:][0] if is_clean else _first_unflushed(view, offsets)
+    positions = [region.start for region in scan.regions if region.kind in _NO_RECORD]
+    positions += log.broken.values()
+    cut = min((position for position in positions if position >= start), default=log.end)
+    return NextStart(is_clean, cut, *log.count_from(cut))
+
+
+def _first_unflushed(view: StoreView, offsets: list[int]) -> int:
+    checkpoint = view.store.checkpoint
+    for offset in reversed(offsets):
+        stored = view.log.first_stored.get(offset)
+        if checkpoint is None or stored is None:
+            continue
+        if checkpoint.queue_physical_offset > 0:
+            is_flushed = offset <= checkpoint.queue_physical_offset
+        else:
+            is_flushed = stored <= checkpoint.min_timestamp
+        if is_flushed:
+            return offset
+    return offsets[0]

@@ -30,7 +30,6 @@ class FileBlocks:
         self._memory = bytearray(size)
 
     def read(self, position: int, size: int | None = None) -> memoryview:
-        """Read ``size`` bytes from ``position`` on, a block by default; fewer at the end."""
         size = min(self._block_size if size is None else size, self.file.size - position)
         if size <= 0:
             return memoryview(b"")
@@ -40,7 +39,6 @@ class FileBlocks:
         return view[: self.fill(position, view)]
 
     def fill(self, position: int, view: memoryview) -> int:
-        """Fill ``view`` with the bytes from ``position`` on; return how many there were."""
         length = 0
         while length < len(view):
             try:
@@ -61,28 +59,6 @@ class FileBlocks:
             return self.file.size if error.errno == errno.ENXIO else position
         return max(position, min(start, self.file.size))
 
-    def read_data(self, position: int, size: int) -> bytes:
-        """Read bytes without the zeros at their end that a hole of the file has."""
-        end, pieces = min(position + size, self.file.size), list[bytes]()
-        while position < end:
-            data = self.next_data(position)
-            if data >= end:
-                break
-            stop = min(self.next_hole(data), end)
-            pieces += (bytes(data - position), bytes(self.read(data, stop - data)))
-            if len(pieces[-1]) < stop - data:
-                break
-            position = stop
-        return b"".join(pieces)
-
-    def next_hole(self, position: int) -> int:
-        """First position after ``position``, which has data, in a hole; else the end."""
-        try:
-            start = os.lseek(self._descriptor, position, os.SEEK_HOLE)
-        except OSError:
-            return self.file.size
-        return start if start > position else self.file.size
-
 
 def open_file(file: StoreFile) -> int:
     # a Path for each of 100,000 queues takes time and memory
@@ -92,7 +68,6 @@ def open_file(file: StoreFile) -> int:
 
 
 def read_bytes(file: StoreFile, position: int, size: int) -> bytes:
-    """Read a few bytes of a file without a buffer; fewer at its end."""
     descriptor = open_file(file)
     try:
         size = max(0, min(size, file.size - position))

@@ -43,7 +43,6 @@ class Selection:
     with_ghosts: bool = False  # whether old bytes after the end of the log count
 
     def apply(self, rows: Rows) -> Rows:
-        """The rows that may pass; ``messages_pass`` tests the rest when batches are unfolded."""
         if rows.block.state is State.GHOST and not self.with_ghosts:
             return rows.choose(np.zeros(len(rows), np.bool_))
         rows = _keep(rows, self._numbers_pass(rows))
@@ -104,7 +103,6 @@ class Selection:
         return is_selected[numbers]
 
     def messages_pass(self, rows: Rows) -> Bools:
-        """Whether each row passes the conditions of a single message, inner ones included."""
         passes = np.ones(len(rows), np.bool_)
         _narrow(passes, rows.queue_offsets, self.offsets)
         if not (self.tags or self.key or self.message_id or self.matches):

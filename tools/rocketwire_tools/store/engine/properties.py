@@ -6,24 +6,41 @@ of Arrow share these.
 
 from __future__ import annotations
 
+import importlib
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from rocketwire.wire.java_utf8 import decode_utf8
-from rocketwire_tools.store.engine.arrow import TEXT, gather, pa
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.store.engine.columns import Bools, Int64s, Messages
+    from rocketwire_tools.store.engine.columns import Bools, Bytes, Int64s, Messages
+
+
+pa: Any = importlib.import_module("pyarrow")  # it has no types
+pc: Any = importlib.import_module("pyarrow.compute")
+TEXT: Final = pa.string()
+BINARY: Final = pa.binary()
+
+
+def gather(data: Bytes, starts: Int64s, sizes: Int64s, is_null: Bools | None = None) -> Any:
+    """Parts of less than 2 GiB as an array of Arrow; those of ``is_null`` become null."""
+    count = len(starts)
+    edges = np.empty(2 * count + 1, np.int32)
+    edges[0:-1:2] = starts
+    edges[1::2] = starts + sizes
+    edges[-1] = len(data)
+    buffers = [None, pa.py_buffer(edges), pa.py_buffer(data)]
+    parts = pa.Array.from_buffers(BINARY, 2 * count, buffers)
+    return parts.take(pa.array(np.arange(0, 2 * count, 2), mask=is_null))
+
 
 MAP: Final = pa.map_(TEXT, TEXT)
 _NAME_END: Final = 1
 _VALUE_END: Final = 2
-_ROW_END: Final = 3
-_FIRST_PLAIN: Final = 0x20
 _FEW_NAMES: Final = 16
 """Names for each item at which looking for equal ones is done with an array of all pairs."""
 
@@ -47,24 +64,13 @@ class PropertyItems:
         self._lengths = lengths
         row_ends = np.cumsum(lengths + 1) - 1
         numbers = self._bytes
-        is_end = numbers - np.uint8(_NAME_END) <= _VALUE_END - _NAME_END  # 0 becomes 255
-        both = np.flatnonzero(is_end)
-        marks, ends = both[0::2], both[1::2]
-        are_items = (
-            len(marks) == len(ends)
-            and bool((numbers[marks] == _NAME_END).all())
-            and bool((numbers[ends] == _VALUE_END).all())
-        )
-        if not are_items:
-            marks, ends = both[numbers[both] == _NAME_END], both[numbers[both] == _VALUE_END]
+        marks, ends = np.flatnonzero(numbers == _NAME_END), np.flatnonzero(numbers == _VALUE_END)
         starts = np.append(0, ends[:-1] + 1)[: len(ends)]
         last_items = np.searchsorted(ends, row_ends)
         rows = np.repeat(np.arange(len(lengths)), np.diff(last_items, prepend=-1))
-        if not are_items:
-            filled = ends > starts
-            starts, ends, rows = starts[filled], ends[filled], rows[filled]
-            marks, is_item = _first_marks(marks, starts, ends)
-            starts, ends, rows = starts[is_item], ends[is_item], rows[is_item]
+        # the first end of a name in each item, if there is one
+        indexes = np.searchsorted(marks, starts)
+        marks = np.append(marks, len(data))[indexes]
         is_whole = (marks > starts) & (marks + 1 < ends)
         if not is_whole.all():
             starts, marks, ends = starts[is_whole], marks[is_whole], ends[is_whole]
@@ -98,35 +104,6 @@ class PropertyItems:
         return np.frombuffer(self.data, np.uint8)
 
     @cached_property
-    def needs_no_escape(self) -> bool:
-        """Whether names and values stand in JSON as they are, and all bytes are of items."""
-        numbers = self._bytes
-        controls = np.count_nonzero(numbers < _FIRST_PLAIN)
-        ends = np.cumsum(self._lengths + 1) - 1  # of rows; an item ends there, or before it
-        empty = np.count_nonzero((self._lengths == 0) | (numbers[ends - 1] == _VALUE_END))
-        return (
-            controls == 2 * len(self) + empty
-            and not (numbers == ord('"')).any()
-            and not (numbers == ord("\\")).any()
-        )
-
-    def json_members(self) -> tuple[bytes, Int64s] | None:
-        """The members of a JSON object for each row, without braces: all of them, and their sizes.
-
-        None if a character needs an escape, or a row has no properties or a name twice.
-        """
-        counts = np.bincount(self.rows, minlength=self.row_count)
-        if not self.needs_no_escape or not counts.all() or self.has_name_twice:
-            return None
-        ends = np.cumsum(self._lengths + 1)
-        if (self._bytes[ends - 2] == _VALUE_END).any():
-            return None
-        text = self._bytes.copy()
-        text[ends - 1] = _ROW_END
-        members = text.tobytes().replace(b"\1", b'":"').replace(b"\2", b'","')
-        return members.replace(b"\3", b""), self._lengths + 4 * counts - 2
-
-    @cached_property
     def _parts(self) -> Any:
         """Four texts for each item: name, what is between, value, and what is before the next."""
         edges = np.zeros(4 * len(self) + 1, np.int32)
@@ -144,12 +121,10 @@ class PropertyItems:
 
     @cached_property
     def _name_numbers(self) -> tuple[Int64s, list[str]]:
-        """A number for the name of each item, and the names."""
         encoded = self._names.dictionary_encode()
         return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
 
     def array(self, name: str) -> Any:
-        """The value of a name of each row; null without one, and the last one of two."""
         numbers, names = self._name_numbers
         if name not in names:
             return pa.nulls(self.row_count, TEXT)
@@ -203,13 +178,3 @@ def _split(data: bytes, lengths: Int64s) -> list[bytes]:
     ends = np.cumsum(lengths + 1) - 1
     spans = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
     return [data[begin:end] for begin, end in spans]
-
-
-def _first_marks(marks: Int64s, starts: Int64s, ends: Int64s) -> tuple[Int64s, Bools]:
-    """The first end of a name in each item, of those that have one, and which these are."""
-    if not len(marks):
-        return marks, np.zeros(len(starts), np.bool_)
-    indexes = np.searchsorted(marks, starts)
-    first = marks[np.minimum(indexes, len(marks) - 1)]
-    is_item = (indexes < len(marks)) & (first < ends)
-    return first[is_item], is_item

@@ -24,11 +24,7 @@ from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire.wire.message.properties import decode_properties, split_keys
 from rocketwire_tools.numbers import number_in
-from rocketwire_tools.store.engine import fast_paths
-from rocketwire_tools.store.engine.checksums import body_crcs
 from rocketwire_tools.store.engine.columns import distinct, records
-from rocketwire_tools.store.engine.hashes import string_hashes
-from rocketwire_tools.store.engine.named_values import NamedValues
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 
 if TYPE_CHECKING:
@@ -93,7 +89,6 @@ class TopicNames:
         return result
 
     def number(self, name: bytes) -> int:
-        """The number of a topic, whose name is given as stored."""
         number = self._numbers.get(name)
         if number is None:
             number = self._numbers[name] = len(self.names)
@@ -104,13 +99,10 @@ class TopicNames:
 
 
 def text_of(data: bytes) -> str:
-    """A text of a message; a byte that is no text becomes U+FFFD, as in Java."""
     return decode_utf8(data)
 
 
 class _InnerRow(NamedTuple):
-    """The parts of a row that differ from the stored message if it is of an inner batch."""
-
     flag: int
     queue_offset: int
     properties: dict[str, str]
@@ -134,22 +126,15 @@ class Rows:
         return self.block.data
 
     def choose(self, rows: Bools | Int64s) -> Rows:
-        """Return some of the rows, before inner batches are unfolded; later use ``pick``."""
         part = Rows(self.block, self.topics)
         part.messages = self.messages.choose(rows)
+        if self._bodies is not None or self._inner is not None:
+            indexes = np.arange(len(self))[rows].tolist()
+            part._bodies = None if self._bodies is None else [self._bodies[i] for i in indexes]
+            part._inner = None if self._inner is None else [self._inner[i] for i in indexes]
         return part
 
-    def pick(self, indexes: Int64s) -> Rows:
-        """Return the rows at these indexes; also after inner batches are unfolded."""
-        rows = self.choose(indexes)
-        if self._bodies is not None:
-            rows._bodies = [self._bodies[index] for index in indexes.tolist()]
-        if self._inner is not None:
-            rows._inner = [self._inner[index] for index in indexes.tolist()]
-        return rows
-
     def with_bodies(self, rows: slice, bodies: list[bytes | None]) -> Rows:
-        """Some of the rows, not yet unfolded, with inflated bodies; None for an unreadable one."""
         part = self.choose(np.arange(len(self))[rows])
         part._bodies = bodies
         return part
@@ -199,14 +184,12 @@ class Rows:
 
     @property
     def body_lengths(self) -> Int64s:
-        """Bytes of each stored body; of rows of an inner batch of their own bodies."""
         if self._bodies is None:
             return self.messages.body_sizes
         return np.array([len(body or b"") for body in self._bodies], np.int64)
 
     @property
     def batch_indexes(self) -> list[int | None]:
-        """Number of each row in its inner batch; None outside of one."""
         return (
             [None] * len(self) if self._inner is None else [row.batch_index for row in self._inner]
         )
@@ -217,7 +200,6 @@ class Rows:
 
     @cached_property
     def property_bytes(self) -> list[bytes]:
-        """Properties as stored; of rows of an inner batch those of the batch."""
         starts = self.messages.properties
         ends = starts + self.messages.property_sizes
         data = self.data
@@ -225,45 +207,33 @@ class Rows:
 
     @cached_property
     def properties(self) -> list[dict[str, str]]:
-        """Properties by name; of two with one name the last counts."""
         if self._inner is not None:
             return [row.properties for row in self._inner]
         return self.property_items.dicts()
 
     @property
     def are_bodies_stored(self) -> bool:
-        """Whether all bodies stand in ``data``: none is compressed or of an inner batch."""
         if self._bodies is not None:
             return False
         return not (self.messages.numbers("sys_flag") & COMPRESSED).any()
 
     @property
     def are_unfolded(self) -> bool:
-        """Whether messages of inner batches are among the rows, with properties of their own."""
         return self._inner is not None
 
     @cached_property
     def property_items(self) -> PropertyItems:
-        """Names and values of all properties as stored."""
         from rocketwire_tools.store.engine.properties import PropertyItems  # loads Arrow
 
         return PropertyItems.of_messages(self.messages)
 
     @cached_property
-    def named_values(self) -> NamedValues:
-        """Tags, keys and unique key as stored; of rows of an inner batch those of the batch."""
-        names = (message_const.UNIQ_KEY, message_const.KEYS, message_const.TAGS)
-        return NamedValues(self.messages, names)
-
-    @cached_property
     def tags_codes(self) -> Int64s:
-        """Hash code of each row's tags, as its consume queue has it; 0 without tags."""
-        if not fast_paths.are_on():
-            texts = self.property_items.array(message_const.TAGS).to_pylist()
-            return string_hashes([text or "" for text in texts])
-        tags = self.named_values.of(message_const.TAGS)
+        from rocketwire_tools.store.engine.hashes import string_hashes  # loads Arrow
+
+        tags = self.property_items.array(message_const.TAGS)
         codes = np.zeros(len(self), np.int64)
-        codes[tags.rows] = self.named_values.hashes(tags)
+        codes[np.asarray(tags.is_valid())] = string_hashes(tags.drop_null())
         return codes
 
     @cached_property
@@ -277,7 +247,6 @@ class Rows:
 
     @cached_property
     def stored_bodies(self) -> list[bytes]:
-        """Bodies as stored, perhaps compressed."""
         starts = self.messages.bodies
         ends = starts + self.messages.body_sizes
         data = self.data
@@ -285,7 +254,6 @@ class Rows:
 
     @cached_property
     def bodies(self) -> list[bytes | None]:
-        """Bodies, inflated; None for an empty one, or one that cannot be inflated."""
         if self._bodies is not None:
             return self._bodies
         compressed = (self.messages.numbers("sys_flag") & COMPRESSED) != 0
@@ -299,15 +267,13 @@ class Rows:
 
     @cached_property
     def crc_holds(self) -> Bools:
-        """Whether the checksum of each stored body is right."""
         stored, sizes = self.messages.numbers("body_crc"), self.messages.body_sizes
-        differs = (body_crcs(self.messages) ^ stored) & CRC_MASK
+        differs = (self.messages.body_crcs ^ stored) & CRC_MASK
         holds: Bools = (differs == 0) | (sizes == 0)
         return holds
 
     @cached_property
     def kind_numbers(self) -> Int64s:
-        """Place of each row's kind in ``Kind``."""
         topic_numbers = self.topic_numbers  # looks the topics up
         of_topics = np.array([_KIND_NUMBERS[kind] for kind in self.topics.kinds], np.int64)
         numbers: Int64s = of_topics[topic_numbers]
@@ -322,7 +288,6 @@ class Rows:
         return numbers
 
     def host_numbers(self, name: str) -> tuple[Int64s, list[bytes]]:
-        """``born`` or ``store`` hosts: a number for each row, and the bytes of each number."""
         born_v6 = (self.messages.layout_bits & MessageSysFlag.BORNHOST_V6) != 0
         store_v6 = (self.messages.layout_bits & MessageSysFlag.STOREHOSTADDRESS_V6) != 0
         if name == "born":
@@ -400,7 +365,6 @@ def _offset_message_ids(rows: Rows) -> list[str]:
 
 
 def offset_id_prefix(raw: bytes) -> str:
-    """The part of an offset message id before the offset, by the store host."""
     return create_offset_message_id(_host(raw), 0)[:-16]
 
 
@@ -493,7 +457,6 @@ COLUMNS: Final[dict[str, Column]] = {
 
 
 def parse_columns(text: str | None, default: Sequence[str]) -> list[str]:
-    """Read names of columns, separated by commas; raises ``ValueError`` for an unknown one."""
     names = [name.strip() for name in text.split(",")] if text else list(default)
     for name in names:
         if name not in COLUMNS:

@@ -3,11 +3,12 @@
 Java stops at the first record that is no message, and gives up everything after it.  Here the
 search goes on: the next message is where sizes, physical offset and checksum hold next.
 Messages after damage are either saved (they belong to the log) or ghosts (old bytes that stay in a
-file after Java has cut a log and written on); ``ghosts.py`` decides.
+file after Java has cut a log and written on); ``LogTrail`` decides.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -15,17 +16,83 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from rocketwire.flags import MessageSysFlag
 from rocketwire.store import commit_log
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE, FileBlocks, open_blocks
 from rocketwire_tools.store.engine.columns import Messages
-from rocketwire_tools.store.engine.ghosts import COMPARED, LogTrail
-from rocketwire_tools.store.engine.walk import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire.store.folder import StoreFile
+
+
+REMEMBERED: Final = 256  # last messages of the log whose queue offsets are compared
+COMPARED: Final = 16  # first messages after damage that are compared
+_TIMES: Final = 3
+_REPEATS: Final = 2  # messages that must repeat an offset: a single number may be damaged
+_WITHOUT_OFFSET: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
+"""Bit of the system flag of half messages and rollbacks, to which Java gives no queue offset."""
+
+_QueuePosition = tuple[bytes, int, int]
+
+
+@dataclass(slots=True)
+class LogTrail:
+    """The last messages of a log, to compare with those after damage.
+
+    A file keeps its old bytes when Java cuts a log and writes on.  Two marks show them:
+
+    * they were stored before the last message of the log.  The median of three times decides, so
+      that one odd time (a bit that flipped, a clock that was wrong for a moment) decides nothing;
+    * they repeat queue offsets.  Java numbers the messages that it writes after a cut as it
+      numbered the old ones, so this mark holds too where the clock of the broker was set back.
+    """
+
+    newest: int = 0  # store timestamp of the last one, milliseconds since 1970
+    # topic, queue id and queue offset of the last ones
+    positions: deque[_QueuePosition] = field(
+        default_factory=lambda: deque[_QueuePosition](maxlen=REMEMBERED)
+    )
+
+    def follow(self, messages: Messages) -> None:
+        self.newest = int(messages.heads["store_timestamp"][-1])
+        self.positions.extend(_queue_positions(messages, max(0, len(messages) - REMEMBERED)))
+
+    def are_ghosts(self, messages: Messages) -> bool:
+        times = sorted(messages.numbers("store_timestamp")[:_TIMES].tolist())
+        if times[len(times) // 2] < self.newest:
+            return True
+        last = {(topic, queue): offset for topic, queue, offset in self.positions}
+        repeats = [
+            offset <= last[topic, queue]
+            for topic, queue, offset in _queue_positions(messages, 0)
+            if (topic, queue) in last
+        ]
+        return sum(repeats) >= min(_REPEATS, max(1, len(repeats)))
+
+
+def _queue_positions(messages: Messages, first: int) -> list[_QueuePosition]:
+    heads = messages.heads[first:]
+    starts = messages.topics[first:]
+    ends = (starts + messages.topic_sizes[first:]).tolist()
+    topics = [
+        messages.data[start:end].tobytes() for start, end in zip(starts.tolist(), ends, strict=True)
+    ]
+    columns = zip(
+        topics,
+        heads["queue_id"].tolist(),
+        heads["queue_offset"].tolist(),
+        heads["sys_flag"].tolist(),
+        strict=True,
+    )
+    return [
+        (topic, queue, offset)
+        for topic, queue, offset, flag in columns
+        if not flag & _WITHOUT_OFFSET
+    ]
+
 
 MAX_REGIONS: Final = 100_000  # regions that are kept; more are only counted
 SEARCH_EFFORT: Final = 16
@@ -71,7 +138,6 @@ class Region:
 
     @property
     def is_damage(self) -> bool:
-        """Whether messages may have stood here."""
         return self.kind in (RegionKind.HOLE, RegionKind.DAMAGE, RegionKind.GAP)
 
 
@@ -90,8 +156,6 @@ class Block:
 
 @dataclass(slots=True, kw_only=True)
 class LogScan:
-    """One pass through a commit log; iterate over it once, then read the other attributes."""
-
     files: Sequence[StoreFile]  # of the log, by offset
     max_message_size: int = commit_log.MAX_MESSAGE_SIZE  # a longer message counts as damage
     # gets the offsets of what the disk cannot read, from start to end, which is then damage;
@@ -103,8 +167,6 @@ class LogScan:
     regions: list[Region] = field(default_factory=list[Region])  # what is no message, in order
     regions_left_out: int = 0  # regions beyond ``MAX_REGIONS``
     trail: LogTrail = field(default_factory=LogTrail)  # the last messages, without ghosts
-    # whether a broker has deleted files since they were listed
-    has_expired_files: bool = field(default=False, init=False)
     end: int = 0  # offset after the last message so far
     _effort: int = 0
     _position: int = 0
@@ -122,23 +184,15 @@ class LogScan:
 
     @property
     def damaged_regions(self) -> int:
-        """Places so far at which messages may be missing."""
         return self.regions_left_out + sum(region.is_damage for region in self.regions)
 
     @property
     def damaged_bytes(self) -> int:
-        """Their bytes, without regions that are left out."""
         return sum(region.size for region in self.regions if region.is_damage)
 
     @property
     def is_damaged(self) -> bool:
-        """Whether messages may be missing among those so far."""
         return self.damaged_regions > 0
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing but zeros stands after the last message so far."""
-        return bool(self._ends)
 
     def __iter__(self) -> Iterator[Block]:
         previous: StoreFile | None = None
@@ -158,7 +212,6 @@ class LogScan:
                     yield from self._file(blocks, max(0, self.start - file.offset))
             except OSError as error:
                 if isinstance(error, FileNotFoundError) and self._is_expired(file):
-                    self.has_expired_files = True
                     if self.unreadable is not None:
                         self.unreadable.append((file.offset, file.end))
                     previous = None
@@ -202,8 +255,8 @@ class LogScan:
             position = position + length if length else self._find_next(blocks, position, view)
 
     def _walk(self, file: StoreFile, position: int, view: memoryview) -> tuple[Block | None, int]:
-        """The messages at the beginning of a block, and how many of its bytes they take."""
-        positions, end = walk(view)
+        records, end = commit_log.walk(view, 0, len(view))
+        positions = np.array(records, np.int64)
         base = file.offset + position
         if base + end > self.stop:
             positions = positions[base + positions < self.stop]
@@ -231,7 +284,6 @@ class LogScan:
     # -------------------------------------------------------------- between messages
 
     def _find_next(self, blocks: FileBlocks, position: int, view: memoryview) -> int:
-        """Find out what stands at ``position``; return where to continue."""
         file = blocks.file
         blank = commit_log.blank_size(view, 0)
         if blank is not None and position + blank == file.size:
@@ -254,7 +306,6 @@ class LogScan:
         return next_position
 
     def _read_again(self) -> Iterator[Block]:
-        """Messages that a broker has written where the log ended when it was read."""
         number = self._ends[0]
         if len(self._ends) < len(self.regions) - number:
             return
@@ -267,7 +318,6 @@ class LogScan:
                 yield from self._file(blocks, region.position)
 
     def _continue_at(self, blocks: FileBlocks, position: int) -> None:
-        """Find out what messages at ``position`` are, where none of the log ends, if any are."""
         state = self._state_at(blocks, position)
         if state is None:
             return
@@ -279,13 +329,12 @@ class LogScan:
             self._ends.clear()
 
     def _state_at(self, blocks: FileBlocks, position: int) -> State | None:
-        """State of the messages at ``position``, where none of the log ends; None without one."""
         view = blocks.read(position, _FIRST)
         needed = self._message_size(view)
         if needed > len(view):
             view = blocks.read(position, needed)
-        positions = walk(view)[0]
-        messages = Messages(np.frombuffer(view, np.uint8), positions[:COMPARED])
+        positions = commit_log.walk(view, 0, len(view))[0][:COMPARED]
+        messages = Messages(np.frombuffer(view, np.uint8), np.array(positions, np.int64))
         count = int(np.argmin(np.append(messages.are_sound(blocks.file.offset + position), False)))
         if not count:
             return None
@@ -362,6 +411,5 @@ _OVERLAP: Final = 48
 
 
 def _claims(block: bytes, candidate: int, base: int) -> bool:
-    """Whether a message names its own physical offset; also if the block ends before that."""
     offset = int.from_bytes(block[candidate + 28 : candidate + 36], "big", signed=True)
     return candidate + 36 > len(block) or offset == base + candidate

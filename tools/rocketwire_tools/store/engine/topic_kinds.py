@@ -18,8 +18,6 @@ from rocketwire.policy.resource_names import (
 
 
 class Kind(StrEnum):
-    """Kinds of stored messages; all but the first five belong to brokers."""
-
     MESSAGE = "message"
     INNER = "inner"
     COMMITTED = "committed"

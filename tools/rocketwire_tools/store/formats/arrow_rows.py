@@ -1,20 +1,20 @@
-"""Rows as record batches of Arrow.
+"""Rows as record batches of Arrow, and files of Parquet and Arrow.
 
 Texts and bodies are copied once, as bytes of the block; no object is made for each of them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+import importlib
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from rocketwire.messages import message_const
 from rocketwire.wire.message.properties import split_keys
 from rocketwire_tools.numbers import number_in
-from rocketwire_tools.store.engine.arrow import BINARY, TEXT, build_array, gather, pa, pc
-from rocketwire_tools.store.engine.properties import MAP
-from rocketwire_tools.store.engine.rows import COLUMNS, FEW_TEXTS, offset_id_prefix
+from rocketwire_tools.store.engine.properties import BINARY, MAP, TEXT, gather, pa, pc
+from rocketwire_tools.store.engine.rows import COLUMNS, FEW_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,8 +30,6 @@ LATEST_TIME: Final = 253_402_300_799_999
 A producer may send any number as the born timestamp.  A later time, or one before 1970, is null:
 a program that needs microseconds or dates fails to read a column with a time out of its range.
 """
-_ENCODED: Final = pa.dictionary(pa.int32(), TEXT)
-_MAX_ENCODED: Final = 64  # texts from which on a dictionary gets only those that rows have
 _OWN_TYPES: Final = {"time": _TIME, "texts": pa.list_(TEXT), "map": MAP}
 TYPES: Final[dict[str, Any]] = {
     name: _OWN_TYPES[column.kind] if column.kind in _OWN_TYPES else pa.type_for_alias(column.kind)
@@ -39,47 +37,22 @@ TYPES: Final[dict[str, Any]] = {
 }
 """Name of a column → its type."""
 
+_WITHOUT_ORDER: Final = frozenset({"body", "properties", "keys", "offset_msg_id"})
+"""Columns of which no reader asks for the least and the largest value."""
+_GROUP_SIZE: Final = 16 << 20  # bytes of the rows that become one row group of Parquet
 FEW_VALUES: Final = (
-    "file",
-    "topic",
-    "queue_id",
-    "tags",
-    "born_host",
-    "store_host",
-    "flag",
-    "sys_flag",
-    "compression",
-    "transaction",
-    "reconsume_times",
-    "properties.key_value.key",
-    "kind",
-    "real_topic",
-    "real_queue_id",
-    "version",
-    "state",
+    *(*FEW_TEXTS, "tags", "real_topic", "real_queue_id", "properties.key_value.key"),
+    *("queue_id", "flag", "sys_flag", "reconsume_times", "version"),
 )
 """Columns of Parquet that mostly have few values: they are worth a dictionary."""
 
 
-def schema_of(names: Sequence[str], *, has_dictionaries: bool = False) -> Any:
-    """The schema of some columns; ``has_dictionaries`` as for ``record_batch``."""
-    types = TYPES | dict.fromkeys(FEW_TEXTS, _ENCODED) if has_dictionaries else TYPES
-    return pa.schema([(name, types[name]) for name in names])
+def schema_of(names: Sequence[str]) -> Any:
+    return pa.schema([(name, TYPES[name]) for name in names])
 
 
-def record_batch(rows: Rows, names: Sequence[str], *, has_dictionaries: bool = False) -> Any:
-    """Rows as a record batch.
-
-    Parquet takes dictionaries of the columns of ``FEW_TEXTS`` as they are; it would look up the
-    text of each row again.
-    """
-    columns = [
-        _encode(*FEW_TEXTS[name](rows))
-        if has_dictionaries and name in FEW_TEXTS
-        else _column(rows, name)
-        for name in names
-    ]
-    return pa.record_batch(columns, schema=schema_of(names, has_dictionaries=has_dictionaries))
+def record_batch(rows: Rows, names: Sequence[str]) -> Any:
+    return pa.record_batch([_column(rows, name) for name in names], schema=schema_of(names))
 
 
 def _column(rows: Rows, name: str) -> Any:
@@ -87,8 +60,8 @@ def _column(rows: Rows, name: str) -> Any:
         return PROPERTY_COLUMNS[name](rows.property_items)
     if name in FEW_TEXTS:
         return _take(*FEW_TEXTS[name](rows))
-    if name in _COLUMNS:
-        return _COLUMNS[name](rows)
+    if name == "body":
+        return _bodies(rows)
     if name == "batch_index" and not rows.are_unfolded:
         return pa.nulls(len(rows), TYPES[name])
     values = rows.column(name)
@@ -106,13 +79,6 @@ def _take(texts: Sequence[str | None], numbers: Int64s) -> Any:
     return pa.array(texts, TEXT).take(pa.array(numbers))
 
 
-def _encode(texts: Sequence[str | None], numbers: Int64s) -> Any:
-    if len(texts) > _MAX_ENCODED or None in texts:
-        return _take(texts, numbers).dictionary_encode()
-    indices = pa.array(numbers.astype(np.int32))
-    return pa.DictionaryArray.from_arrays(indices, pa.array(texts, TEXT))
-
-
 def _queue_ids(values: Any) -> Any:
     if values.null_count == len(values):
         return pa.nulls(len(values), pa.int32())
@@ -124,23 +90,11 @@ def _queue_ids(values: Any) -> Any:
 
 
 def _keys(values: Any) -> Any:
-    if are_plain(values):
-        counts = np.asarray(values.is_valid()).astype(np.int32)
-        offsets = np.append(0, np.cumsum(counts)).astype(np.int32)
-        edges = pa.array(offsets, mask=np.append(counts == 0, False) if values.null_count else None)
-        return pa.ListArray.from_arrays(edges, values.drop_null())
+    words = pc.split_pattern(values, " ")
+    if not pc.any(pc.equal(words.flatten(), "")).as_py():
+        return words
     lists = [None if value is None else split_keys(value) for value in values.to_pylist()]
     return pa.array(lists, TYPES["keys"])
-
-
-def are_plain(values: Any) -> bool:
-    """Whether texts have nothing but visible characters of ASCII, and so no white space."""
-    _, edges, data = values.buffers()
-    if data is None:
-        return True
-    offsets = np.frombuffer(edges, np.int32, len(values) + 1, 4 * values.offset)
-    text = np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]
-    return not (text - np.uint8(ord("!")) > ord("~") - ord("!")).any()
 
 
 PROPERTY_COLUMNS: Final[dict[str, Callable[[PropertyItems], Any]]] = {
@@ -167,25 +121,48 @@ def _bodies(rows: Rows) -> Any:
     )
 
 
-_HEX: Final = np.frombuffer(b"".join(b"%04X" % number for number in range(1 << 16)), "V4")
+class ArrowFile:
+    """A file of Parquet, or of Arrow if no compression is given.
 
+    Parquet describes each row group at the end of the file: until then it takes 26 KB of memory.
+    """
 
-def offset_ids(rows: Rows) -> Any:
-    """Offset message ids: the store host and the physical offset in hexadecimal digits."""
-    numbers, raws = rows.host_numbers("store")
-    prefixes = [offset_id_prefix(raw).encode() for raw in raws]
-    offsets = rows.messages.numbers("physical_offset").astype(">i8").view(">u2")
-    digits = _HEX[offsets].view("V16")
-    if len({len(prefix) for prefix in prefixes}) > 1:
-        texts = build_array(TEXT, digits, np.full(len(rows), 16))
-        of_hosts = _take([prefix.decode() for prefix in prefixes], numbers)
-        return pc.binary_join_element_wise(of_hosts, texts, "")
-    size = len(prefixes[0])
-    ids = np.empty(len(rows), [("host", f"V{size}"), ("offset", "V16")])
-    ids["host"] = np.array(prefixes, f"V{size}")[numbers] if len(prefixes) > 1 else prefixes[0]
-    ids["offset"] = digits
-    return build_array(TEXT, ids.view(np.uint8), np.full(len(rows), size + 16))
+    def __init__(self, file: IO[bytes], names: Sequence[str], compression: str | None) -> None:
+        self._batches: list[Any] = []
+        self._size = 0
+        schema = schema_of(names)
+        self._schema = schema
+        self._writer: Any
+        if compression:
+            parquet: Any = importlib.import_module("pyarrow.parquet")
+            self._writer = parquet.ParquetWriter(
+                file,
+                schema,
+                compression=compression,
+                store_schema=False,
+                use_dictionary=list(FEW_VALUES),
+                write_statistics=[name for name in names if name not in _WITHOUT_ORDER],
+            )
+        else:
+            self._writer = pa.ipc.new_file(file, schema)
 
+    def write(self, batch: Any) -> None:
+        self._batches.append(batch)
+        self._size += batch.nbytes
+        if self._size >= _GROUP_SIZE:
+            self._write_batches()
 
-_COLUMNS: Final[dict[str, Callable[[Rows], Any]]] = {"offset_msg_id": offset_ids, "body": _bodies}
-"""Name of a column → its array, where that takes no object for each row."""
+    def _write_batches(self) -> None:
+        table = pa.Table.from_batches(self._batches, self._schema)
+        self._writer.write_table(table)
+        self._batches, self._size = [], 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is None:
+            self._write_batches()
+            self._writer.close()
+        elif hasattr(self._writer, "is_open"):  # Parquet's writer would write when it is collected
+            self._writer.is_open = False

@@ -28,8 +28,6 @@ _FEW: Final = 10_000  # lines beyond one for each queue after which the journal 
 
 
 class JournalLane(msgspec.Struct):
-    """A queue of the store and its queue of the target."""
-
     topic: str  # in the store
     queue_id: int
     target: tuple[str, str, int]  # topic, broker and queue id
@@ -44,7 +42,6 @@ class JournalLane(msgspec.Struct):
         return MessageQueue(topic=topic, broker_name=broker, queue_id=queue_id)
 
     def has_done(self, position: tuple[int, int]) -> bool:
-        """Whether a message, by its number in the order of the log, is done."""
         return self.position is not None and position <= self.position
 
 
@@ -107,7 +104,6 @@ class Journal:
             self.lanes[lane.topic, lane.queue_id] = lane
 
     def add_lane(self, lane: JournalLane) -> None:
-        """Add a queue of the store; a continued replay searches from its ``next_offset`` on."""
         self.lanes[lane.topic, lane.queue_id] = lane
         self._append([lane])
 
@@ -139,7 +135,6 @@ class Journal:
         self._lines += data.count(b"\n")
 
     def _rewrite(self) -> None:
-        """Replace the file by one with the last line of each queue."""
         if self._path is None:
             return
         with open_replacement(self._path, 0o644, suffix=".new") as descriptor:
@@ -151,7 +146,6 @@ class Journal:
         self._descriptor = new
 
     def close(self) -> None:
-        """Write what is not yet in the file, and close it."""
         try:
             self._write_changes()
         finally:

@@ -64,7 +64,6 @@ class ReplayMessage:
 
     @property
     def name(self) -> str:
-        """The message for people."""
         return f"{self.topic}:{self.queue_id}:{self.queue_offset} at {self.physical_offset}"
 
     def is_stored_as(self, message: StoredMessage) -> bool:
@@ -82,7 +81,6 @@ class ReplayMessage:
 
 
 def choose_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """The properties of a stored message that are sent with it."""
     dropped = SET_BY_BROKERS | HELD_BACK
     if const.TIMER_OUT_MS not in properties:
         dropped |= TIMED
@@ -90,7 +88,6 @@ def choose_properties(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def messages_of(rows: Rows) -> Iterator[ReplayMessage | None]:
-    """The message of each row, unfolded; None for an inner batch that cannot be read."""
     numbers = {
         name: rows.column(name).tolist()
         for name in ("commit_log_offset", "queue_id", "queue_offset", "flag", "sys_flag")

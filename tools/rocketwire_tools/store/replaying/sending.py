@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.client.consumer.pull import PullCalls, PullRequest
+from rocketwire.client.consumer.queues import find_master
+from rocketwire.client.periodic import now_millis
 from rocketwire.client.publish.config import ProducerConfig
 from rocketwire.client.publish.request_builder import MessageFields, OutgoingMessage
 from rocketwire.client.publish.sender import MessageSender
@@ -27,19 +30,114 @@ from rocketwire.errors import (
     TopicRouteNotFoundError,
 )
 from rocketwire.policy.retry import SendStatus
+from rocketwire.policy.subscription import subscription_data
+from rocketwire.policy.validation import check_topic
 from rocketwire.transport.nursery import background
+from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
 from rocketwire_tools.store.replaying.journal import JournalLane
 from rocketwire_tools.store.replaying.outgoing import ReplayMessage
-from rocketwire_tools.store.replaying.target import TargetQueues, choose_queue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from rocketwire.client import ClientInstance
+    from rocketwire.client.consumer.pull import PullResult
     from rocketwire.client.publish.request_builder import Target
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire_tools.store.replaying.journal import Journal
-    from rocketwire_tools.store.replaying.target import TopicMap
+
+
+TOOLS_GROUP: Final = "TOOLS_CONSUMER"
+"""Consumer group of operators' pulls (Java: ``MixAll.TOOLS_CONSUMER_GROUP``)."""
+
+DISPATCH_SECONDS: Final = 5.0
+"""Time for a broker to put stored messages into their queues; it takes milliseconds."""
+
+_POLL_SECONDS: Final = 0.05
+_PULLED: Final = 32  # messages of a pull
+
+
+SENT_UNASKED = frozenset({Kind.MESSAGE, Kind.INNER, Kind.COMMITTED})
+"""Kinds that are sent if no topic is named: what consumers were meant to see, and each once."""
+
+_SENDABLE = SENT_UNASKED | {Kind.RETRY, Kind.DLQ}
+
+
+class TopicMap:
+    def __init__(self, texts: Iterable[str]) -> None:
+        """Read ``TOPIC`` and ``OLD=NEW``; raises ``ValueError`` for two new names or a bad one."""
+        self._names: dict[str, str] = {}
+        for text in texts:
+            old, separator, new = text.partition("=")
+            name = new if separator else old
+            check_topic(name)
+            if self._names.setdefault(old, name) != name:
+                raise ValueError(f"topic {old} has two new names: {self._names[old]} and {name}")
+            if kind_of_topic(name) not in _SENDABLE:
+                raise ValueError(
+                    f"{name} is a topic that brokers write; give its messages another topic:"
+                    f" --topic {old}=NEW"
+                )
+        # topics of the store that are sent; empty for all of applications
+        self.topics = frozenset(self._names)
+
+    def selects(self, message: ReplayMessage) -> bool:
+        return bool(self.topics) or kind_of_topic(message.topic) in SENT_UNASKED
+
+    def target(self, topic: str) -> str:
+        return self._names.get(topic, topic)
+
+
+def choose_queue(queues: Sequence[MessageQueue], queue_id: int) -> MessageQueue:
+    """The queue of the target with the same id; if several brokers have it, they take turns by id.
+
+    Without one the id counts through all queues, again from the first one after the last.
+    """
+    same_id = [queue for queue in queues if queue.queue_id == queue_id]
+    choice = same_id or queues
+    return choice[queue_id % len(choice)]
+
+
+class TargetQueues:
+    def __init__(self, instance: ClientInstance, timeout: float) -> None:
+        self._instance = instance
+        self._timeout = timeout
+        self._pulls = PullCalls(instance)
+
+    async def end(self, queue: MessageQueue) -> int:
+        address, brokers = await find_master(self._instance, queue), self._instance.brokers
+        with trio.move_on_after(DISPATCH_SECONDS):
+            while True:
+                stored = await brokers.max_offset(address, queue, committed=False)
+                readable = await brokers.max_offset(address, queue)
+                if readable >= stored:
+                    return readable
+                await trio.sleep(_POLL_SECONDS)
+        return await brokers.max_offset(address, queue)
+
+    async def find(self, queue: MessageQueue, message: ReplayMessage, start: int) -> int | None:
+        end = await self.end(queue)
+        offset = start
+        while offset < end:
+            result = await self._pull(queue, offset)
+            for stored in result.messages:
+                if stored.queue_offset >= start and message.is_stored_as(stored):
+                    return stored.queue_offset
+            offset = max(result.next_begin_offset, offset + 1)
+        return None
+
+    async def _pull(self, queue: MessageQueue, offset: int) -> PullResult:
+        request = PullRequest(
+            queue=queue,
+            offset=offset,
+            group=TOOLS_GROUP,
+            subscription=subscription_data(queue.topic or "", None, version=now_millis()),
+            max_msg_nums=_PULLED,
+            suspend_timeout=0,
+            send_subscription=True,
+        )
+        return await self._pulls.pull(request, within=self._timeout)
+
 
 GROUP: Final = "rocketwire-store-replay"  # producer group of the requests
 MAX_WAITING: Final = 32 << 20  # bytes of bodies that are read ahead of the sends
@@ -84,12 +182,7 @@ class _Lane:
     is_uncertain: bool  # whether the target may have messages that the journal does not have
     put: trio.MemorySendChannel[ReplayMessage]  # messages that were read and not sent
     take: trio.MemoryReceiveChannel[ReplayMessage]
-    done_before: tuple[int, int] | None  # the last message that was done when the replay began
     ended: trio.Event = field(default_factory=trio.Event)  # when the lane sends nothing more
-
-    def has_done(self, message: ReplayMessage) -> bool:
-        """Whether the journal had a message when the replay began."""
-        return self.done_before is not None and message.position <= self.done_before
 
 
 @dataclass(slots=True, kw_only=True)
@@ -131,7 +224,6 @@ class Replayer:
         self._is_stopping = False
 
     def stop(self) -> None:
-        """Send nothing more; sends under way are finished."""
         self._is_stopping = True
         self._freed.set()
 
@@ -154,7 +246,6 @@ class Replayer:
                 )
 
     async def find_target(self, topic: str) -> Target:
-        """The writable queues of a topic, which is not created."""
         target = self._sender.targets.get(topic)
         if target is not None:
             return target
@@ -178,7 +269,6 @@ class Replayer:
         return names.get(queue.broker_name) or ""
 
     async def run(self, messages: Iterable[ReplayMessage]) -> None:
-        """Send messages, which are in the order of the log."""
         async with background() as nursery:
             await self._read(messages, nursery)
             for lane in self._lanes.values():
@@ -196,7 +286,7 @@ class Replayer:
                 if lane is None:
                     lane = await self._open_lane(message)
                     nursery.start_soon(self._run_lane, lane)
-                if lane.has_done(message):
+                if lane.journal.has_done(message.position):
                     self.counts.done_before += 1
                     await trio.lowlevel.checkpoint()
                     continue
@@ -226,7 +316,7 @@ class Replayer:
             journal = JournalLane(topic, queue_id, target_queue, self._cluster(queue), begin)
             self._journal.add_lane(journal)
         channel = trio.open_memory_channel[ReplayMessage](math.inf)
-        lane = _Lane(journal, target, is_continued, *channel, journal.position)
+        lane = _Lane(journal, target, is_continued, *channel)
         self._lanes[topic, queue_id] = lane
         return lane
 
@@ -253,7 +343,6 @@ class Replayer:
             await trio.sleep_until(turn)
 
     async def _deliver(self, lane: _Lane, message: ReplayMessage) -> None:
-        """Send a message, unless the target has it; try again while that may help."""
         queue = lane.journal.queue
         for attempt in range(self._settings.retries + 1):
             try:

@@ -6,14 +6,11 @@ opened.  So it is never opened in the store.  Files of options are not read: the
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
 import shutil
 import tempfile
-import time
 import weakref
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,8 +23,6 @@ if TYPE_CHECKING:
 
     from rocketwire.store.folder import StoreFile
 
-_PREFIX: Final = "rocketwire-store-"
-_BEGINNING: Final = 60.0  # seconds in which a new folder may still have no lock
 DEFAULT_FAMILY: Final = "default"
 _COPIED: Final = re.compile(r"[0-9]{1,20}\.(?:sst|log)|MANIFEST-[0-9]{1,20}|CURRENT|IDENTITY")
 _CURRENT: Final = re.compile(rb"MANIFEST-[0-9]{1,20}\n")
@@ -41,40 +36,6 @@ class DatabaseError(Exception):
     """A RocksDB cannot be opened or read."""
 
 
-def private_folder(owner: object) -> Path:
-    """Create a folder for this user alone; it is removed with its owner.
-
-    Folders of processes that were killed are removed: their locks are free.
-    """
-    for old in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if time.time() > old.lstat().st_mtime + _BEGINNING:
-                _remove(old, _lock(old))
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    weakref.finalize(owner, _remove, folder, _lock(folder))
-    return folder
-
-
-def _lock(folder: Path) -> int:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        if os.fstat(descriptor).st_uid != os.getuid():
-            raise PermissionError(folder)
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def _remove(folder: Path, descriptor: int) -> None:
-    try:
-        shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)  # a signal may have raised in the first
-        os.close(descriptor)
-
-
 class Database:
     """A RocksDB, opened for reading; raises ``DatabaseError`` if that is impossible."""
 
@@ -84,7 +45,8 @@ class Database:
         self.name = name
         # why it cannot be read to its end; empty if it can.  Standard error gets it too.
         self.failure = ""
-        folder = private_folder(self)
+        folder = Path(tempfile.mkdtemp(prefix="rocketwire-store-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         for tries_left in reversed(range(_TRIES)):
             try:
                 _copy(files, folder)
@@ -106,7 +68,6 @@ class Database:
                 return
 
     def get(self, key: bytes, family: str = DEFAULT_FAMILY) -> bytes | None:
-        """The value of a key; None without one, or if it cannot be read."""
         with self._reading():
             value: bytes | None = self._rdict.get_column_family(family).get(key)
             return value
@@ -115,7 +76,6 @@ class Database:
     def items(
         self, start: bytes = b"", family: str = DEFAULT_FAMILY
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values from ``start`` on in the order of the keys, up to what cannot be read."""
         if family not in self.families:
             return
         with self._reading():
@@ -127,7 +87,6 @@ class Database:
             cursor.status()
 
     def key_before(self, key: bytes) -> bytes | None:
-        """The last key of the default family that is not after a key; None without one."""
         with self._reading():
             cursor = self._rdict.iter()
             cursor.seek_for_prev(key)
@@ -137,7 +96,6 @@ class Database:
         return None
 
     def read_all(self) -> None:
-        """Read every record, to see whether that is possible."""
         for family in self.families:
             for _ in self.items(family=family):
                 pass

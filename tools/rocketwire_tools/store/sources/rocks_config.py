@@ -35,7 +35,6 @@ _V2: Final = "config/rdb"
 
 
 def read_tables(databases: Mapping[str, Database]) -> dict[str, tuple[dict[str, Any], str]]:
-    """Name of a JSON file → its content, and the name of the RocksDB that has it."""
     tables: dict[str, tuple[dict[str, Any], str]] = {}
     for table in _TABLES:
         candidates = (

@@ -11,7 +11,7 @@ import numpy as np
 from rocketwire.store.consume_queue import QueueUnit
 from rocketwire.store.folder import StoreFile
 from rocketwire.store.rocksdb import records as rocksdb_records
-from rocketwire_tools.store.engine.queue_files import UNIT
+from rocketwire_tools.store.engine.queues import UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,15 +27,12 @@ _CHUNK: Final = 50_000  # units that are read at once
 
 
 class RocksQueues:
-    """The queues of the RocksDB in the folder ``consumequeue``."""
-
     def __init__(self, database: Database) -> None:
         self.name = database.name  # of that folder, below the root of the store
         self._database = database
 
     @cached_property
     def ends(self) -> dict[tuple[str, int], tuple[int, int]]:
-        """Topic and queue → first queue offset, and the one after the last."""
         ends: dict[tuple[str, int], tuple[int, int]] = {}
         start = b""
         while True:
@@ -53,12 +50,9 @@ class RocksQueues:
             if last is not None and last[:2] == (topic, queue_id):
                 ends[topic, queue_id] = first, last[2] + 1
 
-    def find_message(self, queue: tuple[str, int], queue_offset: int) -> tuple[int, int] | None:
-        """Physical offset and size of the message of a unit; None without a unit."""
-        unit = self.unit(*queue, queue_offset) if queue_offset <= _LAST else None
-        return None if unit is None else (unit.physical_offset, unit.size)
-
     def unit(self, topic: str, queue_id: int, offset: int) -> QueueUnit | None:
+        if offset > _LAST:
+            return None
         value = self._database.get(rocksdb_records.queue_key(topic, queue_id, offset))
         unit = None if value is None else rocksdb_records.decode_rocks_unit(value)
         return None if unit is None else QueueUnit(*unit[:3])
@@ -85,14 +79,12 @@ class RocksQueue:
         return units
 
     def runs(self) -> Iterator[tuple[StoreFile, int, Units]]:
-        """The RocksDB as a file without size, number of the first unit, and units, by piece."""
         for numbers, units in self.parts(0, 1 << 62):
             ends = np.flatnonzero(np.diff(numbers) != 1) + 1
             for part in np.split(np.arange(len(numbers)), ends):
                 yield self._source, int(numbers[part[0]]), units[part]
 
     def parts(self, first: int, stop: int) -> Iterator[tuple[Any, Units]]:
-        """Numbers and units of a part of the queue, in order, by piece."""
         numbers: list[int] = []
         values: list[bytes] = []
         if first > _LAST:

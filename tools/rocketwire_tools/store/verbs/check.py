@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.store.checks.log_check import compare_with_log
-from rocketwire_tools.store.checks.next_start import find_next_start
 from rocketwire_tools.store.checks.side_files import (
     check_checkpoint,
     check_config,
@@ -17,7 +16,7 @@ from rocketwire_tools.store.checks.side_files import (
     check_timers,
 )
 from rocketwire_tools.store.checks.unread import leave_out_unreadable, unread_finding
-from rocketwire_tools.store.checks.view import StoreView
+from rocketwire_tools.store.checks.view import StoreView, find_next_start
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.output import json_line, write_table
 from rocketwire_tools.terminal import printable
@@ -54,7 +53,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def check_store(view: StoreView) -> None:
-    """Take each step, and find where a broker would cut the log."""
     for step in STEPS:
         try:
             for finding in step(view):

@@ -5,24 +5,22 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-from contextlib import closing, contextmanager
+from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from rocketwire.durable_file import sync_path
-from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames, parse_columns
+from rocketwire_tools.store.engine.rows import COLUMNS, parse_columns
 from rocketwire_tools.store.formats.json_rows import JsonRows
 from rocketwire_tools.store.output import create_whole, json_line
-from rocketwire_tools.store.selecting import SelectedLogs, select_rows, selection_of
+from rocketwire_tools.store.selecting import SelectedLogs
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Generator, Iterator
 
     from rocketwire_tools.store.engine.rows import Rows
-    from rocketwire_tools.store.engine.scan import LogScan
 
 DEFAULT_COLUMNS: Final = tuple(name for name in COLUMNS if name != "crc_ok")
 FORMATS: Final = {
@@ -36,9 +34,6 @@ FORMATS: Final = {
 """Suffix of a file → format."""
 
 FILE_SIZE: Final = 1 << 30  # bytes of rows after which a file of a folder ends
-FOLDER_PART: Final = 256 << 20  # bytes of the log that a process reads for a file of a folder
-_UNNAMED: Final = ".tmp"
-_NUMBERS: Final = itertools.count()
 _STANDARD_OUTPUT: Final = "-"
 _FOLDER: Final = "/"  # the end of a folder's name
 _BLOCK_SIZE: Final = 4 << 20
@@ -48,97 +43,52 @@ _BLOCK_SIZE: Final = 4 << 20
 def run(arguments: argparse.Namespace) -> int:
     logs = SelectedLogs(arguments)
     _columns(arguments)  # an error in them creates no file
-    file_format = _format(arguments)
-    count = broken = 0
-    write = _write_folder if arguments.output.endswith(_FOLDER) else _write_file
-    with closing(write(file_format, arguments, logs)) as counts:
-        for messages, broken_messages in counts:
-            count += messages
-            broken += broken_messages
+    counts: Counter[str] = Counter()
+    pieces = _encode(arguments, logs, counts)
+    if arguments.output.endswith(_FOLDER):
+        _write_folder(arguments, pieces)
+    else:
+        with _create_file(arguments.output) as file, _open_rows(arguments, file) as write:
+            for piece in pieces:
+                write(piece)
     report = {
-        "messages": count,
-        "broken_messages": broken,
+        "messages": counts["messages"],
+        "broken_messages": counts["broken"],
         "damaged_regions": sum(scan.damaged_regions for scan in logs.scans),
         "damaged_bytes": sum(scan.damaged_bytes for scan in logs.scans),
     }
     _report(report, is_json=arguments.json)
-    return 0 if logs.are_whole and not broken else 1
+    return 0 if logs.are_whole and not counts["broken"] else 1
 
 
-def _write_file(
-    file_format: str, arguments: argparse.Namespace, logs: SelectedLogs
-) -> Generator[tuple[int, int]]:
-    with (
-        _create_file(arguments.output) as file,
-        _open_rows(file_format, arguments, file) as write,
-        logs.read(encode, lambda piece: any(piece[1])) as pieces,
-    ):
-        for rows, counts in pieces:
-            _write(write, rows)
-            yield counts
-
-
-def _write_folder(
-    file_format: str, arguments: argparse.Namespace, logs: SelectedLogs
-) -> Generator[tuple[int, int]]:
-    """Let each process write files of the parts that it reads; those of whole parts get names."""
-    number = 0
+def _write_folder(arguments: argparse.Namespace, pieces: Iterator[Any]) -> None:
+    """Write files of about ``FILE_SIZE`` bytes of rows; a folder without rows has one file."""
     with create_whole(_new_path(arguments.output), is_folder=True) as folder:
-        arguments.folder = folder
-        with logs.read(write_files, lambda file: any(file[1]), part_size=FOLDER_PART) as files:
-            for path, counts in files:
-                path.rename(folder / f"part-{number:05}.{file_format}")
-                number += 1
-                yield counts
-        for path in folder.glob(f"*{_UNNAMED}"):
-            path.unlink()
-        if not number:
-            with _create_rows(folder / f"part-00000.{file_format}", arguments):
-                pass
+        piece = next(pieces, None)
+        for number in itertools.count():
+            path = folder / f"part-{number:05}.{_format(arguments)}"
+            with path.open("xb") as file:
+                with _open_rows(arguments, file) as write:
+                    size = 0
+                    while piece is not None and size < FILE_SIZE:
+                        write(piece)
+                        size += len(piece) if isinstance(piece, bytes) else piece.nbytes
+                        piece = next(pieces, None)
+                os.fsync(file.fileno())
+            if piece is None:
+                break
         sync_path(folder)
-
-
-def write_files(
-    arguments: argparse.Namespace, scan: LogScan
-) -> Iterator[tuple[Path, tuple[int, int]]]:
-    """Write the messages of a log to files without names; yield paths and counts of messages."""
-    pieces = encode(arguments, scan)
-    for rows, counts in pieces:
-        path: Path = arguments.folder / f"{os.getpid()}-{next(_NUMBERS)}{_UNNAMED}"
-        with _create_rows(path, arguments) as write:
-            size, (messages, broken) = _write(write, rows), counts
-            for more, (further, wrong) in pieces:
-                size += _write(write, more)
-                messages, broken = messages + further, broken + wrong
-                if size >= FILE_SIZE:
-                    break
-        yield path, (messages, broken)
-
-
-def _write(write: Callable[[Any], object], rows: Any) -> int:
-    if rows is None:
-        return 0
-    write(rows)
-    return len(rows) if isinstance(rows, bytes) else int(rows.nbytes)
-
-
-@contextmanager
-def _create_rows(path: Path, arguments: argparse.Namespace) -> Generator[Callable[[Any], object]]:
-    with path.open("xb") as file:
-        with _open_rows(_format(arguments), arguments, file) as write:
-            yield write
-        os.fsync(file.fileno())
 
 
 @contextmanager
 def _open_rows(
-    file_format: str, arguments: argparse.Namespace, file: IO[bytes]
+    arguments: argparse.Namespace, file: IO[bytes]
 ) -> Generator[Callable[[Any], object]]:
-    """Yield what writes rows, as lines or as record batches, to a file of a format."""
+    file_format = _format(arguments)
     if file_format == "jsonl":
         yield file.write
     else:
-        from rocketwire_tools.store.formats.arrow_files import ArrowFile
+        from rocketwire_tools.store.formats.arrow_rows import ArrowFile
 
         compression = arguments.compression if file_format == "parquet" else None
         with ArrowFile(file, _columns(arguments), compression) as output:
@@ -146,29 +96,28 @@ def _open_rows(
     file.flush()
 
 
-def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[tuple[Any, tuple[int, int]]]:
-    """Yield lines or record batches, the number of messages, and of those with a wrong checksum."""
-    file_format = _format(arguments)
-    encode_rows = _encoder(file_format, arguments)
-    selection, topics = selection_of(arguments), TopicNames()
-    scan.block_size = _BLOCK_SIZE
-    for rows in select_rows(scan, selection, topics, is_folded=arguments.folded):
-        broken = 0
+def _encode(
+    arguments: argparse.Namespace, logs: SelectedLogs, counts: Counter[str]
+) -> Iterator[Any]:
+    encode_rows = _encoder(arguments)
+    for rows in logs.rows(is_folded=arguments.folded, block_size=_BLOCK_SIZE):
         if not arguments.broken:
             holds = rows.crc_holds
             if not holds.all():
-                broken = int((~holds).sum())
-                rows = rows.pick(np.flatnonzero(holds))
-        yield encode_rows(rows) if len(rows) else None, (len(rows), broken)
+                counts["broken"] += int((~holds).sum())
+                rows = rows.choose(holds)
+        counts["messages"] += len(rows)
+        if len(rows):
+            yield encode_rows(rows)
 
 
-def _encoder(file_format: str, arguments: argparse.Namespace) -> Callable[[Rows], Any]:
-    names = _columns(arguments)
+def _encoder(arguments: argparse.Namespace) -> Callable[[Rows], Any]:
+    names, file_format = _columns(arguments), _format(arguments)
     if file_format == "jsonl":
         return JsonRows(names, "base64" if arguments.body == "none" else arguments.body).encode
     from rocketwire_tools.store.formats.arrow_rows import record_batch
 
-    return lambda rows: record_batch(rows, names, has_dictionaries=file_format == "parquet")
+    return lambda rows: record_batch(rows, names)
 
 
 def _report(report: dict[str, Any], *, is_json: bool) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.store import epochs
 from rocketwire.store.commit_log import message_parts
 from rocketwire_tools.store.engine.blocks import open_blocks
-from rocketwire_tools.store.engine.columns import Messages
 from rocketwire_tools.store.opened import are_whole, open_stores
 from rocketwire_tools.store.output import flat, json_line, time_text, write_table
 
@@ -71,8 +70,6 @@ def describe(store: OpenedStore) -> dict[str, Any]:
 
 
 def _first_message(store: OpenedStore, files: list[StoreFile]) -> int | None:
-    import numpy as np
-
     for file in files:
         try:
             with open_blocks(file, block_size=_LONGEST) as blocks:
@@ -80,10 +77,9 @@ def _first_message(store: OpenedStore, files: list[StoreFile]) -> int | None:
         except OSError as error:
             store.pass_over(file, error)
             continue
-        if message_parts(view, 0) is not None:
-            data = np.frombuffer(view, np.uint8)
-            message = Messages(data, np.zeros(1, np.int64))
-            return int(message.numbers("store_timestamp")[0])
+        parts = message_parts(view, 0)
+        if parts is not None:
+            return parts.store_time
     return None
 
 

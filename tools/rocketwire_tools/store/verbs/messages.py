@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.store.engine.rows import COLUMNS, TopicNames, parse_columns
+from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
+from rocketwire_tools.store.engine.rows import COLUMNS, parse_columns
 from rocketwire_tools.store.formats.json_rows import JsonRows, body_texts
 from rocketwire_tools.store.output import time_text, write_table
-from rocketwire_tools.store.selecting import SelectedLogs, select_rows, selection_of
+from rocketwire_tools.store.selecting import SelectedLogs
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rocketwire_tools.store.engine.rows import Rows
-    from rocketwire_tools.store.engine.scan import LogScan
 
 TABLE_COLUMNS: Final = (
     "commit_log_offset",
@@ -40,50 +40,27 @@ _LINES: Final = 1000  # lines that are written at once; a table takes its widths
 
 
 def run(arguments: argparse.Namespace) -> int:
-    logs = SelectedLogs(arguments)
-    if arguments.limit is None:
-        reading = logs.read(encode)
+    logs, names = SelectedLogs(arguments), _columns(arguments)
+    form = "text" if arguments.body == "none" else arguments.body
+    block_size = _BLOCK_SIZE if arguments.json else BLOCK_SIZE
+    parts = logs.rows(is_folded=arguments.folded, block_size=block_size)
+    if arguments.limit is not None:
+        parts = _limit(parts, arguments.limit)
+    if arguments.json:
+        encoder = JsonRows(names, form)
+        for rows in parts:
+            sys.stdout.buffer.write(encoder.encode(rows))
     else:
-        rows = _limit(_rows(logs.scans, arguments), arguments.limit)
-        reading = logs.require(_encode(arguments, rows))
-    with reading as pieces:
-        if arguments.json:
-            for lines in pieces:
-                sys.stdout.buffer.write(lines)
-        else:
-            _write_tables(pieces, _columns(arguments))
+        _write_tables((list(_values(rows, names, form)) for rows in parts), names)
     if logs.is_damaged:
         print("some bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
     return 0 if logs.are_whole else 1
 
 
-def encode(arguments: argparse.Namespace, scan: LogScan) -> Iterator[Any]:
-    return _encode(arguments, _rows([scan], arguments))
-
-
-def _encode(arguments: argparse.Namespace, parts: Iterable[Rows]) -> Generator[Any]:
-    names = _columns(arguments)
-    form = "text" if arguments.body == "none" else arguments.body
-    encoder = JsonRows(names, form)
-    for rows in parts:
-        if arguments.json:
-            yield encoder.encode(rows)
-        else:
-            yield list(_values(rows, names, form))
-
-
-def _rows(scans: Iterable[LogScan], arguments: argparse.Namespace) -> Iterator[Rows]:
-    selection, topics = selection_of(arguments), TopicNames()
-    for scan in scans:
-        if arguments.json:
-            scan.block_size = _BLOCK_SIZE
-        yield from select_rows(scan, selection, topics, is_folded=arguments.folded)
-
-
 def _limit(parts: Iterable[Rows], limit: int) -> Iterator[Rows]:
     for rows in parts:
         if len(rows) >= limit:
-            yield rows.pick(np.arange(limit))
+            yield rows.choose(np.arange(limit))
             return
         yield rows
         limit -= len(rows)

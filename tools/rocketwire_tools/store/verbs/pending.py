@@ -16,10 +16,9 @@ from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.filters import Selection
-from rocketwire_tools.store.engine.queue_files import UNIT, QueueFiles
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore, are_whole
-from rocketwire_tools.store.output import json_line, time_text, write_table
+from rocketwire_tools.store.output import json_line, time_text, with_progress, write_table
 from rocketwire_tools.store.selecting import select_rows
 from rocketwire_tools.store.unfinished import KeptLines, UnfinishedWork
 from rocketwire_tools.terminal import print_error
@@ -79,14 +78,13 @@ def read_log(store: OpenedStore) -> UnfinishedWork:
     work, topics = UnfinishedWork(), TopicNames()
     for scan in store.scans():
         scan.block_size = _BLOCK_SIZE
-        for rows in select_rows(scan, Selection(with_system=True), topics):
+        for rows in select_rows(with_progress(scan), Selection(with_system=True), topics):
             work.add(rows)
         work.is_damaged |= scan.is_damaged
     return work
 
 
 def find_ends(store: OpenedStore, work: UnfinishedWork) -> dict[tuple[str, int], int]:
-    """Return topic and queue → offset after the last message, of the log and of the queues."""
     ends = dict(work.max_offsets)
     for queue, files in store.folder.queues.items():
         end = max((_end_of_units(file) for file in files[-1:]), default=0)
@@ -99,7 +97,6 @@ def find_ends(store: OpenedStore, work: UnfinishedWork) -> dict[tuple[str, int],
 
 
 def _end_of_units(file: StoreFile) -> int:
-    """Queue offset after the last unit of a file that points to a message; 0 without one."""
     end = position = 0
     first = file.offset // consume_queue.UNIT_SIZE
     with open_blocks(file, block_size=_UNITS) as blocks:
@@ -115,7 +112,6 @@ def _end_of_units(file: StoreFile) -> int:
 
 
 def list_lags(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
-    """Offsets of groups, and the number of messages from there on."""
     ends = find_ends(store, work)
     for name in _OFFSET_FILES:
         config = store.config(name)
@@ -140,39 +136,15 @@ def list_lags(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, An
 def _list_delayed(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
     config = store.config("delayOffset.json")
     delivered = {} if config is None else delay_offsets(config[0])
-    due_times = _DueTimes(store)
     for message in work.find_delayed():
         level = message["level"]
         if message["queue_offset"] < delivered.get(level, 0):
             continue
-        due = due_times.of(level, message["queue_offset"])
+        unit = lookup.queue_unit(store, SCHEDULE_TOPIC, level - 1, message["queue_offset"])
+        due = unit.tags_code if unit is not None and unit.tags_code > 0 else None
         if due is None and level <= len(DELAYS):
             due = int(message["store_timestamp"]) + 1000 * DELAYS[int(level) - 1]
         yield {"due": due, **_without(message, "producer_group", "checks")}
-
-
-class _DueTimes:
-    """When delayed messages are due, by the units of their queues."""
-
-    def __init__(self, store: OpenedStore) -> None:
-        self._store = store
-        self._queues: dict[int, QueueFiles] = {}
-        self._unit = memoryview(bytearray(consume_queue.UNIT_SIZE))
-
-    def of(self, level: int, offset: int) -> int | None:
-        """Milliseconds since 1970; None without such a unit."""
-        queue = (SCHEDULE_TOPIC, level - 1)
-        files = self._store.folder.queues.get(queue)
-        if files:
-            if level not in self._queues:
-                self._queues[level] = QueueFiles(files, UNIT, ahead=_UNITS)
-            if not self._queues[level].read_into(offset, self._unit):
-                return None
-            unit = next(consume_queue.decode_units(self._unit), None)
-        else:
-            unit = lookup.queue_unit(self._store, *queue, offset)
-        is_there = unit is not None and unit.points_to_message and unit.tags_code > 0
-        return unit.tags_code if unit is not None and is_there else None
 
 
 def _list_pops(store: OpenedStore, work: UnfinishedWork) -> Iterator[dict[str, Any]]:
@@ -209,7 +181,6 @@ def _pop_line(due: int, *values: Any) -> dict[str, Any]:
 
 
 def list_timers(store: OpenedStore) -> Iterator[dict[str, Any]]:
-    """Timed messages on the wheel, in the order of their slots."""
     file = store.folder.config.get("timercheck")
     check = store.decode(file, timers.decode_timer_check)
     read_time = 0 if check is None else check.read_time

@@ -29,9 +29,9 @@ from rocketwire.store.writer import (
     write_file,
 )
 from rocketwire_tools.store.checks.log_check import has_torn_end
-from rocketwire_tools.store.checks.side_files import find_timer_damage
-from rocketwire_tools.store.checks.store_facts import (
+from rocketwire_tools.store.checks.side_files import (
     batch_topics,
+    find_timer_damage,
     most_common_size,
     timers_of_other_size,
 )
@@ -80,7 +80,11 @@ def run(arguments: argparse.Namespace) -> int:
         report, notes = _build(store, NoFiles(), settings)
     else:
         report, notes = _build_on_disk(store, target, settings)
-    _show({"out": str(target), **settings, **asdict(report), **notes}, is_json=arguments.json)
+    values = {"out": str(target), **settings, **asdict(report), **notes}
+    if arguments.json:
+        sys.stdout.buffer.write(json_line(values))
+    else:
+        write_table(("", ""), flat(values))
     is_whole = not (report.has_damage or notes["timers_damaged"] or _find_lost(notes))
     return 0 if are_whole([store]) and is_whole else 1
 
@@ -89,13 +93,6 @@ def _find_lost(notes: dict[str, Any]) -> list[str]:
     """Files that brokers read and that cannot be copied; others may stand in ``config``, too."""
     names: list[str] = notes["config_unreadable"]
     return [name for name in names if name.endswith(".json") or "/" not in name]
-
-
-def _show(values: dict[str, Any], *, is_json: bool) -> None:
-    if is_json:
-        sys.stdout.buffer.write(json_line(values))
-    else:
-        write_table(("", ""), flat(values))
 
 
 def _target(out: Path, roots: Sequence[Path]) -> Path:
@@ -111,7 +108,6 @@ def _target(out: Path, roots: Sequence[Path]) -> Path:
 def _build_on_disk(
     store: OpenedStore, target: Path, settings: dict[str, Any]
 ) -> tuple[RebuildReport, dict[str, Any]]:
-    """Build in ``OUT.partial`` and rename that when everything is on the disk."""
     target.parent.mkdir(parents=True, exist_ok=True)
     _require_room(store, target.parent)
     with create_whole(target, is_folder=True) as partial:
@@ -139,7 +135,6 @@ def _keep_times(log_files: Sequence[StoreFile], root: Path) -> None:
 
 
 def _settings(store: OpenedStore, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Sizes of the new files: as asked for, else as in the source, else Java's defaults."""
     folder = store.folder
     geometry = _geometry(store)
     slots = arguments.index_slots or geometry.slots
@@ -202,7 +197,6 @@ def _geometry(store: OpenedStore) -> index_file.Geometry:
 def _build(
     store: OpenedStore, files: Files, settings: dict[str, Any]
 ) -> tuple[RebuildReport, dict[str, Any]]:
-    """Write all files of the new store; returns what was done."""
     of_batches = {topic for topic, _ in store.folder.batch_queues} | batch_topics(store)
     report = RebuildReport()
     queues = QueueBuilder(
@@ -252,7 +246,6 @@ def _build(
 
 
 def _copy_config(store: OpenedStore, files: Files) -> tuple[list[str], list[str]]:
-    """Copy what can be read of ``config`` and the few other files that brokers keep."""
     copied: list[str] = []
     lost: list[str] = []
     names = {name.removesuffix(".bak") for name in store.folder.config if "/" not in name}
@@ -301,7 +294,6 @@ def _copy_timers(store: OpenedStore, files: Files) -> bool:
 
 
 def _copy(file: StoreFile, files: Files, name: str, size: int) -> None:
-    """Copy a file, which gets a size; holes stay holes."""
     files.write(name, 0, b"", size)
     with open_blocks(file) as blocks:
         position = blocks.next_data(0)

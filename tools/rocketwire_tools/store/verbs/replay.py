@@ -25,19 +25,23 @@ from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, write_table
 from rocketwire_tools.store.replaying.journal import Journal
 from rocketwire_tools.store.replaying.outgoing import messages_of
-from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
-from rocketwire_tools.store.replaying.target import TopicMap, choose_queue
+from rocketwire_tools.store.replaying.sending import (
+    Replayer,
+    ReplayError,
+    ReplaySettings,
+    TopicMap,
+    choose_queue,
+)
 from rocketwire_tools.store.selecting import (
     describe_absence,
-    passing_rows,
-    require_messages,
+    select_rows,
     selection_of,
 )
-from rocketwire_tools.terminal import print_error
+from rocketwire_tools.terminal import INTERVAL, ProgressLine, print_error
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from rocketwire.client import ClientConfig, ClientInstance
     from rocketwire.errors import BrokerError
@@ -45,7 +49,6 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.replaying.outgoing import ReplayMessage
 
 _BLOCK_SIZE: Final = 1 << 20
-_INTERVAL: Final = 0.5  # seconds between two lines of progress
 _CHOICES: Final = {
     "queue": "queue",
     "offsets": "offsets",
@@ -88,12 +91,10 @@ class StoredMessages:
         self._scans = store.scans()
 
     def __iter__(self) -> Iterator[ReplayMessage]:
-        yield from require_messages(self._messages(), self._absence, lambda _: True)
-
-    def _messages(self) -> Generator[ReplayMessage]:
+        is_empty = True
         for scan in self._scans:
             scan.block_size = _BLOCK_SIZE
-            for rows in passing_rows(scan, self._selection, TopicNames()):
+            for rows in select_rows(scan, self._selection, TopicNames()):
                 for message, holds in zip(messages_of(rows), rows.crc_holds.tolist(), strict=True):
                     if message is None:
                         self.unreadable += 1
@@ -102,10 +103,12 @@ class StoredMessages:
                     elif not holds:
                         self.broken += 1
                     else:
+                        is_empty = False
                         yield message
+        if is_empty and self._absence is not None:
+            raise NothingFoundError(self._absence)
 
     def omissions(self, done_before: int) -> dict[str, int]:
-        """Counts of what is not sent; ``done_before`` is that of the journal."""
         return {
             "done_before": done_before,
             "broken_messages": self.broken,
@@ -115,7 +118,6 @@ class StoredMessages:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether a part of the log was left out because of damage."""
         return any(self.omissions(0).values()) or not are_whole([self.store])
 
 
@@ -193,8 +195,7 @@ async def _replay(
                 replayer.stop()
 
             nursery.start_soon(stop_when_requested)
-            if sys.stderr.isatty():
-                nursery.start_soon(_show_progress, replayer, messages)
+            nursery.start_soon(_show_progress, replayer, messages)
             try:
                 await replayer.run(messages)
             except (ReplayError, RocketWireError, NothingFoundError, OSError) as failure:
@@ -221,16 +222,11 @@ async def _show_progress(replayer: Replayer, messages: StoredMessages) -> None:
     files = messages.store.folder.commit_log
     start, size = files[0].offset, max(files[-1].end - files[0].offset, 1)
     begin, counts = time.monotonic(), replayer.counts
-    try:
+    with ProgressLine("{:3d} %  {:,} sent  {:,.0f}/s") as line:
         while True:
-            await trio.sleep(_INTERVAL)
+            await trio.sleep(INTERVAL)
             percent = 100 * (counts.physical_offset - start) // size
-            rate = counts.sent / (time.monotonic() - begin)
-            sys.stderr.write(f"\r{percent:3d} %  {counts.sent:,} sent  {rate:,.0f}/s \x1b[K")
-            sys.stderr.flush()
-    finally:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+            line.show(percent, counts.sent, counts.sent / (time.monotonic() - begin))
 
 
 def _report(report: dict[str, Any], *, is_json: bool, is_interrupted: bool) -> None:
@@ -242,7 +238,6 @@ def _report(report: dict[str, Any], *, is_json: bool, is_interrupted: bool) -> N
 
 
 def _omissions(counts: Mapping[str, int]) -> str:
-    """Counts of a report that are not 0, in words."""
     return "".join(f"; {text.format(counts[name])}" for name, text in _TEXTS if counts.get(name))
 
 

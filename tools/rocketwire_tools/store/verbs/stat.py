@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from rocketwire.messages import message_const
-from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.output import json_line, time_text, write_table
-from rocketwire_tools.store.selecting import SelectedLogs, select_rows, selection_of
-from rocketwire_tools.store.sources.temporary import TemporaryDatabase
+from rocketwire_tools.store.selecting import SelectedLogs
 
 if TYPE_CHECKING:
     import argparse
@@ -20,54 +18,21 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.store.engine.columns import Int64s
     from rocketwire_tools.store.engine.rows import Rows
-    from rocketwire_tools.store.engine.scan import LogScan
 
 GroupName: TypeAlias = tuple[Any, ...]
 Counts: TypeAlias = list[int]  # messages, bytes, first and last store timestamp
-MAX_IN_MEMORY: Final = 50_000  # groups; some 20 MB
-_TABLE: Final = """
-CREATE TABLE groups (
-    name TEXT PRIMARY KEY, messages INTEGER, bytes INTEGER, first INTEGER, last INTEGER
-) WITHOUT ROWID
-"""
-
-_MERGE: Final = """
-INSERT INTO groups VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET
-    messages = messages + excluded.messages, bytes = bytes + excluded.bytes,
-    first = min(first, excluded.first), last = max(last, excluded.last)
-"""
-
-_ALL: Final = "SELECT name, messages, bytes, first, last FROM groups"
 _HOUR: Final = 3_600_000
-_GROUPS_AT_ONCE: Final = 10_000
 
 
 def run(arguments: argparse.Namespace) -> int:
     logs, totals = SelectedLogs(arguments), Totals()
-    with logs.read(count) as pieces:
-        for groups in pieces:
-            totals.merge(groups)
+    for rows in logs.rows(is_folded=arguments.by not in ("tag", "group", "size")):
+        totals.add(*_groups(arguments.by, rows), rows)
     _write(arguments, totals)
     if logs.is_damaged:
         damage = sum(scan.damaged_bytes for scan in logs.scans)
         print(f"{damage} bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
     return 0 if logs.are_whole else 1
-
-
-def count(
-    arguments: argparse.Namespace, scan: LogScan
-) -> Iterator[dict[tuple[Any, ...], list[int]]]:
-    """The groups of a log, in pieces: one group can be in several of them."""
-    is_folded = arguments.by not in ("tag", "group", "size")
-    selection, topics = selection_of(arguments), TopicNames()
-    groups: dict[tuple[Any, ...], list[int]] = {}
-    for rows in select_rows(scan, selection, topics, is_folded=is_folded):
-        numbers, names = _groups(arguments.by, rows)
-        _add_rows(groups, numbers, names, rows)
-        if len(groups) > _GROUPS_AT_ONCE:
-            yield groups
-            groups = {}
-    yield groups
 
 
 def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:
@@ -106,7 +71,6 @@ def _queue_id(number: int) -> int:
 
 
 def _size_class(number: int) -> int:
-    """The largest body of a class: 0, 1, 2, 4, 8, ..."""
     return 0 if number < 0 else 1 << number
 
 
@@ -154,54 +118,36 @@ class Group(NamedTuple):
     last: int  # largest store timestamp
 
 
-def _add_rows(
-    groups: dict[GroupName, Counts], numbers: Int64s, names: Callable[[int], GroupName], rows: Rows
-) -> None:
-    """Count rows in ``groups``; ``numbers`` are the groups of the rows, ``names`` theirs."""
-    sizes, times = rows.column("store_size"), rows.column("store_timestamp")
-    distinct, inverse = np.unique(numbers, return_inverse=True)
-    counts = np.bincount(inverse)
-    bytes_ = np.bincount(inverse, sizes).astype(np.int64)
-    first = np.full(len(distinct), np.iinfo(np.int64).max)
-    last = np.zeros(len(distinct), np.int64)
-    np.minimum.at(first, inverse, times)
-    np.maximum.at(last, inverse, times)
-    columns = (distinct.tolist(), counts.tolist(), bytes_.tolist(), first.tolist(), last.tolist())
-    for number, *added in zip(*columns, strict=True):
-        _merge(groups, names(number), added)
-
-
-def _merge(groups: dict[GroupName, Counts], name: GroupName, added: Counts) -> None:
-    group = groups.get(name)
-    if group is None:
-        groups[name] = added
-        return
-    group[0] += added[0]
-    group[1] += added[1]
-    group[2] = min(group[2], added[2])
-    group[3] = max(group[3], added[3])
-
-
 class Totals:
     def __init__(self) -> None:
         self._groups: dict[GroupName, Counts] = {}
-        self._database = TemporaryDatabase(_TABLE)
 
-    def merge(self, groups: dict[GroupName, Counts]) -> None:
-        for name, counts in groups.items():
-            _merge(self._groups, name, counts)
-        if len(self._groups) > MAX_IN_MEMORY:
-            self._write()
-
-    def _write(self) -> None:
-        lines = ((json.dumps(name), *counts) for name, counts in self._groups.items())
-        self._database.insert(_MERGE, lines)
-        self._groups.clear()
+    def add(self, numbers: Int64s, names: Callable[[int], GroupName], rows: Rows) -> None:
+        sizes, times = rows.column("store_size"), rows.column("store_timestamp")
+        distinct, inverse = np.unique(numbers, return_inverse=True)
+        counts = np.bincount(inverse)
+        bytes_ = np.bincount(inverse, sizes).astype(np.int64)
+        first = np.full(len(distinct), np.iinfo(np.int64).max)
+        last = np.zeros(len(distinct), np.int64)
+        np.minimum.at(first, inverse, times)
+        np.maximum.at(last, inverse, times)
+        columns = (distinct, counts, bytes_, first, last)
+        for number, *added in zip(*(column.tolist() for column in columns), strict=True):
+            group = self._groups.setdefault(names(number), [0, 0, added[2], added[3]])
+            group[0] += added[0]
+            group[1] += added[1]
+            group[2] = min(group[2], added[2])
+            group[3] = max(group[3], added[3])
 
     def sort(self, *, by_name: bool) -> Iterator[Group]:
         """The groups by name, one without a name last, or by bytes."""
-        self._write()
         # of two numbers the one with more digits is the larger one, and times have equally many
-        order = "name = '[null]', length(name), name" if by_name else "bytes DESC, name"
-        for name, *counts in self._database.select(f"{_ALL} ORDER BY {order}"):
-            yield Group(tuple(json.loads(name)), *counts)
+        names = {name: json.dumps(name) for name in self._groups}
+        groups = [Group(name, *counts) for name, counts in self._groups.items()]
+        if by_name:
+            groups.sort(
+                key=lambda group: (group.name == (None,), len(names[group.name]), names[group.name])
+            )
+        else:
+            groups.sort(key=lambda group: (-group.size, names[group.name]))
+        yield from groups

@@ -1,7 +1,7 @@
 """Columns have the types of the engine, with times as Spark has them."""
 
 from rocketwire_tools.spark.stores.columns import default_columns, microseconds, sql_types
-from rocketwire_tools.store.engine.arrow import pa
+from rocketwire_tools.store.engine.properties import pa
 from rocketwire_tools.store.verbs.export import DEFAULT_COLUMNS
 
 

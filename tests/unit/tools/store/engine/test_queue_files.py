@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rocketwire.store.consume_queue import UNIT_SIZE
 from rocketwire.store.folder import read_folder
-from rocketwire_tools.store.engine.queue_files import UNIT, QueueFiles
+from rocketwire_tools.store.engine.queues import UNIT, QueueFiles
 from tests.support.stores import BrokerStore
 
 

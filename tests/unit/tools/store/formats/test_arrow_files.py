@@ -6,20 +6,17 @@ from typing import Any
 
 import pytest
 
-from rocketwire_tools.store.engine.arrow import pa
-from rocketwire_tools.store.formats import arrow_files
-from rocketwire_tools.store.formats.arrow_files import ArrowFile
-from rocketwire_tools.store.formats.arrow_rows import schema_of
+from rocketwire_tools.store.engine.properties import pa
+from rocketwire_tools.store.formats import arrow_rows
+from rocketwire_tools.store.formats.arrow_rows import ArrowFile, schema_of
 
 NAMES = ["commit_log_offset", "topic"]
 pq: Any = importlib.import_module("pyarrow.parquet")
 
 
-def batch(first: int, *, is_parquet: bool) -> Any:
-    schema = schema_of(NAMES, has_dictionaries=is_parquet)
-    texts = pa.array([f"topic-{first}", "topic"])
-    columns = [pa.array([first, first + 1]), texts.dictionary_encode() if is_parquet else texts]
-    return pa.record_batch(columns, schema=schema)
+def batch(first: int) -> Any:
+    columns = [pa.array([first, first + 1]), pa.array([f"topic-{first}", "topic"])]
+    return pa.record_batch(columns, schema=schema_of(NAMES))
 
 
 @pytest.mark.parametrize("compression", ["snappy", None])
@@ -29,7 +26,7 @@ def test_file_has_all_batches(compression: str | None) -> None:
 
     with file:
         for first in (0, 2, 4):
-            file.write(batch(first, is_parquet=compression is not None))
+            file.write(batch(first))
 
     data = BytesIO(output.getvalue())
     table = pq.read_table(data) if compression else pa.ipc.open_file(data).read_all()
@@ -42,7 +39,7 @@ def test_file_has_all_batches(compression: str | None) -> None:
 def test_file_that_is_given_up_does_not_get_the_rows_that_wait(compression: str | None) -> None:
     output = BytesIO()
     file = ArrowFile(output, NAMES, compression)
-    file.write(batch(0, is_parquet=compression is not None))
+    file.write(batch(0))
 
     with pytest.raises(KeyboardInterrupt), file:
         raise KeyboardInterrupt
@@ -52,12 +49,12 @@ def test_file_that_is_given_up_does_not_get_the_rows_that_wait(compression: str 
 
 
 def test_row_group_has_as_many_rows_as_its_size_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrow_files, "_GROUP_SIZE", 50)
+    monkeypatch.setattr(arrow_rows, "_GROUP_SIZE", 50)
     output = BytesIO()
     file = ArrowFile(output, NAMES, "snappy")
 
     with file:
         for first in (0, 2, 4):
-            file.write(batch(first, is_parquet=True))
+            file.write(batch(first))
 
     assert pq.ParquetFile(BytesIO(output.getvalue())).num_row_groups > 1

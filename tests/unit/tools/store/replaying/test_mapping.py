@@ -4,7 +4,7 @@ import pytest
 
 from rocketwire.errors import IllegalNameError
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.store.replaying.target import TopicMap, choose_queue
+from rocketwire_tools.store.replaying.sending import TopicMap, choose_queue
 
 
 def queues(**brokers: int) -> list[MessageQueue]:

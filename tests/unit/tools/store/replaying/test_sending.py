@@ -15,8 +15,7 @@ from rocketwire.testing import reply
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.store.replaying.journal import Journal
 from rocketwire_tools.store.replaying.outgoing import ReplayMessage
-from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings
-from rocketwire_tools.store.replaying.target import TopicMap
+from rocketwire_tools.store.replaying.sending import Replayer, ReplayError, ReplaySettings, TopicMap
 from tests.support.fakes.storing_cluster import StoringCluster, connect, make_messages
 
 

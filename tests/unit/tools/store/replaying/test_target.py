@@ -4,8 +4,12 @@ from dataclasses import replace
 
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.store.replaying.journal import Journal
-from rocketwire_tools.store.replaying.sending import Replayer, ReplaySettings
-from rocketwire_tools.store.replaying.target import TargetQueues, TopicMap
+from rocketwire_tools.store.replaying.sending import (
+    Replayer,
+    ReplaySettings,
+    TargetQueues,
+    TopicMap,
+)
 from tests.support.fakes.storing_cluster import StoringCluster, connect, make_messages
 
 QUEUE = MessageQueue(topic="bills", broker_name="a", queue_id=0)

@@ -2,10 +2,8 @@
 
 import gc
 import hashlib
-import os
 import shutil
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -34,27 +32,6 @@ def digests(root: Path) -> dict[Path, str]:
 def root(tmp_path: Path) -> Path:
     """A store that a test may damage."""
     return unpack(CURRENT, "rocksdb", tmp_path).root
-
-
-def test_private_folders_of_dead_processes_go(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    living = open_database(root)
-    of_living = set(tmp_path.glob("rocketwire-store-*"))
-    for name, age in (("new", 0), ("dead", 3600)):
-        (tmp_path / f"rocketwire-store-{name}" / "data").mkdir(parents=True)
-        then = time.time() - age
-        os.utime(tmp_path / f"rocketwire-store-{name}", (then, then))
-    for folder in of_living:
-        os.utime(folder, (0, 0))
-
-    second = open_database(root)
-
-    names = {path.name for path in tmp_path.glob("rocketwire-store-*")}
-    assert {"rocketwire-store-new", *(path.name for path in of_living)} < names
-    assert "rocketwire-store-dead" not in names
-    del living, second
 
 
 def test_reading_changes_no_file_and_leaves_no_file(

@@ -13,6 +13,7 @@ from rocketwire.client import ClientInstance
 from rocketwire.codes import ResponseCode
 from rocketwire.testing import reply
 from rocketwire.wire.command import RemotingCommand
+from rocketwire_tools import terminal
 from rocketwire_tools.store.verbs import replay
 from tests.peers.peers import CURRENT
 from tests.support.fakes.storing_cluster import NS, StoringCluster, connect
@@ -183,7 +184,8 @@ def test_errors_are_one_line(cluster: StoringCluster, store: BrokerStore) -> Non
 def test_progress_is_shown_on_a_terminal(
     cluster: StoringCluster, store: BrokerStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay, "_INTERVAL", 0.0)
+    for module in (replay, terminal):
+        monkeypatch.setattr(module, "INTERVAL", 0.0)
 
     error = run_store("replay", "-n", NS, store.root, is_terminal=True).err
 

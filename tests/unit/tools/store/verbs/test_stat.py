@@ -2,8 +2,6 @@
 
 from collections import Counter
 
-import pytest
-
 from tests.peers.peers import CURRENT
 from tests.support.file_programs import run_store
 from tests.support.stores import BrokerStore, damage
@@ -63,16 +61,3 @@ def test_no_groups_have_a_sum(store: BrokerStore) -> None:
     lines = run_store("stat", "--by", "queue", "--end", "2020-01-01", store.root).out.splitlines()
 
     assert lines[-1].split() == [b"total", b"0", b"0"]
-
-
-@pytest.mark.parametrize("by", ["tag", "queue", "hour"])
-@pytest.mark.parametrize("form", [(), ("--json",)])
-def test_report_of_many_groups_is_that_of_few(
-    form: tuple[str, ...], by: str, intact: BrokerStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    report = run_store("stat", "--by", by, "--system", *form, intact.root).out
-
-    monkeypatch.setattr("rocketwire_tools.store.verbs.stat.MAX_IN_MEMORY", 2)
-    monkeypatch.setattr("rocketwire_tools.store.verbs.stat._GROUPS_AT_ONCE", 1)
-
-    assert run_store("stat", "--by", by, "--system", *form, intact.root).out == report
