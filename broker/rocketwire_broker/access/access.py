@@ -27,12 +27,7 @@ class Access:
         self._accounts = accounts
 
     def refusal(self, request: RemotingCommand, host: str, needs: Iterable[Need]) -> str | None:
-        """Return the remark with which a request is refused; None if it may be sent.
-
-        Args:
-            host: IP address of its sender.
-            needs: what it needs; to iterate it may raise ``RocketWireError``.
-        """
+        """Return the remark with which a request is refused; None if it may be sent."""
         accounts = self._accounts
         if any(is_trusted(host, pattern) for pattern in accounts.trusted):
             return None

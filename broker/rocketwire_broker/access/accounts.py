@@ -18,8 +18,6 @@ from rocketwire.errors import IllegalValueError
 
 
 class Permission(Flag):
-    """Permissions of an account for a topic or a group; no bit is ``DENY``."""
-
     DENY = 0
     PUB = 1
     SUB = 2
@@ -59,11 +57,7 @@ class Accounts:
 
 
 def read_accounts(document: object) -> Accounts:
-    """Return the accounts of a document.
-
-    Raises:
-        IllegalValueError: a member is unknown, missing or of another type.
-    """
+    """Return the accounts of a document."""
     table = _table(document, "the document")
     trusted = _texts(table.pop("globalWhiteRemoteAddresses", None), "globalWhiteRemoteAddresses")
     accounts: dict[str, Account] = {}

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 
 class Exposed(Event):
-    """The broker can be reached from other machines, and accepts all requests from them."""
-
     level = Level.WARNING
     address: str
     template = (
@@ -23,8 +21,6 @@ class Exposed(Event):
 
 
 class PagesExposed(Event):
-    """The status page can be reached from other machines."""
-
     level = Level.WARNING
     url: str
     template = (
@@ -34,13 +30,7 @@ class PagesExposed(Event):
 
 
 def find_exposure(config: Config, address: str, *, has_accounts: bool) -> tuple[Exposed, ...]:
-    """Return an event if other machines can send every request.
-
-    Args:
-        config: its ``bind_address`` may be a host name.
-        address: the IP address that the broker listens on.
-        has_accounts: whether requests need an account.
-    """
+    """Return an event if other machines can send every request."""
     if has_accounts or config.tls.requires_certificates or is_loopback(address):
         return ()
     return (Exposed(address=f"{config.bind_address}:{config.listen_port}"),)

@@ -22,8 +22,6 @@ _GROUP_FIELDS: Final = ("groupName", "consumerGroup", "group")
 
 
 class Need(NamedTuple):
-    """A resource and what is needed to use it."""
-
     kind: str  # ``Topic``, ``Group`` or ``Cluster``
     name: str
     permission: Permission | None  # one of these; None: that of an administrator
@@ -42,7 +40,6 @@ def needs_of_topic(name: str | None, permission: Permission) -> Iterator[Need]:
 
 
 def needs_of_names(group: str | None, topics: Iterable[str | None]) -> Iterator[Need]:
-    """Yield what a consumer needs to read topics."""
     if group:
         yield Need("Group", group, Permission.SUB)
     for topic in topics:

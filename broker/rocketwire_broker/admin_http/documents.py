@@ -27,8 +27,7 @@ from rocketwire_broker.storage.key_search import MAX_SEARCHED
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
 
-MAX_NAME: Final = 255
-"""Characters of a name, a key or an id in a query."""
+MAX_NAME: Final = 255  # characters of a name, a key or an id in a query
 
 Query = Mapping[str, str]
 

@@ -52,13 +52,6 @@ def _navigation(names: Sequence[str], current: str) -> str:
 def status_page(
     status: Status, names: Sequence[str], facts: Mapping[str, str], *, system: bool
 ) -> bytes:
-    """Return the page of a broker.
-
-    Args:
-        names: brokers of this process.
-        facts: short names and values for its head.
-        system: whether topics and groups of the system are listed.
-    """
     listed = " · ".join(f"{text(name)} {text(value)}" for name, value in facts.items() if value)
     parts = (
         f"<h1>RocketMQ broker {text(status.broker)}</h1>",

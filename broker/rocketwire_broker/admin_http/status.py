@@ -24,12 +24,9 @@ if TYPE_CHECKING:
 
 MAX_TOPICS: Final = 200
 MAX_GROUPS: Final = 200
-MAX_MEMBERS: Final = 50
-"""Members of a group that are listed."""
-MAX_QUEUES: Final = 1_024
-"""Queues of a topic that are counted."""
-MAX_READ: Final = 100_000
-"""Pairs of a group and a topic that are visited."""
+MAX_MEMBERS: Final = 50  # members of a group that are listed
+MAX_QUEUES: Final = 1_024  # queues of a topic that are counted
+MAX_READ: Final = 100_000  # pairs of a group and a topic that are visited
 RATE_MS: Final = 60_000
 
 
@@ -54,8 +51,6 @@ class MemberLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a group is in a topic."""
-
     topic: str
     lag: int  # messages that the group has not committed
     consumed: int  # sum of the committed offsets
@@ -111,12 +106,6 @@ class Status:
 
 
 def status_of(broker: Broker, now: int, prefix: str = "", *, system: bool = False) -> Status:
-    """Return the current status.
-
-    Args:
-        prefix: only topics and groups whose names begin with it are listed.
-        system: whether topics and groups of the system are listed, too.
-    """
     config = broker.config
     names = sorted(_topic_names(broker, prefix, system=system), key=_order_of_topic)
     groups = sorted(_group_names(broker, prefix, system=system))

@@ -32,11 +32,7 @@ AT_ONCE: Final = 1_000
 
 
 def level_of(properties: Mapping[str, str]) -> int:
-    """Return the delay level that a message asks for; 0 or less for none.
-
-    Raises:
-        DecodeError: it is not a number.
-    """
+    """Return the delay level that a message asks for; 0 or less for none."""
     text = properties.get(DELAY)
     if text is None:
         return 0
@@ -52,7 +48,6 @@ def _delays(levels: str) -> tuple[int, ...]:
 
 
 def postpone(broker: Broker, message: Message, level: int, now: int) -> StoredPosition:
-    """Store a message in the delay topic until the delay of its level is over."""
     delays = _delays(broker.config.delay_levels)
     level = min(level, len(delays))
     message.properties[REAL_TOPIC] = message.topic
@@ -65,7 +60,6 @@ def postpone(broker: Broker, message: Message, level: int, now: int) -> StoredPo
 
 
 def schedule_level(broker: Broker, queue_id: int, earliest: int = 0) -> None:
-    """Schedule the delivery of the first message of a level."""
     queue = broker.store.queue(SCHEDULE_TOPIC, queue_id)
     if queue is None:
         return

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 ACK_INTERVAL_MS: Final = 1_000
 """Time before the end of a pop's time at which its record is due (``ackTimeInterval``)."""
 
-_AT_ONCE: Final = 32
-"""Messages that one record names."""
+_AT_ONCE: Final = 32  # messages that one record names
 
 
 class _Batch(NamedTuple):
@@ -51,11 +50,6 @@ Batches = dict[_Batch, list[HiddenMessage]]
 
 
 def log_pops(broker: Broker, now: int) -> None:
-    """Write what is not in the log of pops yet.
-
-    Raises:
-        UnwritableError: the disk is full; what was written is noted.
-    """
     pops = broker.pops
     for batch, messages in _batches(pops.unlogged):
         _write_check_point(broker, batch, messages, now)
@@ -154,13 +148,10 @@ def _write(
 
 
 class PopLog:
-    """Reads the log of pops at the start, in the order of its messages."""
-
     def __init__(self) -> None:
         self._due: dict[tuple[Pop, int], Origin] = {}
 
     def add(self, tag: str, body: bytes, revive_queue_id: int) -> None:
-        """Read a message of the log of pops; other bodies are ignored."""
         if tag == CHECK_POINT_TAG:
             point = decode_check_point(body)
             if point is not None:
@@ -174,7 +165,6 @@ class PopLog:
                     self._due.pop((acks.pop, offset), None)
 
     def hide_all(self, broker: Broker) -> None:
-        """Hide the messages that were popped and not acknowledged."""
         messages: list[HiddenMessage] = []
         for (pop, offset), origin in self._due.items():
             message = HiddenMessage(pop.group, pop.topic, pop.queue_id, offset, pop.pop_time)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def hide(broker: Broker, message: HiddenMessage, origin: Origin) -> None:
-    """Hide a message until a time, at which it is delivered again."""
     known = broker.pops.take(message)
     if known is not None:
         broker.schedule.cancel(known)
@@ -39,7 +38,6 @@ def show(broker: Broker, message: HiddenMessage) -> bool:
 
 
 def wake_at(broker: Broker, topic: str, queue_id: int, due: int) -> None:
-    """Let waiting pops read a queue again at a time."""
     broker.schedule.at(due, lambda now: broker.store.arrivals.add((topic, queue_id)))
 
 
@@ -58,7 +56,6 @@ def forget(broker: Broker, *, topic: str | None = None, group: str | None = None
 
 
 def return_message(broker: Broker, hidden: HiddenMessage, now: int) -> None:
-    """Store a message in its retry topic, because its time is over."""
     if hidden in broker.pops:  # it was not acknowledged since the disk was full
         _store_in_retry_topic(broker, hidden, now)
         broker.pops.take(hidden)

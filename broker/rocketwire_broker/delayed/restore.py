@@ -106,12 +106,6 @@ class _Waiting:
 
 
 class Restore:
-    """Builds the queues and tables of a broker from its log.
-
-    Args:
-        broker: has its tables already; its store is a ``LogStore``.
-    """
-
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._store = cast("LogStore", broker.store)
@@ -195,11 +189,7 @@ class Restore:
                 self._broker.delivered[level] = offset + 1
 
     def settle_unknown(self, now: int, *, is_deleted: Callable[[str], bool]) -> list[str]:
-        """Create the topics again that have messages and are in no table, or drop their queues.
-
-        Returns:
-            The names of these topics.
-        """
+        """Create the topics again that have messages and are in no table, or drop their queues."""
         topics, store = self._broker.topics, self._store
         created: list[str] = []
         for name in [name for name in store.topics if name not in store.lmqs]:
@@ -222,7 +212,6 @@ class Restore:
     # ------------------------------------------------------------------ going on
 
     def finish(self, now: int) -> None:
-        """Schedule the delayed, timed and popped messages again, and the checks of transactions."""
         broker = self._broker
         for queue in self._store.queues(SCHEDULE_TOPIC):
             delays.schedule_level(broker, queue.queue_id)

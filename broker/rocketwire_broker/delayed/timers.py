@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 TIMER_PROPERTIES: Final = (TIMER_DELAY_SEC, TIMER_DELAY_MS, TIMER_DELIVER_MS)
 """Properties that ask for a time of delivery; the first one that is there counts."""
 
-PRECISION_MS: Final = 1_000
-"""Precision of ``TIMER_OUT_MS`` (Java: ``timerPrecisionMs``)."""
+PRECISION_MS: Final = 1_000  # precision of ``TIMER_OUT_MS`` (Java: ``timerPrecisionMs``)
 
 ILLEGAL: Final = (
     "timer message illegal, the delay time should not be bigger than the max delay {}ms; "
@@ -56,11 +55,7 @@ _VERSION: Final = "v1"
 
 
 def delivery_time(broker: Broker, message: Message, now: int) -> int | None:
-    """Return the time of delivery of a message; None if it is delivered at once.
-
-    Raises:
-        RefusedError: its time is no number or too late, or there are no timers.
-    """
+    """Return the time of delivery of a message; None if it is delivered at once."""
     properties = message.properties
     if message.topic == TIMER_TOPIC or TIMER_OUT_MS in properties:
         return None
@@ -103,15 +98,7 @@ def postpone(broker: Broker, message: Message, due: int, now: int) -> StoredPosi
 
 
 def restore_timer(broker: Broker, message: Message, stored: int, offset: int) -> None:
-    """Schedule a message of the timer topic that an earlier run has not delivered.
-
-    A client may have sent it to that topic itself: without a topic and a queue for clients it
-    never leaves.
-
-    Args:
-        stored: when it was stored, in milliseconds.
-        offset: its offset in the timer topic.
-    """
+    """Schedule a message of the timer topic that an earlier run has not delivered."""
     properties = message.properties
     queue_id = parse_number(properties.get(REAL_QUEUE_ID, ""), INT)
     topic = properties.get(REAL_TOPIC, "")
@@ -182,8 +169,6 @@ def _is_recalled(broker: Broker, message: Message) -> bool:
 
 
 class Handle(NamedTuple):
-    """The content of the handle of a recall."""
-
     topic: str
     broker_name: str
     timestamp: int | None  # a time in the second before its delivery; None if it is no number
@@ -201,11 +186,6 @@ def recall_handle(broker: Broker, properties: Mapping[str, str]) -> str | None:
 
 
 def parse_handle(handle: str) -> Handle:
-    """Read a handle.
-
-    Raises:
-        RefusedError: it is invalid.
-    """
     try:
         padding = "=" * (-len(handle) % 4)
         data = base64.b64decode(handle + padding, b"-_", validate=True)

@@ -38,15 +38,13 @@ if TYPE_CHECKING:
 HALF_TOPIC: Final = HALF_TOPICS[0]
 OP_TOPIC: Final = OP_TOPICS[0]
 GIVEN_UP_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
-GROUP: Final = "CID_RMQ_SYS_TRANS"
-"""Group whose offsets show how far transactions are decided."""
+GROUP: Final = "CID_RMQ_SYS_TRANS"  # group whose offsets show how far transactions are decided
 
 ENDED_TAG: Final = "d"
 """Tag of a message of decisions (Java: ``TransactionalMessageUtil.REMOVE_TAG``)."""
 WRITE_MS: Final = 3_000
 """Time after which decisions are written (Java: ``transactionOpBatchInterval``)."""
-WRITTEN_AT_ONCE: Final = 512
-"""Decisions that one message holds."""
+WRITTEN_AT_ONCE: Final = 512  # decisions that one message holds
 
 _NO_TYPE: Final = ~int(MessageSysFlag.TRANSACTION_MASK)
 
@@ -55,7 +53,6 @@ _NO_TYPE: Final = ~int(MessageSysFlag.TRANSACTION_MASK)
 
 
 def is_half(message: Message) -> bool:
-    """Return whether a message that a client sends begins a transaction."""
     properties = message.properties
     if properties.get(TRANSACTION_PREPARED, "").lower() != "true":
         return False
@@ -64,11 +61,6 @@ def is_half(message: Message) -> bool:
 
 
 def prepare(broker: Broker, message: Message, now: int) -> StoredPosition:
-    """Store the half message that begins a transaction.
-
-    Raises:
-        RefusedError: transactions are refused.
-    """
     if broker.config.reject_transactions:
         remark = f"the broker[{broker.config.broker_ip}] sending transaction message is forbidden"
         raise RefusedError(ResponseCode.NO_PERMISSION, remark)
@@ -132,7 +124,6 @@ def write_decisions(broker: Broker, now: int) -> None:
 
 
 def resume(broker: Broker, now: int) -> None:
-    """Go on with the open transactions of an earlier run."""
     if broker.half_messages.unwritten:
         broker.schedule.run_by("decisions", now, lambda now: write_decisions(broker, now))
     if broker.half_messages.first_undecided is not None:

@@ -62,12 +62,7 @@ class FolderError(RocketWireError):
 
 
 class StoreFolder:
-    """An open folder; it is created if it is missing.
-
-    Raises:
-        FolderError: another broker uses it, or what is in it cannot be used.
-        OSError: the disk fails.
-    """
+    """An open folder; it is created if it is missing."""
 
     persist_seconds: Final = PERSIST_SECONDS  # time after which ``persist`` should be called again
 
@@ -116,11 +111,6 @@ class StoreFolder:
     # ------------------------------------------------------------------ start
 
     def load(self, now: int) -> Broker:
-        """Return a broker that continues with what is in the folder.
-
-        Raises:
-            OSError: the disk fails.
-        """
         config = self._config
         store = LogStore(
             self.log,
@@ -207,7 +197,6 @@ class StoreFolder:
                 self._saved[table.name] = version
 
     def close(self, now: int) -> None:
-        """Write everything, and let other brokers use the folder."""
         try:
             if self._broker is not None:
                 with suppress(UnwritableError):

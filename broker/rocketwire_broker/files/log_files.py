@@ -25,13 +25,10 @@ FOLDER: Final = "commitlog"
 
 
 def name_of(start: int) -> str:
-    """Return the name of the file of the log that begins at an offset."""
     return f"{FOLDER}/{start:0{NAME_LENGTH}d}"
 
 
 class LogFiles:
-    """A commit log on a disk; see ``storage.log_store.Log``."""
-
     def __init__(self, disk: Disk, file_size: int, starts: Sequence[int]) -> None:
         self.file_size = file_size
         # first, end, file_size: see ``Log``
@@ -98,11 +95,7 @@ class LogFiles:
         self._disk.give_up(error)
 
     def descriptors(self) -> list[int]:
-        """Return copies of the descriptors of files that a sync may have to write; close them.
-
-        Raises:
-            OSError: too many files are open.
-        """
+        """Return copies of the descriptors of files that a sync may have to write; close them."""
         copies: list[int] = []
         try:
             for start in self._starts[bisect_right(self._starts, self._listed_end) - 1 :]:

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
-ASIDE: Final = "cut"
-"""Folder of the bytes that were cut from the log."""
+ASIDE: Final = "cut"  # folder of the bytes that were cut from the log
 
 _PIECE: Final = 1 << 20
 
@@ -47,11 +46,7 @@ class End(NamedTuple):
 
 
 def scan(disk: Disk, log: LogFiles) -> Iterator[Entry]:
-    """Yield the messages of a log; afterwards its end is known, and only zeros follow.
-
-    Raises:
-        OSError: the disk fails.
-    """
+    """Yield the messages of a log; afterwards its end is known, and only zeros follow."""
     starts = list(log.starts())
     for index, start in enumerate(starts):
         later_files = starts[index + 1 :]

@@ -235,12 +235,7 @@ SOON: Final = (
 
 
 def read_tables(disk: Disk, broker: Broker) -> bool:
-    """Give a broker the tables of a folder.
-
-    Returns:
-        Whether the table of topics names all topics that were deleted; it does not if a Java broker
-        wrote it.
-    """
+    """Read the tables of a folder; return whether that of topics names all deleted topics."""
     topics = _read(disk, TOPICS, TopicConfigSerializeWrapper)
     deleted: object = {}
     if topics is not None:

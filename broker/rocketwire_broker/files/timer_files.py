@@ -56,11 +56,6 @@ class TimerFiles:
         self._is_begun = False
 
     def write(self, broker: Broker, now: int) -> None:
-        """Write the messages of the timer topic that the files do not have yet.
-
-        Raises:
-            OSError: the disk is full, or fails; the next call continues.
-        """
         queue = broker.store.queue(TIMER_TOPIC, 0)
         if queue is None:
             return

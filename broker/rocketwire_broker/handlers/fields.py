@@ -23,18 +23,12 @@ if TYPE_CHECKING:
 FAQ: Final = "See https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
 """The last words of many of Java's remarks."""
 
-_DIGITS: Final = 20
-"""Digits that no number of 64 bits has."""
+_DIGITS: Final = 20  # digits that no number of 64 bits has
 
 T = TypeVar("T")
 
 
 def text(fields: Mapping[str, str], name: str) -> str:
-    """Return a required text.
-
-    Raises:
-        DecodeError: it is missing.
-    """
     value = fields.get(name)
     if value is None:
         raise DecodeError(f"the custom field <{name}> is null", path=name)
@@ -42,11 +36,7 @@ def text(fields: Mapping[str, str], name: str) -> str:
 
 
 def integer(fields: Mapping[str, str], name: str, default: int | None = None) -> int:
-    """Return a number; a missing one is required if there is no default.
-
-    Raises:
-        DecodeError: it is missing or not a number of 64 bits.
-    """
+    """Return a number; a missing one is required if there is no default."""
     value = fields.get(name)
     if value is None:
         if default is None:
@@ -59,22 +49,12 @@ def integer(fields: Mapping[str, str], name: str, default: int | None = None) ->
 
 
 def require(value: T | None, name: str) -> T:
-    """Return a value that must not be missing.
-
-    Raises:
-        DecodeError: it is None.
-    """
     if value is None:
         raise DecodeError(f"the custom field <{name}> is null", path=name)
     return value
 
 
 def body_of(request: RemotingCommand, cls: type[T]) -> T:
-    """Decode a body that must not be missing.
-
-    Raises:
-        DecodeError: it is missing or invalid.
-    """
     body: T | None = None if request.body is None else decode_body(cls, request.body)
     return require(body, "body")
 
@@ -86,13 +66,7 @@ def with_body(body: object, ext_fields: dict[str, str] | None = None) -> Respons
 def check_permission(
     broker: Broker, request: RemotingCommand, peer: Peer, topic: str, permission: Permission
 ) -> None:
-    """Check that the sender of a request may use a topic that only its message names.
-
-    A request with an offset of the log finds a message of any topic.
-
-    Raises:
-        RefusedError: it may not.
-    """
+    """Check that the sender may use a topic that only the stored message names."""
     if broker.access is not None:
         needs = needs_of_topic(topic, permission)
         refusal = broker.access.refusal(request, peer.host.ip, needs)

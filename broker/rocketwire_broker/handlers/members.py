@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
-MAX_HEARTBEAT: Final = 1 << 20
-"""Bytes of a heartbeat: some thousands of subscriptions."""
+MAX_HEARTBEAT: Final = 1 << 20  # bytes of a heartbeat: some thousands of subscriptions
 _BYTES_OF_A_TURN: Final = 65_536
 
 
@@ -133,7 +132,6 @@ def _needs_of_check(request: RemotingCommand) -> Iterator[Need]:
 
 @handles(RequestCode.CHECK_CLIENT_CONFIG, needs=_needs_of_check)
 def check_client_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """46: whether a subscription's expression compiles."""
     data = body_of(request, CheckClientRequestBody).subscription_data
     kind = (None if data is None else data.expression_type) or TAG
     if data is None or kind == TAG:

@@ -56,7 +56,6 @@ _topic_problem: Final = lru_cache(maxsize=1024)(_find_topic_problem)
 
 
 def group_problem(name: str) -> str | None:
-    """Return why a group's name is invalid, in Java's words; None if it is valid."""
     if not name.strip():
         return "The specified group is blank."
     if not _LEGAL.fullmatch(name):
@@ -67,11 +66,7 @@ def group_problem(name: str) -> str | None:
 
 
 def check_list(names: Collection[str] | None, what: str) -> Collection[str]:
-    """Return the names that a request wants to delete; ``what`` is Java's word for them.
-
-    Raises:
-        RefusedError: there is none, or more than ``MAX_DELETED``.
-    """
+    """Return the names that a request wants to delete; ``what`` is Java's word for them."""
     if not names:
         remark = f"The specified {what} list is blank."
         raise RefusedError(ResponseCode.INVALID_PARAMETER, remark)
@@ -82,7 +77,6 @@ def check_list(names: Collection[str] | None, what: str) -> Collection[str]:
 
 
 def illegal_queue(topic: TopicConfig, queue_id: int, peer: Peer) -> str:
-    """Return Java's remark about a queue that a topic does not have."""
     return (
         f"queueId[{queue_id}] is illegal, topic:[{topic.topic_name}] "
         f"topicConfig.readQueueNums:[{topic.read_queue_nums}] consumer:[/{peer.address}]"
@@ -90,11 +84,7 @@ def illegal_queue(topic: TopicConfig, queue_id: int, peer: Peer) -> str:
 
 
 def existing_topic(broker: Broker, name: str, *, blank: str = "") -> TopicConfig:
-    """Return a topic; some of Java's remarks have a blank before the line break.
-
-    Raises:
-        RefusedError: there is none (17).
-    """
+    """Return a topic; some of Java's remarks have a blank before the line break."""
     topic = broker.topics.get(name)
     if topic is None and name.startswith(LMQ_PREFIX) and broker.config.enable_lmq:
         return new_topic(name, 1)  # every LMQ exists (Java: ``LmqTopicConfigManager``)

@@ -40,8 +40,6 @@ MOVED: Final = int(ResponseCode.PULL_OFFSET_MOVED)
 
 
 class PullRequest(NamedTuple):
-    """A pull that was checked."""
-
     group: str
     topic: str
     queue_id: int
@@ -52,8 +50,6 @@ class PullRequest(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The result of a pull of one queue."""
-
     code: int
     remark: str  # Java's name of the situation (``GetMessageStatus``)
     next_offset: int  # where the next pull begins
@@ -62,7 +58,6 @@ class Outcome(NamedTuple):
 
 @handles(RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE, needs=CONSUMES)
 def pull(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
-    """11 and 361: return messages, or hold the request until there are some."""
     fields = request.ext_fields or {}
     sys_flag = integer(fields, "sysFlag")
     topic, lite_topic = text(fields, "topic"), fields.get("liteTopic", "").strip()

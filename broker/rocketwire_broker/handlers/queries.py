@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
-MAX_FOUND: Final = 64
-"""Maximum messages of a query (Java: ``maxMsgsNumBatch``)."""
+MAX_FOUND: Final = 64  # maximum messages of a query (Java: ``maxMsgsNumBatch``)
 TAG_INDEX: Final = "T"
 
 
@@ -78,7 +77,6 @@ def view_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
 
 @handles(RequestCode.QUERY_CONSUME_QUEUE, needs=reads("topic", "consumerGroup", PUB_OR_SUB))
 def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """321: entries of a queue, and whether they pass the filter of a group."""
     header = decode_header(QueryConsumeQueueRequestHeader, request.ext_fields)
     name = require(header.topic, "topic")
     queue_text = f"{header.queue_id}@{name} is not exist!"

@@ -25,14 +25,11 @@ H = TypeVar("H", bound=Handler)
 
 
 class RequestType(NamedTuple):
-    """How the broker answers a request code."""
-
     handle: Handler
     needs: Needs | None  # None: only administrators may send it
 
 
-REQUESTS: Final[dict[int, RequestType]] = {}
-"""The requests that the broker answers, by code."""
+REQUESTS: Final[dict[int, RequestType]] = {}  # the requests that the broker answers, by code
 
 
 def handles(*codes: int, needs: Needs | None = None) -> Callable[[H], H]:
@@ -49,11 +46,7 @@ def handles(*codes: int, needs: Needs | None = None) -> Callable[[H], H]:
 
 
 def needs_of(request: RemotingCommand, cluster: str) -> Iterator[Need]:
-    """Yield what a request needs; nothing if every account may send it.
-
-    Raises:
-        RocketWireError: its body cannot be read.
-    """
+    """Yield what a request needs; nothing if every account may send it."""
     known = REQUESTS.get(request.code)
     if known is None or known.needs is None:
         yield need_of_administrator(request, cluster)

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
-FIRST_LEVEL: Final = 3
-"""Delay level of the first retry, if the consumer asks for none."""
+FIRST_LEVEL: Final = 3  # delay level of the first retry, if the consumer asks for none
 
 
 @handles(RequestCode.CONSUMER_SEND_MSG_BACK, needs=reads("originTopic", "group"))

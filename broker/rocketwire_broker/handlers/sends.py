@@ -87,11 +87,7 @@ class SendFields(NamedTuple):
 
 
 def read_send(request: RemotingCommand) -> SendFields:
-    """Read the header of a send, with long names (10, 324) or short ones.
-
-    Raises:
-        DecodeError: a field is missing or invalid.
-    """
+    """Read the header of a send, with long names (10, 324) or short ones."""
     fields: Mapping[str, str] = request.ext_fields or {}
     names = _LONG_NAMES if request.code in _LONG_CODES else _SHORT_NAMES
     topic, default, queues, queue, sys, born, flag, properties, times, unit, max_tries, batch = (
@@ -116,7 +112,6 @@ def read_send(request: RemotingCommand) -> SendFields:
 @handles(RequestCode.SEND_MESSAGE, needs=sends_to("topic"))
 @handles(RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE, needs=sends_to("b"))
 def send(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """10, 310 and 320: store a message or a batch, and answer where it is."""
     header = read_send(request)
     if request.body is None:
         raise DecodeError("the body of the message is null", path="body")
@@ -196,11 +191,6 @@ def _mark_as_sent(message: Message) -> None:
 
 
 def find_topic(broker: Broker, header: SendFields, peer: Peer, now: int) -> TopicConfig:
-    """Return the topic of a send, created if it may be.
-
-    Raises:
-        RefusedError: its name is invalid, it is forbidden, or it does not exist.
-    """
     name = header.topic
     topic = broker.topics.get(name)
     if topic is None or name in SEND_FORBIDDEN_TOPICS:
@@ -227,11 +217,7 @@ def find_topic(broker: Broker, header: SendFields, peer: Peer, now: int) -> Topi
 
 
 def choose_queue(broker: Broker, header: SendFields, topic: TopicConfig, peer: Peer) -> int:
-    """Return the queue of a send: the one that it names, or the next one if that is negative.
-
-    Raises:
-        RefusedError: the topic has no such queue.
-    """
+    """Return the queue of a send: the one that it names, or the next one if that is negative."""
     queue_id = header.queue_id
     if queue_id >= max(topic.read_queue_nums, topic.write_queue_nums):
         remark = (
@@ -258,11 +244,6 @@ def describe_topic(topic: TopicConfig) -> str:
 
 
 def check_size(broker: Broker, message: Message) -> None:
-    """Check the sizes of body and properties.
-
-    Raises:
-        RefusedError: one is too large.
-    """
     limit = broker.config.max_message_size
     if len(message.body or b"") > limit or _are_too_large(message.properties):
         raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, TOO_LARGE.format(limit))

@@ -45,8 +45,6 @@ _UNLIMITED: Final = 1 << 62
 
 
 class Session:
-    """The requests of one connection."""
-
     def __init__(self, broker: Broker, peer: Peer) -> None:
         self.last_code = 0
         self._broker = broker

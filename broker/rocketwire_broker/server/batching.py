@@ -12,11 +12,9 @@ from typing import Final
 
 import trio
 
-ALONE: Final = 2
-"""Gatherings of one connection, one after the other, before a pause."""
+ALONE: Final = 2  # gatherings of one connection, one after the other, before a pause
 
-PAUSE: Final = 64
-"""Answers without a gathering until the next one."""
+PAUSE: Final = 64  # answers without a gathering until the next one
 
 
 class Batching:
@@ -28,7 +26,6 @@ class Batching:
         self._pause = 0
 
     async def is_last(self) -> bool:
-        """Return whether the caller has to send all responses."""
         if self._pause:
             self._pause -= 1
             return True

@@ -42,13 +42,6 @@ class _Transport(trio.abc.Stream):
 
 
 class Connection(Activity):
-    """A connection, which owns its socket.
-
-    Args:
-        tasks: runs the task that sends what the socket did not take at once.
-        note_unsent: called when ``peer.unsent`` has changed and is or was large.
-    """
-
     __slots__ = (
         "_drained",
         "_note_unsent",
@@ -87,7 +80,6 @@ class Connection(Activity):
         """Do nothing: when its peer has closed it, the task that reads ends."""
 
     def write(self, frames: list[bytes]) -> None:
-        """Send frames that ``peer.unsent`` has counted."""
         data = frames[0] if len(frames) == 1 else b"".join(frames)
         size = len(data)
         if type(self.stream) is TlsStream:

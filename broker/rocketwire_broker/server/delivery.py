@@ -27,20 +27,11 @@ Announce = Callable[["Broker"], Awaitable[None]]
 
 
 class Batch(NamedTuple):
-    """Frames that leave together."""
-
     frames: list[tuple[int, list[bytes]]]  # by the number of their connection
     ended: trio.Event  # set when they are sent, or their connections are closed
 
 
 class Delivery:
-    """Sends the frames in the outbox of a broker.
-
-    Args:
-        tasks: runs the announcements.
-        log: the commit log with ``SYNC_FLUSH``; None if no frame waits for the disk.
-    """
-
     def __init__(
         self,
         broker: Broker,
@@ -67,11 +58,7 @@ class Delivery:
                 self._end(batch, is_safe=is_safe)
 
     def begin(self, announce: Announce | None = None) -> trio.Event | None:
-        """Send all frames, at once or when they are safe; first announce new topics.
-
-        Returns:
-            The event of their end, or None if they are sent.
-        """
+        """Send all frames, at once (None) or when they are safe (the event of their end)."""
         outbox = self._broker.outbox
         if announce is None and not self._is_due():
             self._send_outbox()

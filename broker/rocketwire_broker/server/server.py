@@ -89,15 +89,6 @@ class BrokerServer:
     async def run(
         self, *, task_status: trio.TaskStatus[BrokerServer] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        """Listen and serve until cancelled.
-
-        Raises:
-            BindError: the address is not local, or the port is in use.
-            FolderError: the folder of the store cannot be used.
-            OSError: the disk fails, or the file of accounts cannot be read.
-            TlsError: a certificate is required and missing.
-            IllegalValueError: the file of accounts has other content.
-        """
         await self.tls.start()
         access = load_access(self._config)
         listener = await listen(self._config.bind_address, self._config.listen_port)
@@ -194,7 +185,6 @@ class BrokerServer:
         self.broker.members.postpone_expiry(step)
 
     def cut(self) -> None:
-        """Close all connections, for tests."""
         for connection in self._connections.values():
             connection.close()
 

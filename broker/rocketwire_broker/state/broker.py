@@ -51,14 +51,11 @@ if TYPE_CHECKING:
     from rocketwire_broker.tables.members import Member
     from rocketwire_broker.tables.peer import Peer
 
-LARGE: Final = 16_384
-"""Unsent bytes of a connection from which on they are counted."""
+LARGE: Final = 16_384  # unsent bytes of a connection from which on they are counted
 
-POSTPONE_MS: Final = 100
-"""Time between two looks at whether a client reads its responses again."""
+POSTPONE_MS: Final = 100  # time between two looks at whether a client reads its responses again
 
-SCAN_MS: Final = 10_000
-"""Time between two searches for silent clients and old messages."""
+SCAN_MS: Final = 10_000  # time between two searches for silent clients and old messages
 
 Answered = Callable[["RemotingCommand | None", int], None]
 """Called with a client's answer to a request, or None if there is none, and the time."""
@@ -202,11 +199,7 @@ class Broker:
         answered: Answered,
         now: int,
     ) -> None:
-        """Send a request to a client; ``answered`` is called once, also without an answer.
-
-        Raises:
-            RefusedError: too many such requests are unanswered.
-        """
+        """Send a request to a client; ``answered`` is called once, also without an answer."""
         if exceeds(len(self._relays) + 1, self.config.max_relayed_requests):
             raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many requests to clients")
         opaque = peer.new_opaque()
@@ -251,11 +244,7 @@ class Broker:
         *,
         size: int = 0,
     ) -> None:
-        """Let a request wait for messages until a time; ``size`` is about its bytes of memory.
-
-        Raises:
-            RefusedError: too many requests wait.
-        """
+        """Let a request wait for messages until a time; ``size`` is about its bytes of memory."""
         config = self.config
         if exceeds(len(self.waits) + 1, config.max_held) or exceeds(
             peer.held + 1, config.max_held_per_peer
@@ -270,7 +259,6 @@ class Broker:
             self.note_buffered(peer)
 
     def wake_topic(self, topic: str, now: int) -> None:
-        """Try the requests that wait for a topic again; each is answered."""
         for wait in self.waits.of_topic(topic):
             self._wake_up(wait, now, must_answer=True)
 
@@ -330,7 +318,6 @@ class Broker:
         self.peers[peer.number] = peer
 
     def remove_peer(self, peer: Peer, now: int) -> None:
-        """Forget a connection that has ended, and notify its groups."""
         peer.gone = True
         peer.out.clear()
         self.peers.pop(peer.number, None)
@@ -347,7 +334,6 @@ class Broker:
             answered(None, now)
 
     def note_unsent(self, peer: Peer) -> None:
-        """Count unsent bytes of a connection; close those with most if all are too many."""
         size = peer.unsent if peer.unsent >= LARGE and not peer.gone else 0
         self.unsent.note(peer.number, size)
         limit = self.config.max_all_unsent_bytes
@@ -355,7 +341,6 @@ class Broker:
             self._relieve(self.unsent, Guard.ALL_UNSENT_BYTES, limit, "unsent responses")
 
     def note_buffered(self, peer: Peer) -> None:
-        """Count bytes of waiting requests; close connections with most if all are too many."""
         self.buffered.note(peer.number, peer.buffered + peer.held_bytes)
         limit = self.config.max_buffered_bytes
         if self.buffered.total > limit:

@@ -26,8 +26,6 @@ SENDS: Final = frozenset(
 
 @dataclass(slots=True)
 class Fault:
-    """A fault of some requests."""
-
     codes: frozenset[int]
     times: int  # number of requests, from the next one on
     refusal: Response | None = None  # sent in the place of handling the request
@@ -69,5 +67,4 @@ class Faults:
 
 
 def codes_of(requests: Iterable[int] | None) -> frozenset[int]:
-    """Return request codes as a set; None stands for all that send messages."""
     return SENDS if requests is None else frozenset(map(int, requests))

@@ -20,8 +20,6 @@ _ONEWAY: Final = 2
 
 
 class Response(NamedTuple):
-    """The response to a request."""
-
     code: int = ResponseCode.SUCCESS
     remark: str | None = None
     ext_fields: Mapping[str, str] | None = None  # texts by name, or None
@@ -31,16 +29,12 @@ class Response(NamedTuple):
 
 SUCCESS: Final = Response()
 
-NOT_SET: Final = "not set any response code"
-"""The remark that Java leaves in some successes."""
+NOT_SET: Final = "not set any response code"  # the remark that Java leaves in some successes
 
-LATER: Final = None
-"""Returned by a handler that answers later, with ``Broker.answer``."""
+LATER: Final = None  # returned by a handler that answers later, with ``Broker.answer``
 
 
 class RefusedError(Exception):
-    """A request that is answered with an error."""
-
     def __init__(
         self, code: int, remark: str | None = None, ext_fields: Mapping[str, str] | None = None
     ) -> None:
@@ -49,7 +43,6 @@ class RefusedError(Exception):
 
 
 def encode_response(response: Response, opaque: int, *, binary: bool = False) -> list[bytes]:
-    """Return the parts of a response's frame; its header may have the binary form."""
     code, remark, ext_fields, body = response
     return _frame(code, opaque, _RESPONSE, remark, ext_fields, body, binary=binary)
 
@@ -63,7 +56,6 @@ def encode_request(
     oneway: bool,
     binary: bool = False,
 ) -> list[bytes]:
-    """Return the parts of the frame of a request to a client; ``binary`` as in a response."""
     flag = _ONEWAY if oneway else 0
     return _frame(code, opaque, flag, None, ext_fields, (body,) if body else (), binary=binary)
 

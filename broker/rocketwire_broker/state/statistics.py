@@ -11,16 +11,12 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Final
 
-SAMPLE_MS: Final = 1_000
-"""Time between two samples of a counter."""
-_SAMPLES: Final = 601
-"""Samples that are kept: those of ten minutes."""
+SAMPLE_MS: Final = 1_000  # time between two samples of a counter
+_SAMPLES: Final = 601  # samples that are kept: those of ten minutes
 
 
 @dataclass(slots=True)
 class Count:
-    """A counter with samples."""
-
     total: int = 0  # messages since the start
     # times and totals
     samples: deque[tuple[int, int]] = field(
@@ -28,7 +24,6 @@ class Count:
     )
 
     def rate(self, now: int, over_ms: int) -> float:
-        """Return the messages per second over the last milliseconds."""
         base_time, base = now, self.total
         for time, total in reversed(self.samples):
             base_time, base = time, total
@@ -39,8 +34,6 @@ class Count:
 
 
 class Statistics:
-    """Counters of a broker."""
-
     def __init__(self) -> None:
         self.put = Count()
         self.got = Count()  # messages pulled or popped

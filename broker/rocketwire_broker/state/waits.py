@@ -17,19 +17,15 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.schedule import Entry
     from rocketwire_broker.tables.peer import Peer
 
-ANY_QUEUE: Final = -1
-"""Queue id that stands for all queues of a topic."""
+ANY_QUEUE: Final = -1  # queue id that stands for all queues of a topic
 
 WakeUp = Callable[[int, bool], "Response | None"]
 """Tries a request again, at a time, and maybe for the last time; returns None to keep waiting."""
 
-TopicQueue = tuple[str, int]
-"""A topic and a queue id."""
+TopicQueue = tuple[str, int]  # a topic and a queue id
 
 
 class Wait:
-    """A request that waits."""
-
     __slots__ = ("deadline", "opaque", "peer", "queues", "size", "wake_up")
 
     def __init__(
@@ -79,7 +75,6 @@ class Waits:
                 self._by_queue.pop(queue, None)
 
     def find_waiting(self, queues: Iterable[TopicQueue]) -> list[Wait]:
-        """Return the requests that wait for one of these queues, the oldest first."""
         by_queue = self._by_queue
         if not by_queue:
             return []
@@ -90,7 +85,6 @@ class Waits:
         return list(waiting.values())
 
     def of_queue(self, queue: TopicQueue) -> Iterable[Wait]:
-        """Return the requests that wait for a queue, or with ``ANY_QUEUE`` for all of a topic."""
         return self._by_queue.get(queue, {}).values()
 
     def of_topic(self, topic: str) -> list[Wait]:

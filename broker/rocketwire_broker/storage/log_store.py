@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.host import Host
     from rocketwire_broker.storage.message import Message
 
-RECENT_BYTES: Final = 8 << 20
-"""Bytes of the newest messages that are kept in memory."""
+RECENT_BYTES: Final = 8 << 20  # bytes of the newest messages that are kept in memory
 
 EXPIRY_MS: Final = 3_600_000
 """Time from the start to the first search for old files, and between two searches."""
@@ -91,12 +90,6 @@ class LogStore(Store):
     # ------------------------------------------------------------------ storing
 
     def put(self, message: Message, now: int) -> StoredPosition:
-        """Store a message.
-
-        Raises:
-            EncodeError: a number or text exceeds its field; nothing is stored.
-            UnwritableError: the disk is full or fails; nothing is stored.
-        """
         if LITE_TOPIC in message.properties:
             lmq = self._lmq(message)
             position = self._put(message, now)
@@ -131,12 +124,7 @@ class LogStore(Store):
         return StoredPosition(offset, start, size)
 
     def put_all(self, messages: Sequence[Message], now: int) -> list[StoredPosition]:
-        """Store messages of one queue, all of them or none.
-
-        Raises:
-            EncodeError: a number or text of one exceeds its field.
-            UnwritableError: the disk is full or fails.
-        """
+        """Store messages of one queue, all of them or none."""
         if not messages:
             return []
         topic, queue_id = messages[0].topic, messages[0].queue_id
@@ -184,7 +172,6 @@ class LogStore(Store):
     def add_scanned(
         self, topic: str, queue_id: int, offset: int, physical: int, size: int, tag_code: int
     ) -> UnitQueue:
-        """Put a message of the log, which is read at the start, into its queue."""
         queue = self.unit_queue(topic, queue_id)
         if queue is None:
             queue = UnitQueue(topic, queue_id, self._read, self._recent)
@@ -285,7 +272,6 @@ class LogStore(Store):
         return -1 if time is None else time
 
     def time_at(self, physical: int) -> int | None:
-        """Return the store time of the message at a physical offset; None if there is none."""
         head = self.log.read(physical, SMALLEST_MESSAGE)
         if len(head) < SMALLEST_MESSAGE or head[_PHYSICAL] != physical.to_bytes(8):
             return None

@@ -63,8 +63,6 @@ def parse_number(text: str | None, limit: int = LONG) -> int | None:
 
 @dataclass(slots=True, kw_only=True)
 class Message:
-    """A message on its way into a queue."""
-
     topic: str
     queue_id: int
     body: bytes | None  # the body as sent, possibly compressed
@@ -121,11 +119,6 @@ class Message:
     def encode(
         self, queue_offset: int, physical_offset: int, store_host: Host, store_timestamp: int
     ) -> bytes:
-        """Return the stored bytes.
-
-        Raises:
-            EncodeError: a number or text exceeds its field.
-        """
         body, topic = self.body or None, self.topic
         sys_flag = self.sys_flag & ~_HOST_BITS
         if len(self.born_host[0]) == 16:
@@ -159,7 +152,6 @@ class Message:
 
 
 def read_stored(record: bytes) -> StoredMessage:
-    """Return the message of stored bytes, with its body as stored."""
     return StoredMessageReader(decompress=False).decode(record)[0]
 
 

@@ -11,8 +11,6 @@ from collections import deque
 
 
 class Transaction:
-    """A transaction."""
-
     __slots__ = ("ended", "given_up", "offset")
 
     def __init__(self, offset: int) -> None:
@@ -23,8 +21,6 @@ class Transaction:
 
 
 class HalfMessages:
-    """Transactions by offset."""
-
     def __init__(self) -> None:
         # offsets of transactions that ended and are not in the topic of decisions yet
         self.unwritten: list[int] = []
@@ -42,7 +38,6 @@ class HalfMessages:
         return transaction
 
     def move(self, transaction: Transaction, offset: int) -> None:
-        """Set the offset of the newest half message of a transaction."""
         self._open.pop(transaction.offset, None)
         transaction.offset = offset
         self._note(transaction)
@@ -52,17 +47,14 @@ class HalfMessages:
         self._offsets.append(transaction.offset)
 
     def get(self, offset: int) -> Transaction | None:
-        """Return the transaction that has or had a half message at an offset, or None."""
         return self._by_offset.get(offset)
 
     def end(self, transaction: Transaction) -> None:
-        """End a transaction; it stays known."""
         transaction.ended = True
         self._open.pop(transaction.offset, None)
         self.unwritten.append(transaction.offset)
 
     def open_transactions(self) -> list[Transaction]:
-        """Return the open transactions in the order of their newest half messages."""
         return list(self._open.values())
 
     @property
@@ -75,7 +67,6 @@ class HalfMessages:
         return next(iter(self._open), None)
 
     def forget(self, min_offset: int) -> None:
-        """Forget the half messages before an offset, because they were evicted."""
         offsets = self._offsets
         while offsets and offsets[0] < min_offset:
             offset = offsets.popleft()

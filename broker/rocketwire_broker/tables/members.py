@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.tables.peer import Peer
 
 
-ITEM_BYTES: Final = 256
-"""Bytes of a member or a subscription, besides those of its texts."""
+ITEM_BYTES: Final = 256  # bytes of a member or a subscription, besides those of its texts
 
 
 class MembersLimitError(RocketWireError):
@@ -35,8 +34,6 @@ class MembersLimitError(RocketWireError):
 
 @dataclass(slots=True)
 class Member:
-    """A client in a group."""
-
     peer: Peer
     client_id: str
     language: Language
@@ -50,8 +47,6 @@ class Member:
 
 @dataclass(slots=True)
 class ConsumerGroup:
-    """A consumer group that has members."""
-
     name: str
     consume_type: object = None  # pushed or pulled; these three are from the last heartbeat
     message_model: object = None  # clustering or broadcasting
@@ -77,8 +72,6 @@ class ConsumerGroup:
 
 
 class Members:
-    """Members of all groups."""
-
     def __init__(self, config: Config) -> None:
         self.config = config  # the settings that are valid now
         self.size = 0  # bytes of all members and subscriptions
@@ -91,18 +84,10 @@ class Members:
     # ------------------------------------------------------------------ consumers
 
     def online(self, group: str) -> ConsumerGroup | None:
-        """Return a consumer group that has members; else None."""
         return self.consumers.get(group)
 
     def join(self, data: ConsumerData, member: Member) -> bool:
-        """Apply a heartbeat to a consumer group.
-
-        Returns:
-            Whether the others should know: there is a new member, or another set of topics.
-
-        Raises:
-            MembersLimitError: there is no room for it; nothing has changed.
-        """
+        """Apply a heartbeat; return whether there is a new member, or another set of topics."""
         name = data.group_name or ""
         group = self.consumers.get(name) or ConsumerGroup(name)
         subscriptions = _merge_subscriptions(group.subscriptions, data)
@@ -117,7 +102,6 @@ class Members:
         return self._put(group.members, member) or is_changed
 
     def touch(self, member: Member) -> None:
-        """Note a heartbeat without subscriptions."""
         tables = [group.members for group in self.consumers.values()]
         for members in (*tables, *self.producers.values()):
             previous = members.get(member.peer.number)
@@ -144,11 +128,6 @@ class Members:
     # ------------------------------------------------------------------ producers
 
     def produce(self, group: str, member: Member) -> None:
-        """Note the heartbeat of a producer.
-
-        Raises:
-            MembersLimitError: there is no room for it.
-        """
         limit = self.config.max_groups
         if group not in self.producers and exceeds(len(self.producers) + 1, limit):
             text = f"{limit} producer groups, and another one: this broker's"
@@ -168,7 +147,6 @@ class Members:
         return None
 
     def producers_of(self, group: str) -> Mapping[int, Member]:
-        """Return the members of a producer group by the number of their connection."""
         return self.producers.get(group, {})
 
     # ------------------------------------------------------------------ leaving
@@ -222,7 +200,6 @@ class Members:
             member.heard += milliseconds
 
     def silent(self, heard_before: int) -> Iterator[Peer]:
-        """Yield the connections of members without a heartbeat since a time."""
         tables = [group.members for group in self.consumers.values()]
         peers = {
             member.peer.number: member.peer

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
 
 class Peer:
-    """The other side of a connection."""
-
     __slots__ = (
         "address",
         "buffered",

@@ -14,20 +14,15 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-GroupQueue = tuple[str, str, int]
-"""A group, a topic and a queue."""
+GroupQueue = tuple[str, str, int]  # a group, a topic and a queue
 
-STALE: Final = -2
-"""Returned for an acknowledgement of an earlier pop."""
+STALE: Final = -2  # returned for an acknowledgement of an earlier pop
 
-UNKNOWN: Final = -1
-"""Returned for an acknowledgement of an offset that was not popped."""
+UNKNOWN: Final = -1  # returned for an acknowledgement of an offset that was not popped
 
 
 @dataclass(slots=True)
 class OrderedPop:
-    """The last pop in order of a group in a queue."""
-
     offsets: Sequence[int]  # offsets of its messages, ascending
     pop_time: int  # time of the pop in milliseconds
     invisible_time: int  # milliseconds for which its messages are hidden
@@ -44,7 +39,6 @@ class OrderedPop:
         return max((self.visible_at.get(offset, end) for offset in waiting), default=0)
 
     def next_offset(self) -> int:
-        """Offset of the first message without acknowledgement, or the one after the last."""
         for offset in self.offsets:
             if offset not in self.acknowledged:
                 return offset
@@ -52,8 +46,6 @@ class OrderedPop:
 
 
 class PopOrders:
-    """The last pop in order of each group in each queue."""
-
     def __init__(self) -> None:
         self.changes = 0
         self._pops: dict[GroupQueue, OrderedPop] = {}
@@ -98,11 +90,7 @@ class PopOrders:
         return counts
 
     def acknowledge(self, queue: GroupQueue, offset: int, pop_time: int) -> int:
-        """Note an acknowledgement.
-
-        Returns:
-            The group's new offset, ``STALE`` or ``UNKNOWN``.
-        """
+        """Note an acknowledgement; return the group's new offset, ``STALE`` or ``UNKNOWN``."""
         pop = self._pops.get(queue)
         if pop is None:
             return offset + 1
@@ -133,16 +121,13 @@ class PopOrders:
             pop.invisible_time = visible_at - pop_time
 
     def count(self, prefix: str) -> int:
-        """Return the number of groups and topics with a prefix that were popped in order."""
         return sum(1 for _, topic, _ in self._pops if topic.startswith(prefix))
 
     def forget(self, queue: GroupQueue) -> None:
-        """Forget the last pop in a queue, because the group's offset was reset."""
         self.changes += 1
         self._pops.pop(queue, None)
 
     def discard(self, group: str | None = None, topic: str | None = None) -> None:
-        """Forget the pops of a group, or those from a topic, because it was deleted."""
         self.changes += 1
         for queue in [queue for queue in self._pops if group == queue[0] or topic == queue[1]]:
             del self._pops[queue]

@@ -17,8 +17,6 @@ T = TypeVar("T")
 
 
 class HiddenMessage(NamedTuple):
-    """A popped message."""
-
     group: str
     topic: str  # topic that stores it; a retry topic for redeliveries
     queue_id: int
@@ -27,8 +25,6 @@ class HiddenMessage(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """The pop of a hidden message, for the log of pops."""
-
     start_offset: int  # first offset of the pop in its queue
     revive_queue_id: int  # queue of the log of pops that its handles name
     due: int  # when the message is delivered again, in milliseconds
@@ -60,7 +56,6 @@ class Pops(Generic[T]):
         return message in self._timers
 
     def hide(self, message: HiddenMessage, timer: T, origin: Origin) -> None:
-        """Note a message that was popped, and what ends its time."""
         self._timers[message] = timer
         if self._is_logged:
             self.unlogged[message] = origin
@@ -76,12 +71,10 @@ class Pops(Generic[T]):
         return timer
 
     def note_logged(self, messages: Iterable[HiddenMessage]) -> None:
-        """Note that hidden messages are in the log of pops."""
         for message in messages:
             self._logged[message] = self.unlogged.pop(message)
 
     def discard(self, is_gone: Callable[[HiddenMessage], bool]) -> Iterator[T]:
-        """Forget messages; yield what would end their time."""
         for message in [message for message in self._timers if is_gone(message)]:
             timer = self.take(message)
             if timer is not None:

@@ -32,7 +32,6 @@ class Timers:
         heapq.heappush(self._heap, (due, offset))
 
     def pop(self, now: int) -> int | None:
-        """Take the offset of the next message that is due; None if none is."""
         if self._heap and self._heap[0][0] <= now:
             return heapq.heappop(self._heap)[1]
         return None
@@ -44,12 +43,10 @@ class Timers:
             heapq.heapify(self._heap)
 
     def recall(self, key: str) -> None:
-        """Do not deliver the message with this key."""
         self._recalled.add(key)
 
     def is_recalled(self, key: str) -> bool:
         return key in self._recalled
 
     def end_recall(self, key: str) -> None:
-        """Forget a recall whose message cannot come any more."""
         self._recalled.discard(key)

@@ -23,8 +23,7 @@ TEMPLATE_TOPIC: Final = "TBW102"
 NOT_COUNTED: Final = ("TRANS_CHECK_MAX_TIME_TOPIC", "CHECKPOINT_TOPIC")
 """System topics without queues."""
 
-MAX_QUEUES: Final = 65_536
-"""Maximum queues of a topic: statistics name each of them."""
+MAX_QUEUES: Final = 65_536  # maximum queues of a topic: statistics name each of them
 
 _READ_WRITE: Final = int(Perm.READ | Perm.WRITE)
 _INHERIT: Final = int(Perm.INHERIT)
@@ -34,7 +33,6 @@ _ALL: Final = _READ_WRITE | _INHERIT
 def new_topic(
     name: str, queues: int, perm: int = _READ_WRITE, *, order: bool = False, sys_flag: int = 0
 ) -> TopicConfig:
-    """Return a topic with the same number of queues for reading and writing."""
     return TopicConfig(
         topic_name=name,
         read_queue_nums=queues,
@@ -47,8 +45,6 @@ def new_topic(
 
 
 class Topics:
-    """Topics by name, with the version of all of them."""
-
     def __init__(self, config: Config, now: int) -> None:
         self.version: DataVersion = DataVersion(counter=0, state_version=0, timestamp=now)
         # topics to be registered at the name servers, by name, since the owner has emptied it
@@ -177,7 +173,6 @@ def _save_nothing() -> None:
 
 
 def unit_flag(*, unit_mode: bool) -> int:
-    """Return the ``topicSysFlag`` of a topic that a send creates."""
     return int(TopicSysFlag.UNIT) if unit_mode else 0
 
 

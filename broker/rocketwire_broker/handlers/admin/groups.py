@@ -71,7 +71,6 @@ def _put(broker: Broker, group: SubscriptionGroupConfig, now: int) -> None:
 
 @handles(RequestCode.DELETE_SUBSCRIPTIONGROUP)
 def delete_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """207: delete a group, and its offsets if asked to."""
     header = decode_header(DeleteSubscriptionGroupRequestHeader, request.ext_fields)
     _delete(broker, require(header.group_name, "groupName"), now, offsets=header.clean_offset)
     return SUCCESS
@@ -110,7 +109,6 @@ def get_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
 
 @handles(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
 def get_all_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """201: all groups, or a page of them by name."""
     fields = request.ext_fields or {}
     groups = {str(group.group_name): group for group in broker.groups}
     if "groupSeq" in fields and "maxGroupNum" in fields:
@@ -151,7 +149,6 @@ def get_topics_of_group(broker: Broker, request: RemotingCommand, peer: Peer, no
 
 @handles(RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER, needs=SEES_GROUP)
 def get_subscription(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """345: how a group reads a topic."""
     header = decode_header(QuerySubscriptionByConsumerRequestHeader, request.ext_fields)
     group = broker.members.online(header.group or "")
     subscription = None if group is None else group.subscriptions.get(header.topic or "")
@@ -163,7 +160,6 @@ def get_subscription(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 
 @handles(RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN)
 def update_forbidden(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """353: allow or forbid a group to read a topic, or return which it is."""
     header = decode_header(UpdateGroupForbiddenRequestHeader, request.ext_fields)
     group, topic = require(header.group, "group"), require(header.topic, "topic")
     if header.readable is not None:

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.tables.peer import Peer
 
-RATE_MS: Final = 60_000
-"""Period of the rates in these tables."""
+RATE_MS: Final = 60_000  # period of the rates in these tables
 
 
 @handles(RequestCode.GET_TOPIC_STATS_INFO, needs=SEES_TOPIC)
@@ -134,7 +133,6 @@ def _all_offsets(stats: tuple[ConsumeStats, ...]) -> Iterator[OffsetWrapper]:
 def get_consume_time_span(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """303: the store times of the messages that a group consumes now."""
     header = decode_header(QueryConsumeTimeSpanRequestHeader, request.ext_fields)
     name, group = require(header.topic, "topic"), require(header.group, "group")
     topic = _topic(broker, name)

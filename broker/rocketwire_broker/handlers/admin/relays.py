@@ -49,8 +49,6 @@ def relay(
     body: bytes,
     now: int,
 ) -> None:
-    """Pass a request to a client, and its answer to the asker."""
-
     def on_answer(answer: RemotingCommand | None, now: int) -> None:
         if answer is None:
             remark = f"consumer <{group}> <{member.client_id}> Timeout: no answer"
@@ -79,7 +77,6 @@ def get_running_info(
 def consume_directly(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
-    """309: let a consumer consume one message now."""
     header = decode_header(ConsumeMessageDirectlyResultRequestHeader, request.ext_fields)
     group = require(header.consumer_group, "consumerGroup")
     member = _member(broker, group, header.client_id or "")

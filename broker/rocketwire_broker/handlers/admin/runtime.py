@@ -43,8 +43,7 @@ _POOLS: Final = {
 }
 """Java's pools of threads and the requests that wait for one; here one thread does all."""
 
-_PERIODS: Final = (10_000, 60_000, 600_000)
-"""Periods of the rates in 28, in milliseconds."""
+_PERIODS: Final = (10_000, 60_000, 600_000)  # periods of the rates in 28, in milliseconds
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
 
 
@@ -92,7 +91,6 @@ def _rates(count: Count, now: int) -> str:
 
 
 def runtime_info(broker: Broker, now: int) -> dict[str, str]:
-    """Return the figures of 28 (Java: ``prepareRuntimeInfo``)."""
     store, statistics = broker.store, broker.statistics
     got, put = statistics.got, statistics.put
     mean = statistics.put_bytes / put.total if put.total else 0.0
@@ -170,7 +168,6 @@ def get_runtime_info(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 
 @handles(RequestCode.GET_ALL_DELAY_OFFSET)
 def get_delay_offsets(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """45: how many messages of each delay level were delivered."""
     table = {level: delivered for level, (delivered, _) in level_progress(broker).items()}
     version = DataVersion(counter=0, state_version=0, timestamp=broker.started)
     body = DelayOffsetSerializeWrapper(data_version=version, offset_table=table)
@@ -206,7 +203,6 @@ def get_timer_metrics(broker: Broker, request: RemotingCommand, peer: Peer, now:
 
 @handles(RequestCode.GET_BROKER_HA_STATUS)
 def get_ha_status(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """907: a master without slaves."""
     body = HARuntimeInfo(master=True, master_commit_log_max_offset=broker.store.next_physical)
     return with_body(body)
 

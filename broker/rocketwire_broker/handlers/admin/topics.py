@@ -182,7 +182,6 @@ def get_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
 
 @handles(RequestCode.GET_ALL_TOPIC_CONFIG)
 def get_all_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """21: all topics, or a page of them by name."""
     fields = request.ext_fields or {}
     topics = {str(topic.topic_name): topic for topic in broker.topics}
     if "topicSeq" in fields and "maxTopicNum" in fields:

@@ -41,7 +41,6 @@ _ENGINES: Final = frozenset({"R", "F"})
     RequestCode.RESET_MASTER_FLUSH_OFFSET,
 )
 def nothing_to_do(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """Answer 0: files that are not there need no upkeep."""
     return SUCCESS
 
 
@@ -80,7 +79,6 @@ def get_cold_reads(broker: Broker, request: RemotingCommand, peer: Peer, now: in
 
 @handles(RequestCode.SET_COMMITLOG_READ_MODE)
 def set_read_ahead(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """2004: how the system reads files ahead."""
     mode = (request.ext_fields or {}).get("READ_AHEAD_MODE", "")
     if mode in _READ_AHEAD_MODES:
         return Response(remark=f"set commitlog readahead mode success, mode: {mode}")
@@ -98,7 +96,6 @@ def check_queues(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
 
 @handles(RequestCode.EXPORT_ROCKSDB_CONFIG_TO_JSON)
 def export_settings(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """355: write what is in RocksDB to files; there is nothing in it."""
     names = text(request.ext_fields or {}, "configType").split(";")
     for name in filter(None, names):
         if name.strip().lower() not in _ROCKSDB_CONFIGS:
@@ -109,13 +106,11 @@ def export_settings(broker: Broker, request: RemotingCommand, peer: Peer, now: i
 
 @handles(RequestCode.POP_ROLLBACK)
 def export_pops(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200056: move popped messages from RocksDB to files; there are none in it."""
     return Response(remark=NOT_SET)
 
 
 @handles(RequestCode.SWITCH_TIMER_ENGINE)
 def switch_timers(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """5001: keep timed messages in RocksDB or in files, of which there is neither."""
     if (request.ext_fields or {}).get("E_T") not in _ENGINES:
         raise RefusedError(ResponseCode.INVALID_PARAMETER, "param error")
     remark = "timerWheelEnable or timerRocksDBEnable is false, can not switch the timer engine"

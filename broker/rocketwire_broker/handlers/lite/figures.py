@@ -75,7 +75,6 @@ def _has_messages(broker: Broker, topic: TopicConfig) -> bool:
 
 @handles(RequestCode.GET_PARENT_TOPIC_INFO)
 def get_parent_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200075: how many lite topics a topic has, and which groups read them."""
     header = decode_header(GetParentTopicInfoRequestHeader, request.ext_fields)
     name = require(header.topic, "topic")
     topic = _parent(broker, name)
@@ -158,7 +157,6 @@ def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
 
 @handles(RequestCode.GET_LITE_GROUP_INFO)
 def get_group_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200078: the lag of a group in its lite topics, or in one of them."""
     header = decode_header(GetLiteGroupInfoRequestHeader, request.ext_fields)
     name = require(header.group, "group")
     parent = _parent_of_group(broker, name, now)
@@ -224,7 +222,6 @@ def _lag_of_topic(
 
 @handles(RequestCode.TRIGGER_LITE_DISPATCH)
 def trigger_dispatch(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200079: make events for all messages that a client, or its group, has not consumed."""
     header = decode_header(TriggerLiteDispatchRequestHeader, request.ext_fields)
     group = require(header.group, "group")
     _parent_of_group(broker, group, now)

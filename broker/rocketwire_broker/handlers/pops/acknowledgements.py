@@ -78,11 +78,7 @@ def _check_queue(broker: Broker, name: str, queue_id: int, peer: Peer) -> None:
 
 
 def _acknowledge_ordered(broker: Broker, message: HiddenMessage, remark: str, now: int) -> bool:
-    """Acknowledge a message that was popped in order; return whether its queue can be read again.
-
-    Raises:
-        RefusedError: it was not popped.
-    """
+    """Acknowledge a message popped in order; return whether its queue can be read again."""
     group, topic, queue_id, offset, pop_time = message
     committed = broker.offsets.get(group, topic, queue_id)
     if committed is not None and offset < committed:

@@ -117,7 +117,6 @@ def _would_find(broker: Broker, pop_request: PopRequest, now: int) -> bool:
 
 @handles(RequestCode.POLLING_INFO, needs=CONSUMES)
 def polling_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200055: the number of pops that wait for a queue."""
     header = decode_header(PollingInfoRequestHeader, request.ext_fields)
     topic = require(header.topic, "topic")
     group = require(header.consumer_group, "consumerGroup")

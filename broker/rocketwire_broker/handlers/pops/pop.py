@@ -56,13 +56,11 @@ _REVIVE_QUEUES: Final = 8
 _RETRY_FIRST: Final = 5
 """One of this many pops reads the retry topic first (Java: ``popFromRetryProbability``)."""
 
-NO_MESSAGE: Final = "NO_MESSAGE_IN_QUEUE"
-"""Remark of a response without messages."""
+NO_MESSAGE: Final = "NO_MESSAGE_IN_QUEUE"  # remark of a response without messages
 
 MAX_POP_MESSAGES: Final = 32
 _LATE_MS: Final = 500
-MAX_POLL_MS: Final = 600_000
-"""Longest time for which a request may wait, in milliseconds."""
+MAX_POLL_MS: Final = 600_000  # longest time for which a request may wait, in milliseconds
 
 _READ: Final = int(Perm.READ)
 NO_POP_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0", "restNum": "0"}
@@ -112,11 +110,7 @@ def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Respo
 
 
 def check_time(broker: Broker, deadline: int, client_time: int) -> None:
-    """Refuse a pop whose client has stopped to wait half a second ago.
-
-    Raises:
-        RefusedError: it is too late.
-    """
+    """Refuse a pop whose client has stopped to wait half a second ago."""
     if client_time > deadline + _LATE_MS:
         remark = f"the broker[{broker.config.broker_ip}] pop message is timeout too much"
         raise RefusedError(ResponseCode.POLLING_TIMEOUT, remark)
@@ -166,11 +160,6 @@ def _check(broker: Broker, header: PopMessageRequestHeader, peer: Peer, now: int
 def check_readable(
     broker: Broker, name: str, queue_id: int, group_name: str, peer: Peer, now: int
 ) -> TopicConfig:
-    """Return a topic that a group may read.
-
-    Raises:
-        RefusedError: there is no such topic, queue or group, or it may not be read.
-    """
     topic = existing_topic(broker, name, blank=" ")
     if not topic.perm & _READ:
         remark = f"the topic[{name}] peeking message is forbidden"
@@ -233,8 +222,6 @@ def count_held(broker: Broker, pop_request: PopRequest) -> int:
 
 @dataclass(slots=True)
 class PopResult:
-    """The messages that a pop has taken so far."""
-
     pop_time: int
     revive_queue_id: int  # queue of Java's log of pops, which handles contain
     records: list[bytes] = field(default_factory=list[bytes])
@@ -250,14 +237,7 @@ class PopResult:
 
 
 def take(broker: Broker, pop_request: PopRequest, now: int) -> Response | None:
-    """Take messages and hide them; None if there are none.
-
-    A pop whose filter has looked at many messages in vain is answered without messages. The offset
-    has moved, so the next pop continues after them.
-
-    Raises:
-        RefusedError: too many messages are hidden.
-    """
+    """Take messages and hide them; None if there are none, unless the filter has read many."""
     limit = broker.config.max_hidden_messages
     if exceeds(len(broker.pops) + pop_request.max_messages, limit):
         raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many messages are not acknowledged")
