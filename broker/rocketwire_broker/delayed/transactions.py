@@ -32,8 +32,8 @@ from rocketwire_broker.storage.message import INT, Message, parse_number, read_s
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.store import StoredPosition
-    from rocketwire_broker.tables.half_messages import Transaction
     from rocketwire_broker.tables.members import Member
+    from rocketwire_broker.tables.waiting import Transaction
 
 HALF_TOPIC: Final = HALF_TOPICS[0]
 OP_TOPIC: Final = OP_TOPICS[0]

@@ -26,19 +26,18 @@ from rocketwire.store.consume_queue import decode_units
 from rocketwire.store.folder import offset_of_name
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.delayed.pop_log import log_pops
-from rocketwire_broker.delayed.pop_revive import wake_ordered_pops
-from rocketwire_broker.delayed.restore import Restore
+from rocketwire_broker.delayed.pops import log_pops, wake_ordered_pops
 from rocketwire_broker.delayed.transactions import write_decisions
 from rocketwire_broker.files import tables
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import FOLDER, LogFiles
 from rocketwire_broker.files.log_scan import scan
+from rocketwire_broker.files.log_store import LogStore
 from rocketwire_broker.files.queue_files import FOLDER as QUEUES
 from rocketwire_broker.files.queue_files import QueueFiles
+from rocketwire_broker.files.restore import Restore
 from rocketwire_broker.files.timer_files import TimerFiles
 from rocketwire_broker.state.broker import Broker
-from rocketwire_broker.storage.log_store import LogStore
 from rocketwire_broker.storage.store import UnwritableError
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ class StoreFolder:
         )
         broker = self._broker = Broker(config, now, store)
         keeps_all = tables.read_tables(self.disk, broker)
-        restore = Restore(broker)
+        restore = Restore(broker, store)
         for entry in scan(self.disk, self.log):
             if entry.parts.sys_flag & _TRANSACTION in _IN_QUEUES:
                 restore.add(decode_utf8(entry.topic), entry.parts, entry.properties)

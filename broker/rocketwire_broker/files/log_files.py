@@ -31,8 +31,7 @@ def name_of(start: int) -> str:
 class LogFiles:
     def __init__(self, disk: Disk, file_size: int, starts: Sequence[int]) -> None:
         self.file_size = file_size
-        # first, end, file_size: see ``Log``
-        self.first = starts[0] if starts else 0
+        self.first = starts[0] if starts else 0  # offset of the first byte that is kept
         self.end = self.first
         self.failure = ""  # why nothing can be written at the moment; empty if it can
         self._disk = disk
@@ -44,6 +43,7 @@ class LogFiles:
         return self._starts
 
     def append(self, physical: int, data: bytes) -> None:
+        """Write messages at ``end``, or at the start of the next file, or nothing."""
         size, disk = self.file_size, self._disk
         if disk.failure:
             raise UnwritableError(disk.failure)

@@ -18,7 +18,7 @@ from rocketwire.store.writer import Stream, pre_blank, queue_folder
 
 if TYPE_CHECKING:
     from rocketwire_broker.files.disk import Disk
-    from rocketwire_broker.storage.log_store import LogStore
+    from rocketwire_broker.files.log_store import LogStore
     from rocketwire_broker.storage.queue import UnitQueue
 
 FOLDER: Final = "consumequeue"

@@ -25,7 +25,7 @@ from rocketwire.messages.topic_config import DataVersion, TopicConfigSerializeWr
 from rocketwire.store.config_files import LIMITS, decode_config, split_topic_and_group
 from rocketwire.wire.json.fastjson import dumps
 from rocketwire_broker.delayed.delays import level_progress
-from rocketwire_broker.tables.pop_orders import GroupQueue, OrderedPop
+from rocketwire_broker.tables.pops import GroupQueue, OrderedPop
 
 if TYPE_CHECKING:
     from rocketwire_broker.files.disk import Disk
@@ -192,46 +192,21 @@ def _request_modes(broker: Broker) -> bytes:
     )
 
 
-def _topics_version(broker: Broker) -> object:
-    return broker.topics.version
+# written before the answer to the request that changes them
+AT_ONCE: Final = (Table(TOPICS, lambda broker: broker.topics.version, _topics),)
 
-
-def _groups_version(broker: Broker) -> object:
-    return broker.groups.version
-
-
-def _offsets_version(broker: Broker) -> object:
-    return broker.offsets.version
-
-
-def _lmq_offsets_version(broker: Broker) -> object:
-    # None, for no file, while there are no LMQs
-    return broker.offsets.version if broker.store.lmqs else None
-
-
-def _delays_version(broker: Broker) -> object:
-    return tuple(broker.delivered.items())
-
-
-def _orders_version(broker: Broker) -> object:
-    return broker.pop_orders.changes
-
-
-AT_ONCE: Final = (Table(TOPICS, _topics_version, _topics),)
-"""Files that are written before the answer to the request that changes them."""
-
+# written every few seconds, and at the end
 SOON: Final = (
-    Table(GROUPS, _groups_version, _groups),
-    Table(OFFSETS, _offsets_version, _offsets),
-    Table(LMQ_OFFSETS, _lmq_offsets_version, _offsets),
-    Table(DELAYS, _delays_version, _delays),
+    Table(GROUPS, lambda broker: broker.groups.version, _groups),
+    Table(OFFSETS, lambda broker: broker.offsets.version, _offsets),
+    # None, for no file, while there are no LMQs
+    Table(
+        LMQ_OFFSETS, lambda broker: broker.offsets.version if broker.store.lmqs else None, _offsets
+    ),
+    Table(DELAYS, lambda broker: tuple(broker.delivered.items()), _delays),
     Table(REQUEST_MODES, _request_modes, _request_modes),
-    Table(ORDERS, _orders_version, encode_pop_orders),
+    Table(ORDERS, lambda broker: broker.pop_orders.changes, encode_pop_orders),
 )
-"""Files that are written every few seconds, and at the end."""
-
-
-# ---------------------------------------------------------------------------- reading
 
 
 def read_tables(disk: Disk, broker: Broker) -> bool:

@@ -1,8 +1,8 @@
-"""Queues for consumers that let the broker rebalance: 400, 401 and 402.
+"""Queues of consumers: 41 and 42 lock them, 400 to 402 assign them if the broker rebalances.
 
 A member of a group that asks one broker gets queues of all brokers, which share the topic.
 
-Java: ``QueryAssignmentProcessor``.
+Java: ``RebalanceLockManager``, ``QueryAssignmentProcessor``.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.allocation import (
+    LockBatchRequestBody,
+    LockBatchResponseBody,
     MessageQueueAssignment,
     MessageRequestModeSerializeWrapper,
     QueryAssignmentRequestBody,
     QueryAssignmentResponseBody,
     SetMessageRequestModeRequestBody,
+    UnlockBatchRequestBody,
 )
 from rocketwire.messages.enums import MessageModel, MessageRequestMode
 from rocketwire.messages.message_queue import MessageQueue
@@ -29,8 +32,7 @@ from rocketwire.policy.allocation import (
 )
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire_broker.access.needs import needs_of_names
-from rocketwire_broker.handlers.fields import body_of
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import body_of, handles
 from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 
@@ -41,7 +43,40 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.access.needs import Need
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
+
+
+def _needs_of_lock(request: RemotingCommand) -> Iterator[Need]:
+    return _needs(decode_body(LockBatchRequestBody, request.body))
+
+
+def _needs_of_unlock(request: RemotingCommand) -> Iterator[Need]:
+    return _needs(decode_body(UnlockBatchRequestBody, request.body))
+
+
+def _needs(body: LockBatchRequestBody | UnlockBatchRequestBody | None) -> Iterator[Need]:
+    if body is not None:
+        topics = {queue.topic or "" for queue in body.mq_set or ()}
+        others = [topic for topic in topics if not topic.startswith(RETRY_PREFIX)]
+        yield from needs_of_names(body.consumer_group, others)
+
+
+@handles(RequestCode.LOCK_BATCH_MQ, needs=_needs_of_lock)
+def lock_queues(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """41: lock or renew queues; the answer has those that the client has now."""
+    body = body_of(request, LockBatchRequestBody)
+    granted = broker.locks.lock(
+        body.consumer_group or "", body.client_id or "", body.mq_set or (), now
+    )
+    return Response(body=(encode_body(LockBatchResponseBody(lock_ok_mq_set=granted)) or b"",))
+
+
+@handles(RequestCode.UNLOCK_BATCH_MQ, needs=_needs_of_unlock)
+def unlock_queues(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    body = body_of(request, UnlockBatchRequestBody)
+    broker.locks.unlock(body.consumer_group or "", body.client_id or "", body.mq_set or ())
+    return SUCCESS
+
 
 STRATEGIES: Final = {
     strategy.name: strategy

@@ -27,8 +27,7 @@ from rocketwire.messages.heartbeat import (
 )
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire_broker.access.needs import needs_of_names, reads
-from rocketwire_broker.handlers.fields import body_of, text, with_body
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import body_of, handles, text, with_body
 from rocketwire_broker.state.response import SUCCESS, Response
 from rocketwire_broker.storage.filters import TAG, compile_condition
 from rocketwire_broker.tables.members import Member
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.access.needs import Need
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 MAX_HEARTBEAT: Final = 1 << 20  # bytes of a heartbeat: some thousands of subscriptions
 _BYTES_OF_A_TURN: Final = 65_536

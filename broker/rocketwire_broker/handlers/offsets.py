@@ -22,8 +22,7 @@ from rocketwire.messages.offsets import (
 from rocketwire.policy.resource_names import LMQ_PREFIX, lite_queue
 from rocketwire.wire.json.fastjson import dumps
 from rocketwire_broker.access.needs import CONSUMES, SEES_TOPIC
-from rocketwire_broker.handlers.fields import integer, require, text, with_body
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import handles, integer, require, text, with_body
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.queue import Queue
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 _MAX_FIRST_ENDS: Final = 4_096  # ends of queues that are remembered for a connection
 _LONGEST_NAME: Final = 1_024  # characters of the name of a topic whose end is remembered

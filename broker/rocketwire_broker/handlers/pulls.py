@@ -14,9 +14,14 @@ from rocketwire.flags import Perm, PullSysFlag
 from rocketwire.policy.resource_names import lite_queue
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_broker.access.needs import CONSUMES
-from rocketwire_broker.handlers.fields import FAQ, integer, text
-from rocketwire_broker.handlers.names import existing_topic, illegal_queue
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import (
+    FAQ,
+    existing_topic,
+    handles,
+    illegal_queue,
+    integer,
+    text,
+)
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.storage.filters import EVERYTHING, TAG, Filter, filter_of, select
 
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 _COMMIT: Final = int(PullSysFlag.COMMIT_OFFSET)
 _SUSPEND: Final = int(PullSysFlag.SUSPEND)

@@ -18,8 +18,7 @@ from rocketwire.messages.queries import (
 )
 from rocketwire_broker.access.accounts import Permission
 from rocketwire_broker.access.needs import PUB_OR_SUB, reads
-from rocketwire_broker.handlers.fields import check_permission, integer, require, text
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import check_permission, handles, integer, require, text
 from rocketwire_broker.state.response import NOT_SET, Response
 from rocketwire_broker.storage.filters import filter_of
 from rocketwire_broker.storage.key_search import KeySearch
@@ -28,7 +27,7 @@ from rocketwire_broker.storage.message import read_stored
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 MAX_FOUND: Final = 64  # maximum messages of a query (Java: ``maxMsgsNumBatch``)
 TAG_INDEX: Final = "T"

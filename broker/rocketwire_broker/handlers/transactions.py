@@ -34,16 +34,15 @@ from rocketwire_broker.delayed.transactions import (
     immunity_ms,
     put_half,
 )
-from rocketwire_broker.handlers.fields import check_permission
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import check_permission, handles
 from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
 from rocketwire_broker.storage.message import Message, read_stored
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.half_messages import Transaction
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
+    from rocketwire_broker.tables.waiting import Transaction
 
 COMMIT: Final = int(MessageSysFlag.TRANSACTION_COMMIT)
 ROLLBACK: Final = int(MessageSysFlag.TRANSACTION_ROLLBACK)

@@ -19,7 +19,7 @@ from rocketwire_broker.state.broker import LARGE
 if TYPE_CHECKING:
     from rocketwire.serving.sockets import SocketStream
     from rocketwire_broker.protocol.session import Session
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 
 class _Transport(trio.abc.Stream):
@@ -42,19 +42,6 @@ class _Transport(trio.abc.Stream):
 
 
 class Connection(Activity):
-    __slots__ = (
-        "_drained",
-        "_note_unsent",
-        "_tasks",
-        "_unsent",
-        "peer",
-        "reading",
-        "scope",
-        "session",
-        "socket",
-        "stream",
-    )
-
     def __init__(
         self,
         socket: SocketStream,

@@ -19,7 +19,7 @@ from rocketwire.serving.addresses import is_loopback
 from rocketwire.serving.events import Event, ForeignHostRefused
 from rocketwire.serving.http.port import HttpPort
 from rocketwire.serving.sockets import BindError
-from rocketwire_broker.access.exposure import PagesExposed
+from rocketwire_broker.access.access import PagesExposed
 from rocketwire_broker.config import ANY_STATUS_PORT, STATUS_PORT
 
 if TYPE_CHECKING:

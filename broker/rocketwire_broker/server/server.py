@@ -28,16 +28,15 @@ from rocketwire.serving.sweeper import sweep_for_ever
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.serving.tls.stream import TlsStream
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.access.exposure import find_exposure
+from rocketwire_broker.access.access import find_exposure
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
-from rocketwire_broker.server.batching import Batching
 from rocketwire_broker.server.clock import CHECK_SECONDS, Clock
 from rocketwire_broker.server.connection import Connection
-from rocketwire_broker.server.delivery import Delivery
+from rocketwire_broker.server.delivery import Batching, Delivery
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.state.schedule import describe_actions
-from rocketwire_broker.tables.peer import Peer
+from rocketwire_broker.tables.members import Peer
 
 if TYPE_CHECKING:
     from rocketwire.connection.guards import Overdue

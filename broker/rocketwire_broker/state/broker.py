@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.connection.guards import Guard, Holdings, exceeds
 from rocketwire.errors import EncodeError
+from rocketwire.flags import CommandFlag
 from rocketwire.serving.limits import LimitExceeded
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
@@ -22,23 +23,19 @@ from rocketwire_broker.state.lite import LiteTopics
 from rocketwire_broker.state.response import (
     RefusedError,
     Response,
-    encode_request,
-    encode_response,
+    encode_frame,
 )
 from rocketwire_broker.state.schedule import MAX_ACTIONS, Schedule
 from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
 from rocketwire_broker.state.waits import TopicQueue, Wait, Waits, WakeUp
 from rocketwire_broker.storage.store import Store, StoredPosition
 from rocketwire_broker.tables.groups import Groups
-from rocketwire_broker.tables.half_messages import HalfMessages
-from rocketwire_broker.tables.locks import Locks
-from rocketwire_broker.tables.members import Members
+from rocketwire_broker.tables.members import Locks, Members
 from rocketwire_broker.tables.offsets import Offsets
-from rocketwire_broker.tables.pop_orders import PopOrders
-from rocketwire_broker.tables.pops import Pops
+from rocketwire_broker.tables.pops import PopOrders, Pops
 from rocketwire_broker.tables.routes import Routes
-from rocketwire_broker.tables.timers import Timers
 from rocketwire_broker.tables.topics import Topics
+from rocketwire_broker.tables.waiting import HalfMessages, Timers
 
 if TYPE_CHECKING:
     from rocketwire.messages.allocation import SetMessageRequestModeRequestBody
@@ -48,14 +45,16 @@ if TYPE_CHECKING:
     from rocketwire_broker.config import Config
     from rocketwire_broker.state.schedule import Action, Entry
     from rocketwire_broker.storage.message import Message
-    from rocketwire_broker.tables.members import Member
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Member, Peer
 
 LARGE: Final = 16_384  # unsent bytes of a connection from which on they are counted
 
 POSTPONE_MS: Final = 100  # time between two looks at whether a client reads its responses again
 
 SCAN_MS: Final = 10_000  # time between two searches for silent clients and old messages
+
+_RESPONSE: Final = int(CommandFlag.RESPONSE)
+_ONEWAY: Final = int(CommandFlag.ONEWAY)
 
 Answered = Callable[["RemotingCommand | None", int], None]
 """Called with a client's answer to a request, or None if there is none, and the time."""
@@ -179,16 +178,14 @@ class Broker:
 
     def answer(self, peer: Peer, opaque: int, response: Response) -> None:
         if not peer.gone:
-            self._queue(peer, encode_response(response, opaque, binary=self.config.binary))
+            self._send(peer, opaque, _RESPONSE, response)
 
     def notify(
         self, peer: Peer, code: int, ext_fields: Mapping[str, str], body: bytes = b""
     ) -> None:
         if not peer.gone:
-            binary = self.config.binary
-            opaque = peer.new_opaque()
-            parts = encode_request(code, opaque, ext_fields, body, oneway=True, binary=binary)
-            self._queue(peer, parts)
+            content = Response(code, None, ext_fields, (body,) if body else ())
+            self._send(peer, peer.new_opaque(), _ONEWAY, content)
 
     def ask(
         self,
@@ -211,11 +208,10 @@ class Broker:
 
         entry = self.schedule.at(now + self.config.relay_timeout_ms, give_up)
         self._relays[key] = (answered, entry)
-        binary = self.config.binary
-        parts = encode_request(code, opaque, ext_fields, body, oneway=False, binary=binary)
-        self._queue(peer, parts)
+        self._send(peer, opaque, 0, Response(code, None, ext_fields, (body,) if body else ()))
 
-    def _queue(self, peer: Peer, parts: list[bytes]) -> None:
+    def _send(self, peer: Peer, opaque: int, flag: int, content: Response) -> None:
+        parts = encode_frame(content, opaque, flag, binary=self.config.binary)
         size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
         peer.out += parts
         peer.unsent += size

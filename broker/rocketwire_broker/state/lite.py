@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.waits import TopicQueue
     from rocketwire_broker.storage.store import Store
     from rocketwire_broker.tables.groups import Groups
+    from rocketwire_broker.tables.members import Peer
     from rocketwire_broker.tables.offsets import Offsets
-    from rocketwire_broker.tables.peer import Peer
-    from rocketwire_broker.tables.pop_orders import PopOrders
+    from rocketwire_broker.tables.pops import PopOrders
     from rocketwire_broker.tables.routes import Routes
     from rocketwire_broker.tables.topics import Topics
 

@@ -7,7 +7,7 @@ Java: ``BrokerStatsManager``, ``StoreStatsService``.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -41,25 +41,18 @@ class Statistics:
         self.slow = 0  # times when requests, or what was due, took so long that it was logged
         # exceeded limits of connections, by the name of their setting
         self.limit_hits: Counter[str] = Counter()
-        self.topic_puts: dict[str, Count] = {}
+        self.topic_puts: defaultdict[str, Count] = defaultdict(Count)
         # messages pulled or popped, by topic and group as ``topic@group``
-        self.group_gets: dict[str, Count] = {}
+        self.group_gets: defaultdict[str, Count] = defaultdict(Count)
 
     def note_put(self, topic: str, size: int) -> None:
         self.put.total += 1
         self.put_bytes += size
-        count = self.topic_puts.get(topic)
-        if count is None:
-            count = self.topic_puts[topic] = Count()
-        count.total += 1
+        self.topic_puts[topic].total += 1
 
     def note_got(self, topic: str, group: str, messages: int) -> None:
         self.got.total += messages
-        key = f"{topic}@{group}"
-        count = self.group_gets.get(key)
-        if count is None:
-            count = self.group_gets[key] = Count()
-        count.total += messages
+        self.group_gets[f"{topic}@{group}"].total += messages
 
     def delete_topic(self, topic: str) -> None:
         self.topic_puts.pop(topic, None)

@@ -10,12 +10,13 @@ Java: ``PullRequestHoldService``, ``PopLongPollingService``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from rocketwire_broker.state.response import Response
     from rocketwire_broker.state.schedule import Entry
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 ANY_QUEUE: Final = -1  # queue id that stands for all queues of a topic
 
@@ -25,18 +26,14 @@ WakeUp = Callable[[int, bool], "Response | None"]
 TopicQueue = tuple[str, int]  # a topic and a queue id
 
 
+@dataclass(slots=True, eq=False)
 class Wait:
-    __slots__ = ("deadline", "opaque", "peer", "queues", "size", "wake_up")
-
-    def __init__(
-        self, peer: Peer, opaque: int, queues: tuple[TopicQueue, ...], wake_up: WakeUp, size: int
-    ) -> None:
-        self.size = size  # about the bytes that it takes, if they depend on the client
-        self.peer = peer
-        self.opaque = opaque
-        self.queues = queues
-        self.wake_up = wake_up
-        self.deadline: Entry | None = None  # entry of the schedule at which it must answer
+    peer: Peer
+    opaque: int
+    queues: tuple[TopicQueue, ...]
+    wake_up: WakeUp
+    size: int  # about the bytes that it takes, if they depend on the client
+    deadline: Entry | None = None  # entry of the schedule at which it must answer
 
 
 class Waits:

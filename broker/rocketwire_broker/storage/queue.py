@@ -21,18 +21,6 @@ _CUT: Final = 1_024  # least number of dropped messages before the lists are cut
 
 
 class Queue:
-    __slots__ = (
-        "_base",
-        "_begin",
-        "_codes",
-        "_physical",
-        "_records",
-        "_times",
-        "max_offset",
-        "queue_id",
-        "topic",
-    )
-
     def __init__(self, topic: str, queue_id: int) -> None:
         self.topic = topic
         self.queue_id = queue_id
@@ -149,8 +137,6 @@ class Unit(NamedTuple):
 
 
 class UnitQueue(Queue):
-    __slots__ = ("_doubted", "_read", "_recent", "_sizes", "misplaced", "written")
-
     def __init__(
         self, topic: str, queue_id: int, read: Read, recent: Mapping[int, bytes] = _NONE
     ) -> None:
@@ -232,10 +218,6 @@ class UnitQueue(Queue):
         while self.max_offset < offset:
             self.add(physical, 0, 0)
         self.add(physical, size, tag_code)
-
-    @property
-    def _end(self) -> int:
-        return self._physical[-1] + self._sizes[-1]
 
     def _cut(self, offset: int) -> None:
         kept = max(0, offset - self._base)

@@ -12,6 +12,7 @@ from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import Reader
 from tests.support.broker_pops import Popper
 from tests.support.virtual_disk import VirtualDisk
+from tests.unit.broker.storage.stores import CountingLog
 
 
 @pytest.fixture
@@ -24,6 +25,11 @@ def home() -> BrokerAtHand:
 def client(home: BrokerAtHand) -> Client:
     """A client that is connected."""
     return home.connect()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> CountingLog:
+    return CountingLog(tmp_path)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from rocketwire.messages.topics import DeleteTopicListRequestBody
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.config import Config
 from rocketwire_broker.handlers.members import MAX_HEARTBEAT
-from rocketwire_broker.handlers.names import MAX_DELETED
+from rocketwire_broker.handlers.requests import MAX_DELETED
 from rocketwire_broker.server.programs import open_broker
 from rocketwire_broker.server.server import BrokerServer
 from tests.support.broker import BrokerAtHand, Client

@@ -18,7 +18,7 @@ from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.lazy_reader import StoredMessageReader
 from rocketwire_broker.config import Config, read_settings
 from rocketwire_broker.delayed.put_hooks import store_message
-from rocketwire_broker.handlers.names import topic_problem
+from rocketwire_broker.handlers.requests import topic_problem
 from rocketwire_broker.server.programs import open_broker, open_name_server
 from rocketwire_broker.state.faults import Fault, codes_of
 from rocketwire_broker.state.response import Response

@@ -25,16 +25,22 @@ from rocketwire.messages.groups import (
 )
 from rocketwire.messages.route import TopicList
 from rocketwire_broker.access.needs import SEES_GROUP, SEES_TOPIC, reads
-from rocketwire_broker.delayed.pop_revive import forget
-from rocketwire_broker.handlers.fields import body_of, require, text, with_body
-from rocketwire_broker.handlers.names import check_list, group_problem
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.delayed.pops import forget
+from rocketwire_broker.handlers.requests import (
+    body_of,
+    check_list,
+    group_problem,
+    handles,
+    require,
+    text,
+    with_body,
+)
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 
 @handles(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP)

@@ -18,16 +18,14 @@ from rocketwire.messages.callbacks import (
 )
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire_broker.access.needs import SEES_GROUP, reads
-from rocketwire_broker.handlers.fields import require
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import handles, require
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.members import Member
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Member, Peer
 
 
 def _member(broker: Broker, group: str, client_id: str) -> Member:

@@ -30,17 +30,23 @@ from rocketwire.messages.topics import (
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire.policy.topic_attributes import parse_attribute_changes
 from rocketwire_broker.access.needs import SEES_TOPIC
-from rocketwire_broker.delayed.pop_revive import forget
-from rocketwire_broker.handlers.fields import body_of, require, text, with_body
-from rocketwire_broker.handlers.names import check_list, topic_problem
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.delayed.pops import forget
+from rocketwire_broker.handlers.requests import (
+    body_of,
+    check_list,
+    handles,
+    require,
+    text,
+    topic_problem,
+    with_body,
+)
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.topics import MAX_QUEUES, NOT_COUNTED
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 ATTRIBUTES: Final = frozenset(
     {"queue.type", "cleanup.policy", "message.type", "lite.topic.expiration"}

@@ -28,8 +28,7 @@ from rocketwire.messages.lite import (
 from rocketwire.messages.queries import OffsetWrapper
 from rocketwire.messages.topics import TopicOffset
 from rocketwire.policy.resource_names import LITE_PREFIX, lite_names, lite_queue
-from rocketwire_broker.handlers.fields import require, with_body
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import handles, require, with_body
 from rocketwire_broker.state.lite import BIND_TOPIC, broker_of, expiration_minutes, is_lite
 from rocketwire_broker.state.response import LATER, NOT_SET, RefusedError, Response
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 _MAX_NAMES: Final = 10_000
 

@@ -19,15 +19,12 @@ from rocketwire.messages.pop import (
 from rocketwire.policy.pop_handle import NORMAL, RETRY_V2, PopHandle, parse_pop_handle
 from rocketwire.policy.resource_names import RETRY_PREFIX, lite_queue, pop_retry_topic
 from rocketwire_broker.access.needs import CONSUMES, needs_of_names
-from rocketwire_broker.delayed.pop_revive import hide, show, wake_at
-from rocketwire_broker.handlers.fields import require
-from rocketwire_broker.handlers.names import existing_topic, illegal_queue
+from rocketwire_broker.delayed.pops import hide, show, wake_at
 from rocketwire_broker.handlers.pops.pop import ORDERED_REVIVE_QUEUE
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import existing_topic, handles, illegal_queue, require
 from rocketwire_broker.state.lite import BIND_TOPIC
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
-from rocketwire_broker.tables.pop_orders import UNKNOWN
-from rocketwire_broker.tables.pops import HiddenMessage, Origin
+from rocketwire_broker.tables.pops import UNKNOWN, HiddenMessage, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +32,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.access.needs import Need
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 _NO_CHANGE_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
 

@@ -8,7 +8,7 @@ from rocketwire.signing import sign
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.access.access import Access
 from rocketwire_broker.access.accounts import read_accounts
-from rocketwire_broker.handlers.registry import needs_of
+from rocketwire_broker.handlers.requests import needs_of
 from tests.support.broker import BrokerAtHand, Client
 
 HOST = "127.0.0.1"

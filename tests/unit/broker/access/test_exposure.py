@@ -3,7 +3,7 @@
 import pytest
 
 from rocketwire.serving.tls.settings import TlsSettings
-from rocketwire_broker.access.exposure import find_exposure
+from rocketwire_broker.access.access import find_exposure
 from rocketwire_broker.config import Config
 
 CERTIFICATES = TlsSettings(

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketwire_broker.delayed.pop_log import PopLog, log_pops
-from rocketwire_broker.delayed.pop_revive import hide, show
+from rocketwire_broker.delayed.pops import PopLog, hide, log_pops, show
 from rocketwire_broker.tables.pops import HiddenMessage, Origin
 from tests.support.broker import START, messages
 from tests.support.broker_folder import BrokerWithFolder

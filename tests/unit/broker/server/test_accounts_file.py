@@ -12,7 +12,7 @@ from rocketwire.signing import sign
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.access.access import Access
 from rocketwire_broker.config import Config
-from rocketwire_broker.handlers.registry import needs_of
+from rocketwire_broker.handlers.requests import needs_of
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
 from rocketwire_broker.state.broker import Broker
 

@@ -2,7 +2,7 @@
 
 import trio
 
-from rocketwire_broker.server.batching import ALONE, PAUSE, Batching
+from rocketwire_broker.server.delivery import ALONE, PAUSE, Batching
 
 
 async def count_answering(batching: Batching, tasks: int) -> int:

@@ -10,7 +10,7 @@ from rocketwire.serving.sockets import SocketStream
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.connection import Connection
-from rocketwire_broker.tables.peer import Peer
+from rocketwire_broker.tables.members import Peer
 from tests.support.broker import BrokerAtHand
 
 LARGE = 4 << 20

@@ -1,6 +1,6 @@
 """HalfMessages: a transaction has several offsets, one end, and is forgotten with its messages."""
 
-from rocketwire_broker.tables.half_messages import HalfMessages
+from rocketwire_broker.tables.waiting import HalfMessages
 
 
 def test_transaction_is_found_by_each_offset_and_ordered_by_the_newest() -> None:

@@ -1,7 +1,7 @@
 """Locks of orderly consumers."""
 
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_broker.tables.locks import Locks
+from rocketwire_broker.tables.members import Locks
 
 FIRST, SECOND = (
     MessageQueue(topic="orders", broker_name="b", queue_id=number) for number in (1, 2)

@@ -7,8 +7,7 @@ from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.config import Config
-from rocketwire_broker.tables.members import Member, Members, MembersLimitError
-from rocketwire_broker.tables.peer import Peer
+from rocketwire_broker.tables.members import Member, Members, MembersLimitError, Peer
 from tests.support.values import require
 
 

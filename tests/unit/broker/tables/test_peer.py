@@ -1,7 +1,7 @@
 """A connection as the tables know it."""
 
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.tables.peer import Peer
+from rocketwire_broker.tables.members import Peer
 
 
 def test_requests_to_a_peer_have_numbers_of_their_own_within_31_bits() -> None:

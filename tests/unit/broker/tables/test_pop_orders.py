@@ -1,6 +1,6 @@
 """The last pop in order of a group in a queue."""
 
-from rocketwire_broker.tables.pop_orders import PopOrders
+from rocketwire_broker.tables.pops import PopOrders
 
 QUEUE = ("group", "topic", 0)
 

@@ -1,6 +1,6 @@
 """Timers: the earliest message first, and evicted ones do not pile up."""
 
-from rocketwire_broker.tables.timers import Timers
+from rocketwire_broker.tables.waiting import Timers
 
 
 def test_timed_messages_are_ordered_by_time_and_offset() -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.errors import EncodeError
 from rocketwire.messages.message_const import LITE_TOPIC
@@ -22,6 +22,7 @@ from rocketwire_broker.storage.store import Store, StoredPosition
 
 if TYPE_CHECKING:
     from rocketwire.wire.message.host import Host
+    from rocketwire_broker.files.log_files import LogFiles
     from rocketwire_broker.storage.message import Message
 
 RECENT_BYTES: Final = 8 << 20  # bytes of the newest messages that are kept in memory
@@ -30,37 +31,6 @@ EXPIRY_MS: Final = 3_600_000
 """Time from the start to the first search for old files, and between two searches."""
 
 _PHYSICAL: Final = slice(28, 36)
-
-
-class Log(Protocol):
-    """A commit log: bytes of messages at physical offsets, in files of one size."""
-
-    first: int  # offset of the first byte that is kept
-    end: int
-    file_size: int
-
-    def append(self, physical: int, data: bytes) -> None:
-        """Write messages, which a kill of the process does not lose.
-
-        Args:
-            physical: ``end``, or the start of the next file; the rest of the current one is blank
-                then.
-            data: whole messages that fit into the file.
-
-        Raises:
-            UnwritableError: nothing was stored, and ``end`` is as before.
-        """
-
-    def read(self, physical: int, size: int) -> bytes:
-        """Return bytes of one file; fewer at its end, none if there is no such file."""
-        ...
-
-    def remove_first(self) -> None:
-        """Remove the first file; ``first`` becomes the start of the next one."""
-
-    def starts(self) -> Sequence[int]:
-        """Return the offsets at which files begin, ascending."""
-        ...
 
 
 class LogStore(Store):
@@ -73,11 +43,12 @@ class LogStore(Store):
 
     is_durable = True
 
-    def __init__(self, log: Log, *, retain_bytes: int, retain_ms: float, store_host: Host) -> None:
+    def __init__(
+        self, log: LogFiles, *, retain_bytes: int, retain_ms: float, store_host: Host
+    ) -> None:
         super().__init__(retain_bytes=retain_bytes, retain_ms=retain_ms, store_host=store_host)
         self.log = log
         self.next_physical = log.end
-        self._file_size = log.file_size
         # queues with messages that their files do not have yet, or whose files are too many, since
         # the owner of this set has emptied it
         self.changed: set[tuple[str, int]] = set()
@@ -90,38 +61,12 @@ class LogStore(Store):
     # ------------------------------------------------------------------ storing
 
     def put(self, message: Message, now: int) -> StoredPosition:
-        if LITE_TOPIC in message.properties:
-            lmq = self._lmq(message)
-            position = self._put(message, now)
-            if lmq is not None:
-                self.add_to_lmq(lmq, position.physical_offset, position.size, message.tags_code)
-                self.arrivals.add((lmq, 0))
-            return position
-        return self._put(message, now)
-
-    def _put(self, message: Message, now: int) -> StoredPosition:
-        topic, queue_id = message.topic, message.queue_id
-        queues = self._queues.get(topic)
-        queue = cast("UnitQueue | None", None if queues is None else queues.get(queue_id))
-        start = self.next_physical
-        if queue is None or not queue.max_offset:
-            return self.put_all((message,), now)[0]
-        offset = queue.max_offset
-        record = message.encode(offset, start, self.store_host, now)
-        size = len(record)
-        if size + BLANK_SIZE > self._file_size - start % self._file_size:
-            return self.put_all((message,), now)[0]
-        self.log.append(start, record)
-        queue.add(start, size, message.tags_code)
-        self._keep(start, record)
-        self.next_physical = start + size
-        self.size += size
-        self.put_count += 1
-        self.last_stored = now
-        queue_key = (topic, queue_id)
-        self.arrivals.add(queue_key)
-        self.changed.add(queue_key)
-        return StoredPosition(offset, start, size)
+        lmq = self._lmq(message) if LITE_TOPIC in message.properties else None
+        position = self.put_all((message,), now)[0]
+        if lmq is not None:
+            self.add_to_lmq(lmq, position.physical_offset, position.size, message.tags_code)
+            self.arrivals.add((lmq, 0))
+        return position
 
     def put_all(self, messages: Sequence[Message], now: int) -> list[StoredPosition]:
         """Store messages of one queue, all of them or none."""
@@ -131,18 +76,17 @@ class LogStore(Store):
         queue = self.unit_queue(topic, queue_id)
         offset = 0 if queue is None else queue.max_offset
         start = self.log.end
+        file_size = self.log.file_size
         records = self._encode(messages, offset, start, now)
         size = sum(map(len, records))
-        if size + BLANK_SIZE > self.log.file_size:
+        if size + BLANK_SIZE > file_size:
             raise EncodeError(f"{size} bytes fit into no file of the commit log")
-        left = -start % self.log.file_size or self.log.file_size
-        if size + BLANK_SIZE > left:
-            start += -start % self.log.file_size
+        if size + BLANK_SIZE > file_size - start % file_size:
+            start += -start % file_size
             records = self._encode(messages, offset, start, now)
         self.log.append(start, records[0] if len(records) == 1 else b"".join(records))
         if queue is None:
-            queue = UnitQueue(topic, queue_id, self._read, self._recent)
-            self._queues.setdefault(topic, {})[queue_id] = queue
+            queue = self._create_queue(topic, queue_id)
         positions: list[StoredPosition] = []
         for message, record in zip(messages, records, strict=True):
             queue.add(start, len(record), message.tags_code)
@@ -158,6 +102,11 @@ class LogStore(Store):
         self.changed.add((topic, queue_id))
         return positions
 
+    def _create_queue(self, topic: str, queue_id: int) -> UnitQueue:
+        queue = UnitQueue(topic, queue_id, self._read, self._recent)
+        self._queues.setdefault(topic, {})[queue_id] = queue
+        return queue
+
     def _encode(
         self, messages: Sequence[Message], offset: int, physical: int, now: int
     ) -> list[bytes]:
@@ -172,10 +121,7 @@ class LogStore(Store):
     def add_scanned(
         self, topic: str, queue_id: int, offset: int, physical: int, size: int, tag_code: int
     ) -> UnitQueue:
-        queue = self.unit_queue(topic, queue_id)
-        if queue is None:
-            queue = UnitQueue(topic, queue_id, self._read, self._recent)
-            self._queues.setdefault(topic, {})[queue_id] = queue
+        queue = self.unit_queue(topic, queue_id) or self._create_queue(topic, queue_id)
         queue.add_scanned(offset, physical, size, tag_code)
         self.size += size
         self.put_count += 1
@@ -186,11 +132,8 @@ class LogStore(Store):
         self, name: str, physical: int, size: int, tag_code: int, offset: int | None = None
     ) -> None:
         """Put a message of the log into its LMQ, at an offset or at the end."""
-        queue = self.unit_queue(name, 0)
-        if queue is None:
-            queue = UnitQueue(name, 0, self._read, self._recent)
-            self._queues[name] = {0: queue}
-            self.lmqs[name] = None
+        queue = self.unit_queue(name, 0) or self._create_queue(name, 0)
+        self.lmqs[name] = None
         queue.add_scanned(queue.max_offset if offset is None else offset, physical, size, tag_code)
         self.changed.add((name, 0))
 

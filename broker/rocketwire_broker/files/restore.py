@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.message_const import (
@@ -30,7 +30,7 @@ from rocketwire.messages.message_const import (
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC, TIMER_TOPIC, lite_names, lite_queue
 from rocketwire.store.pops import REVIVE_GROUP, REVIVE_LOG
 from rocketwire_broker.delayed import delays, timers, transactions
-from rocketwire_broker.delayed.pop_log import PopLog
+from rocketwire_broker.delayed.pops import PopLog
 from rocketwire_broker.storage.message import (
     INT,
     SENT_BY_CLIENT,
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rocketwire.store.commit_log import MessageParts
+    from rocketwire_broker.files.log_store import LogStore
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.storage.log_store import LogStore
-    from rocketwire_broker.tables.half_messages import Transaction
+    from rocketwire_broker.tables.waiting import Transaction
 
 _TAGS, _DELAY, _UNIQ_KEY, _REAL_TOPIC, _REAL_QUEUE_ID, _TIMER_OUT_MS, _DEL_UNIQKEY = (
     f"{name}\x01".encode()
@@ -106,9 +106,9 @@ class _Waiting:
 
 
 class Restore:
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Broker, store: LogStore) -> None:
         self._broker = broker
-        self._store = cast("LogStore", broker.store)
+        self._store = store
         self._levels = broker.config.delays_ms()
         self._delayed = _Waiting()
         self._timed = _Waiting()

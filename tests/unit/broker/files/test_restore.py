@@ -8,7 +8,7 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.stored import StoredMessage
-from rocketwire_broker.delayed.restore import value_of
+from rocketwire_broker.files.restore import value_of
 from rocketwire_broker.tables.topics import new_topic
 from tests.support.broker import Client, bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
