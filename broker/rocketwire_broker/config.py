@@ -57,18 +57,16 @@ def _read_integer(text: str) -> int:
         raise ValueError("must be a whole number") from None
 
 
-def _read_limit(text: str) -> int:
+def _read_limit(text: str, minimum: int = 0) -> int:
     number = _read_integer(text)
-    if not 0 <= number <= _MAX_INT:
-        raise ValueError(f"must be a whole number from 1 to {_MAX_INT}, or 0 (no limit)")
+    if not minimum <= number <= _MAX_INT:
+        zero = "" if minimum else ", or 0 (no limit)"
+        raise ValueError(f"must be a whole number from 1 to {_MAX_INT}{zero}")
     return number
 
 
 def _read_positive(text: str) -> int:
-    number = _read_integer(text)
-    if not 1 <= number <= _MAX_INT:
-        raise ValueError(f"must be a whole number from 1 to {_MAX_INT}")
-    return number
+    return _read_limit(text, minimum=1)
 
 
 def _read_number(text: str) -> float:

@@ -53,9 +53,6 @@ class Accounts:
     trusted: tuple[str, ...] = ()  # addresses whose requests are not checked at all
 
 
-# ---------------------------------------------------------------------------- reading
-
-
 def read_accounts(document: object) -> Accounts:
     """Return the accounts of a document."""
     table = _table(document, "the document")
@@ -143,9 +140,6 @@ def _check_rest(table: Mapping[str, object], where: str) -> None:
         # "secretKey:x" without a blank is a name in YAML
         names = ", ".join(str(name).partition(":")[0] for name in table)
         raise IllegalValueError(f"{where}: {names} is not a member")
-
-
-# ---------------------------------------------------------------------------- addresses
 
 
 def is_trusted(host: str, patterns: str) -> bool:

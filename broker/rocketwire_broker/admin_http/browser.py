@@ -31,7 +31,8 @@ _COMPRESSED: Final = 1
 _SPACES: Final = {"\n", "\r", "\t"}
 
 
-class Preview(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Preview:
     # ``text``, ``bytes`` (then the text has hexadecimal digits) or ``unreadable`` (then it has the
     # reason)
     kind: str

@@ -46,9 +46,6 @@ def _navigation(names: Sequence[str], current: str) -> str:
     return f"<nav aria-label=brokers><p>{' · '.join(links)}</p></nav>"
 
 
-# ---------------------------------------------------------------------------- status
-
-
 def status_page(
     status: Status, names: Sequence[str], facts: Mapping[str, str], *, system: bool
 ) -> bytes:
@@ -153,9 +150,6 @@ def _group(line: GroupLine, broker: str) -> tuple[str, ...]:
     )
 
 
-# ---------------------------------------------------------------------------- one group
-
-
 def group_page(group: GroupLine, broker: str) -> bytes:
     members = [
         (
@@ -188,9 +182,6 @@ def group_page(group: GroupLine, broker: str) -> bytes:
         ),
     )
     return page(f"group {group.name}", parts)
-
-
-# ---------------------------------------------------------------------------- messages
 
 
 def messages_page(broker: str, topic: str, key: str, listed: MessageList) -> bytes:

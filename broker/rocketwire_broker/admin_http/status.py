@@ -13,7 +13,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.flags import Perm
-from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.resource_names import DLQ_PREFIX, RETRY_PREFIX
 from rocketwire_broker.delayed.delays import level_progress
 
@@ -177,9 +176,6 @@ def totals_of(broker: Broker, now: int) -> Totals:
     )
 
 
-# ---------------------------------------------------------------------------- topics
-
-
 def _topic_line(broker: Broker, topic: TopicConfig, groups: int, now: int) -> TopicLine:
     name = str(topic.topic_name)
     kept, stored = _counts(broker, name)
@@ -204,9 +200,6 @@ def _counts(broker: Broker, topic: str) -> tuple[int, int]:
     return kept, stored
 
 
-# ---------------------------------------------------------------------------- groups
-
-
 def group_lines(broker: Broker, names: list[str], now: int) -> tuple[GroupLine, ...]:
     topics: dict[str, list[str]] = {name: [] for name in names}
     for group, topic in islice(broker.offsets, MAX_READ):
@@ -222,7 +215,7 @@ def _group_line(broker: Broker, name: str, topics: list[str], hidden: int, now: 
     members = [] if group is None else list(group.members.values())
     return GroupLine(
         name=name,
-        mode="" if group is None else _mode(group),
+        mode="" if group is None else "broadcasting" if group.is_broadcasting else "clustering",
         member_count=len(members),
         members=tuple(
             MemberLine(
@@ -240,10 +233,6 @@ def _group_line(broker: Broker, name: str, topics: list[str], hidden: int, now: 
         hidden=hidden,
         dead=_counts(broker, f"{DLQ_PREFIX}{name}")[0],
     )
-
-
-def _mode(group: ConsumerGroup) -> str:
-    return "broadcasting" if group.message_model == MessageModel.BROADCASTING else "clustering"
 
 
 def _subscriptions(group: ConsumerGroup) -> dict[str, str]:

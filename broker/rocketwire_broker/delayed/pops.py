@@ -14,23 +14,9 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from rocketwire.messages.message_const import (
-    FIRST_POP_TIME,
-    ORIGIN_GROUP,
-    POP_CK,
-    TAGS,
-    TIMER_DELIVER_MS,
-    UNIQ_KEY,
-)
+from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import RETRY_PREFIX, pop_retry_topic
-from rocketwire.store.pops import (
-    ACK_TAGS,
-    CHECK_POINT_TAG,
-    REVIVE_LOG,
-    Pop,
-    decode_acks,
-    decode_check_point,
-)
+from rocketwire.store import pops as log
 from rocketwire_broker.delayed.put_hooks import store_again, store_message
 from rocketwire_broker.state.response import RefusedError
 from rocketwire_broker.storage.message import Message, read_stored
@@ -94,10 +80,10 @@ def _store_in_retry_topic(broker: Broker, hidden: HiddenMessage, now: int) -> No
     retry = topic if topic.startswith(RETRY_PREFIX) else pop_retry_topic(group, topic)
     if broker.topics.create_for_group(retry, 1, now) is None:
         return
-    if not stored.reconsume_times or FIRST_POP_TIME not in message.properties:
-        message.properties[FIRST_POP_TIME] = str(pop_time)
-    message.properties[ORIGIN_GROUP] = group
-    message.properties.pop(POP_CK, None)
+    if not stored.reconsume_times or const.FIRST_POP_TIME not in message.properties:
+        message.properties[const.FIRST_POP_TIME] = str(pop_time)
+    message.properties[const.ORIGIN_GROUP] = group
+    message.properties.pop(const.POP_CK, None)
     message.topic, message.queue_id = retry, 0
     message.born_host = broker.store.store_host
     message.reconsume_times += 1
@@ -164,7 +150,7 @@ def _write_check_point(
         "sp": False,
         "t": batch.topic,
     }
-    _write(broker, batch, value, CHECK_POINT_TAG, start, due - ACK_INTERVAL_MS, now)
+    _write(broker, batch, value, log.CHECK_POINT_TAG, start, due - ACK_INTERVAL_MS, now)
 
 
 def _write_acks(broker: Broker, batch: _Batch, messages: list[HiddenMessage], now: int) -> None:
@@ -180,7 +166,7 @@ def _write_acks(broker: Broker, batch: _Batch, messages: list[HiddenMessage], no
         "so": batch.origin.start_offset,
         "t": batch.topic,
     }
-    tag = ACK_TAGS[len(offsets) > 1]
+    tag = log.ACK_TAGS[len(offsets) > 1]
     _write(broker, batch, value, tag, first, batch.origin.due, now)
 
 
@@ -194,15 +180,15 @@ def _write(
     now: int,
 ) -> None:
     group, topic, queue_id, pop_time, origin = batch
-    name = CHECK_POINT_TAG if tag == CHECK_POINT_TAG else ACK_TAGS[0]
+    name = log.CHECK_POINT_TAG if tag == log.CHECK_POINT_TAG else log.ACK_TAGS[0]
     names = (topic, queue_id, offset, group, pop_time, broker.config.broker_name, name)
     properties = {
-        TAGS: tag,
-        TIMER_DELIVER_MS: str(due),
-        UNIQ_KEY: "@".join(map(str, names)),
+        const.TAGS: tag,
+        const.TIMER_DELIVER_MS: str(due),
+        const.UNIQ_KEY: "@".join(map(str, names)),
     }
     message = Message(
-        topic=f"{REVIVE_LOG}{broker.config.cluster_name}",
+        topic=f"{log.REVIVE_LOG}{broker.config.cluster_name}",
         queue_id=max(0, origin.revive_queue_id),
         body=json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode(),
         properties=properties,
@@ -212,26 +198,23 @@ def _write(
     try:
         store_message(broker, message, now)
     except RefusedError:  # it is due later than timers may be
-        message.properties.pop(TIMER_DELIVER_MS)
+        message.properties.pop(const.TIMER_DELIVER_MS)
         broker.put(message, now)
-
-
-# ---------------------------------------------------------------------------- reading
 
 
 class PopLog:
     def __init__(self) -> None:
-        self._due: dict[tuple[Pop, int], Origin] = {}
+        self._due: dict[tuple[log.Pop, int], Origin] = {}
 
     def add(self, tag: str, body: bytes, revive_queue_id: int) -> None:
-        if tag == CHECK_POINT_TAG:
-            point = decode_check_point(body)
+        if tag == log.CHECK_POINT_TAG:
+            point = log.decode_check_point(body)
             if point is not None:
                 due = point.pop.pop_time + point.invisible_time
                 origin = Origin(point.pop.start_offset, revive_queue_id, due)
                 self._due.update({(point.pop, offset): origin for offset in point.offsets})
-        elif tag in ACK_TAGS:
-            acks = decode_acks(body)
+        elif tag in log.ACK_TAGS:
+            acks = log.decode_acks(body)
             if acks is not None:
                 for offset in acks.offsets:
                     self._due.pop((acks.pop, offset), None)

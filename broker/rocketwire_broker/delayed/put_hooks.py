@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages.message_const import DELAY
 from rocketwire.policy.resource_names import DLQ_PREFIX
-from rocketwire_broker.delayed import delays, timers, transactions
+from rocketwire_broker.delayed import delays, transactions
 from rocketwire_broker.state.response import RefusedError
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ def store_message(broker: Broker, message: Message, now: int) -> StoredPosition:
     """Store a message in its queue, now or when its delay is over."""
     level = delays.level_of(message.properties)
     if level > 0:
-        for name in timers.TIMER_PROPERTIES:
+        for name in delays.TIMER_PROPERTIES:
             message.properties.pop(name, None)
-        return delays.postpone(broker, message, level, now)
-    due = timers.delivery_time(broker, message, now)
+        return delays.postpone_by_level(broker, message, level, now)
+    due = delays.delivery_time(broker, message, now)
     if due is not None:
-        return timers.postpone(broker, message, due, now)
+        return delays.postpone_until(broker, message, due, now)
     return broker.put(message, now)
 
 

@@ -40,8 +40,6 @@ class Disk:
             raise ValueError(f"{name!r} is not below {self.root}")
         return path
 
-    # ------------------------------------------------------------------ writing
-
     def write(self, name: str, position: int, data: Data, size: int) -> None:
         """Write bytes; a file that does not exist is created with ``size`` zeros."""
         descriptor = self._open.get(name)
@@ -123,8 +121,6 @@ class Disk:
         make_folder(path.parent)
         replace_file(path, data, keeps_backup=True, is_synced=self.is_synced)
 
-    # ------------------------------------------------------------------ reading
-
     def read(self, name: str, position: int, size: int) -> bytes:
         """Return bytes of a file; fewer at its end, none if it does not exist."""
         descriptor = self._open.get(name)
@@ -133,8 +129,6 @@ class Disk:
                 return b""
             descriptor = self._create(name, 0)
         return os.pread(descriptor, size, position)
-
-    # ------------------------------------------------------------------ ends
 
     def _forget(self, name: str) -> None:
         descriptor = self._open.pop(name, None)

@@ -107,8 +107,6 @@ class StoreFolder:
             raise FolderError(f"the files in {folder} have several sizes: {sorted(sizes)}")
         return LogFiles(self.disk, sizes.pop() if sizes else size, starts)
 
-    # ------------------------------------------------------------------ start
-
     def load(self, now: int) -> Broker:
         config = self._config
         store = LogStore(
@@ -151,8 +149,6 @@ class StoreFolder:
         pid = str(os.getpid()).encode()
         self.disk.write(ABORT, 0, pid, len(pid))
         self.disk.write(CHECKPOINT, 0, bytes(CHECKPOINT_SIZE), CHECKPOINT_SIZE)
-
-    # ------------------------------------------------------------------ while the broker runs
 
     def _save_topics(self, broker: Broker) -> None:
         # called before the response to the request that changes them

@@ -99,9 +99,6 @@ def entry_at(view: memoryview, position: int, start: int) -> Entry | None:
     return Entry(parts, topic, bytes(view[parts.properties : end]))
 
 
-# ---------------------------------------------------------------------------- damage
-
-
 def _goes_on(disk: Disk, starts: list[int]) -> bool:
     for start in starts:
         with _map_file(disk, start) as data, memoryview(data) as view:
@@ -129,9 +126,6 @@ def _mend(disk: Disk, start: int, position: int) -> End:
         if filling is not None:
             disk.write(name, position, filling, size)
     return End(end, is_full=False)
-
-
-# ---------------------------------------------------------------------------- after the end
 
 
 def _put_aside(disk: Disk, start: int, position: int) -> None:

@@ -58,8 +58,6 @@ class LogStore(Store):
         self._recent_size = 0
         self._next_expiry: int | None = None
 
-    # ------------------------------------------------------------------ storing
-
     def put(self, message: Message, now: int) -> StoredPosition:
         lmq = self._lmq(message) if LITE_TOPIC in message.properties else None
         position = self.put_all((message,), now)[0]
@@ -148,8 +146,6 @@ class LogStore(Store):
         while self._recent_size > RECENT_BYTES:
             self._recent_size -= len(self._recent.pop(self._recent_order.popleft()))
 
-    # ------------------------------------------------------------------ dropping
-
     def expire(self, now: int) -> None:
         """Drop the oldest files if they are old, or if there are too many."""
         if self._next_expiry is None or now < self._next_expiry:
@@ -191,8 +187,6 @@ class LogStore(Store):
             self.size -= 0 if is_lmq else queue.size
             self.changed.discard((topic, queue.queue_id))
         self.deleted.add(topic)
-
-    # ------------------------------------------------------------------ looking
 
     def unit_queue(self, topic: str, queue_id: int) -> UnitQueue | None:
         return cast("UnitQueue | None", self.queue(topic, queue_id))

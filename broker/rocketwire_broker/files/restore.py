@@ -15,21 +15,10 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.flags import MessageSysFlag
-from rocketwire.messages.message_const import (
-    DELAY,
-    INNER_MULTI_DISPATCH,
-    INNER_MULTI_QUEUE_OFFSET,
-    LITE_TOPIC,
-    REAL_QUEUE_ID,
-    REAL_TOPIC,
-    TAGS,
-    TIMER_DEL_UNIQKEY,
-    TIMER_OUT_MS,
-    UNIQ_KEY,
-)
+from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import SCHEDULE_TOPIC, TIMER_TOPIC, lite_names, lite_queue
 from rocketwire.store.pops import REVIVE_GROUP, REVIVE_LOG
-from rocketwire_broker.delayed import delays, timers, transactions
+from rocketwire_broker.delayed import delays, transactions
 from rocketwire_broker.delayed.pops import PopLog
 from rocketwire_broker.storage.message import (
     INT,
@@ -51,18 +40,19 @@ if TYPE_CHECKING:
 _TAGS, _DELAY, _UNIQ_KEY, _REAL_TOPIC, _REAL_QUEUE_ID, _TIMER_OUT_MS, _DEL_UNIQKEY = (
     f"{name}\x01".encode()
     for name in (
-        TAGS,
-        DELAY,
-        UNIQ_KEY,
-        REAL_TOPIC,
-        REAL_QUEUE_ID,
-        TIMER_OUT_MS,
-        TIMER_DEL_UNIQKEY,
+        const.TAGS,
+        const.DELAY,
+        const.UNIQ_KEY,
+        const.REAL_TOPIC,
+        const.REAL_QUEUE_ID,
+        const.TIMER_OUT_MS,
+        const.TIMER_DEL_UNIQKEY,
     )
 )
 
 _LITE_TOPIC, _LMQ, _LMQ_OFFSET = (
-    f"{name}\x01".encode() for name in (LITE_TOPIC, INNER_MULTI_DISPATCH, INNER_MULTI_QUEUE_OFFSET)
+    f"{name}\x01".encode()
+    for name in (const.LITE_TOPIC, const.INNER_MULTI_DISPATCH, const.INNER_MULTI_QUEUE_OFFSET)
 )
 _DIGITS: Final = 19
 _COMMIT: Final = int(MessageSysFlag.TRANSACTION_COMMIT)
@@ -225,8 +215,8 @@ class Restore:
             record = None if queue is None else queue.record(offset)
             if record is not None:
                 stored = read_stored(record)
-                timers.restore_timer(broker, Message.of(stored), stored.store_timestamp, offset)
-        timers.schedule_timers(broker)
+                delays.restore_timer(broker, Message.of(stored), stored.store_timestamp, offset)
+        delays.schedule_timers(broker)
 
     def _restore_pops(self) -> None:
         # what is in the log of pops, and what waits for its time to be written there
@@ -253,10 +243,10 @@ class Restore:
                 continue
             stored = read_stored(record)
             properties = stored.properties or {}
-            if properties.get(REAL_TOPIC, topic) == self._revive_topic:
-                revive_queue = parse_number(properties.get(REAL_QUEUE_ID) or "", INT)
+            if properties.get(const.REAL_TOPIC, topic) == self._revive_topic:
+                revive_queue = parse_number(properties.get(const.REAL_QUEUE_ID) or "", INT)
                 revive_queue = queue_id if revive_queue is None else revive_queue
-                records.append((properties.get(TAGS) or "", stored.body or b"", revive_queue))
+                records.append((properties.get(const.TAGS) or "", stored.body or b"", revive_queue))
         return records
 
     # ------------------------------------------------------------------ transactions
@@ -278,7 +268,7 @@ class Restore:
             if record is None:
                 continue
             properties = read_stored(record).properties or {}
-            key = properties.get(UNIQ_KEY) or f"#{offset}"
+            key = properties.get(const.UNIQ_KEY) or f"#{offset}"
             transaction = halves.get(key)
             if transaction is None:
                 transaction = halves[key] = broker.half_messages.open(offset)

@@ -55,8 +55,6 @@ class Table(NamedTuple):
     encode: Callable[[Broker], bytes]  # returns the content of the file
 
 
-# ---------------------------------------------------------------------------- pops in order
-
 MAX_OFFSETS: Final = 64
 """Maximum messages of a pop in a file: acknowledgements are bits of Java's long."""
 
@@ -140,9 +138,6 @@ def _number(value: object) -> int | None:
         value = int(value)
     is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LONG
     return cast("int", value) if is_number else None
-
-
-# ---------------------------------------------------------------------------- writing
 
 
 def _topics(broker: Broker) -> bytes:

@@ -97,9 +97,6 @@ def update_consumer_offset(
     return Response(ext_fields={})
 
 
-# ---------------------------------------------------------------------------- of queues
-
-
 def _queue(broker: Broker, fields: Mapping[str, str]) -> Queue | None:
     return broker.store.queue(text(fields, "topic"), integer(fields, "queueId"))
 
@@ -153,9 +150,6 @@ def offset_at(queue: Queue, timestamp: int, *, is_upper: bool = False) -> int:
     if not is_upper:
         return queue.offset_at(timestamp)
     return max(queue.offset_until(timestamp) - 1, queue.min_offset)
-
-
-# ---------------------------------------------------------------------------- resets
 
 
 @handles(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)

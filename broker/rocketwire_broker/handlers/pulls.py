@@ -91,9 +91,6 @@ def pull(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
     return response
 
 
-# ---------------------------------------------------------------------------- checks
-
-
 def _check(
     broker: Broker,
     fields: Mapping[str, str],
@@ -187,9 +184,6 @@ def _commit(broker: Broker, pull_request: PullRequest, offset: int, now: int) ->
         broker.offsets.commit(group, topic, queue_id, offset, now)
 
 
-# ---------------------------------------------------------------------------- outcomes
-
-
 def read(broker: Broker, pull_request: PullRequest, offset: int) -> Outcome:
     queue = broker.store.queue(pull_request.stored_topic, pull_request.queue_id)
     if queue is None or not queue.max_offset:
@@ -242,9 +236,6 @@ def _answer(broker: Broker, pull_request: PullRequest, outcome: Outcome) -> Resp
         pull_request.group, pull_request.topic, pull_request.queue_id, outcome.next_offset
     )
     return Response(outcome.code, outcome.remark, fields, tuple(outcome.records))
-
-
-# ---------------------------------------------------------------------------- waiting
 
 
 def _hold(

@@ -78,19 +78,14 @@ T = TypeVar("T")
 
 
 def text(fields: Mapping[str, str], name: str) -> str:
-    value = fields.get(name)
-    if value is None:
-        raise DecodeError(f"the custom field <{name}> is null", path=name)
-    return value
+    return require(fields.get(name), name)
 
 
 def integer(fields: Mapping[str, str], name: str, default: int | None = None) -> int:
     """Return a number; a missing one is required if there is no default."""
     value = fields.get(name)
     if value is None:
-        if default is None:
-            raise DecodeError(f"the custom field <{name}> is null", path=name)
-        return default
+        return require(default, name)
     digits = value if value.isdigit() else value[1:] if value[:1] in {"-", "+"} else ""
     if digits.isdigit() and digits.isascii() and len(digits) < _DIGITS:
         return int(value)

@@ -14,35 +14,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import DecodeError, EncodeError
-from rocketwire.flags import MessageSysFlag, Perm
+from rocketwire.flags import MessageSysFlag, Perm, TopicSysFlag
 from rocketwire.messages import decode_header
-from rocketwire.messages.message_const import (
-    BORN_TIMESTAMP,
-    CLUSTER,
-    DELAY,
-    INNER_MULTI_DISPATCH,
-    LITE_TOPIC,
-    MSG_REGION,
-    ORIGIN_MESSAGE_ID,
-    POP_CK,
-    PRIORITY,
-    PRODUCER_GROUP,
-    PUSH_REPLY_TIME,
-    REAL_TOPIC,
-    REPLY_TO_CLIENT,
-    RETRY_TOPIC,
-    SHARDING_KEY,
-    TAGS,
-    TIMER_DEL_UNIQKEY,
-    TIMER_DELAY_MS,
-    TIMER_DELAY_SEC,
-    TIMER_DELIVER_MS,
-    TIMER_OUT_MS,
-    TRACE_ON,
-    TRANSACTION_PREPARED,
-    UNIQ_KEY,
-    WAIT,
-)
+from rocketwire.messages import message_const as const
 from rocketwire.messages.send import ConsumerSendMsgBackRequestHeader, RecallMessageRequestHeader
 from rocketwire.policy.resource_names import RETRY_PREFIX, SEND_FORBIDDEN_TOPICS, lite_queue
 from rocketwire.wire.message.batch import decode_batch
@@ -53,8 +27,8 @@ from rocketwire.wire.message.properties import (
 )
 from rocketwire_broker.access.accounts import Permission
 from rocketwire_broker.access.needs import reads, sends_to
+from rocketwire_broker.delayed.delays import parse_handle, recall_handle
 from rocketwire_broker.delayed.put_hooks import make_dead_letter, store_message, store_sent
-from rocketwire_broker.delayed.timers import parse_handle, recall_handle
 from rocketwire_broker.handlers.requests import (
     FAQ,
     check_permission,
@@ -72,7 +46,6 @@ from rocketwire_broker.storage.message import (
     parse_number,
     read_stored,
 )
-from rocketwire_broker.tables.topics import unit_flag
 
 if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
@@ -84,18 +57,24 @@ if TYPE_CHECKING:
 MESSAGE_TYPE: Final = "message.type"
 PRIORITY_FACTOR: Final = "priority.factor"
 _ALWAYS: Final = 100
-_OTHER_TYPES: Final = (DELAY, TIMER_DELIVER_MS, TIMER_DELAY_SEC, TIMER_DELAY_MS, SHARDING_KEY)
+_OTHER_TYPES: Final = (
+    const.DELAY,
+    const.TIMER_DELIVER_MS,
+    const.TIMER_DELAY_SEC,
+    const.TIMER_DELAY_MS,
+    const.SHARDING_KEY,
+)
 
 
 def choose_queue_by_priority(message: Message, topic: TopicConfig) -> None:
     """Let a message go to the queue of its priority; one of another type loses its priority."""
     properties = message.properties
-    priority = parse_number(properties.get(PRIORITY), INT)
+    priority = parse_number(properties.get(const.PRIORITY), INT)
     if priority is None or priority < 0:
         return
-    is_half = properties.get(TRANSACTION_PREPARED) == "true"
+    is_half = properties.get(const.TRANSACTION_PREPARED) == "true"
     if is_half or any(name in properties for name in _OTHER_TYPES):
-        del properties[PRIORITY]
+        del properties[const.PRIORITY]
     elif topic.write_queue_nums:
         message.queue_id = min(priority, topic.write_queue_nums - 1)
 
@@ -111,7 +90,7 @@ def pops_by_priority(broker: Broker, topic_name: str, group_name: str, turn: int
     return turn % _ALWAYS < (_ALWAYS if factor is None else factor)
 
 
-REGION: Final = {MSG_REGION: "DefaultRegion", TRACE_ON: "true"}
+REGION: Final = {const.MSG_REGION: "DefaultRegion", const.TRACE_ON: "true"}
 """Fields of each answer to a send (Java: ``BrokerConfig.regionId``, ``traceOn``)."""
 
 TOO_LARGE: Final = (
@@ -130,6 +109,7 @@ _LONG_CODES: Final = (RequestCode.SEND_MESSAGE, RequestCode.SEND_REPLY_MESSAGE)
 _TYPE: Final = int(MessageSysFlag.TRANSACTION_MASK)
 _PREPARED: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
 _INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH)
+_UNIT: Final = int(TopicSysFlag.UNIT)
 
 
 class SendFields(NamedTuple):
@@ -207,15 +187,15 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
         limit = broker.config.max_message_size
         raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, TOO_LARGE.format(limit))
     _mark_as_sent(message)
-    message.properties.pop(POP_CK, None)
-    if UNIQ_KEY not in message.properties:
-        message.properties[UNIQ_KEY] = broker.new_unique_key(now)
-    if message.properties.get(LITE_TOPIC):
+    message.properties.pop(const.POP_CK, None)
+    if const.UNIQ_KEY not in message.properties:
+        message.properties[const.UNIQ_KEY] = broker.new_unique_key(now)
+    if message.properties.get(const.LITE_TOPIC):
         _choose_lmq(broker, message)
     message.properties |= REGION
-    message.properties[CLUSTER] = broker.config.cluster_name
+    message.properties[const.CLUSTER] = broker.config.cluster_name
     check_size(broker, message)
-    if PRIORITY in message.properties and not header.topic.startswith(RETRY_PREFIX):
+    if const.PRIORITY in message.properties and not header.topic.startswith(RETRY_PREFIX):
         choose_queue_by_priority(message, topic)
     queue_id = message.queue_id  # that of a dead letter is another one
     try:
@@ -228,7 +208,7 @@ def _send(broker: Broker, header: SendFields, body: bytes, peer: Peer, now: int)
         "msgId": broker.message_id(position.physical_offset),
         "queueId": str(queue_id),
         "queueOffset": str(position.queue_offset),
-        "transactionId": message.properties[UNIQ_KEY],
+        "transactionId": message.properties[const.UNIQ_KEY],
     }
     handle = recall_handle(broker, message.properties)
     if handle is not None:
@@ -246,7 +226,11 @@ def _mark_as_sent(message: Message) -> None:
     # It looks like a delivery after a time or like the end of a transaction. A copy that a client
     # sends must not end the waiting of another message.
     properties = message.properties
-    if message.sys_flag & _TYPE or REAL_TOPIC in properties or TIMER_OUT_MS in properties:
+    if (
+        message.sys_flag & _TYPE
+        or const.REAL_TOPIC in properties
+        or const.TIMER_OUT_MS in properties
+    ):
         message.prepared_transaction_offset = SENT_BY_CLIENT
 
 
@@ -268,7 +252,7 @@ def find_topic(broker: Broker, header: SendFields, peer: Peer, now: int) -> Topi
             name,
             header.default_topic,
             header.default_topic_queues,
-            unit_flag(unit_mode=header.unit_mode),
+            _UNIT if header.unit_mode else 0,
             now,
         )
     if topic is None and name.startswith(RETRY_PREFIX):
@@ -321,8 +305,8 @@ def _are_too_large(properties: Mapping[str, str]) -> bool:
 
 
 def _choose_lmq(broker: Broker, message: Message) -> None:
-    name = lite_queue(message.topic, message.properties[LITE_TOPIC])
-    message.properties[INNER_MULTI_DISPATCH] = name
+    name = lite_queue(message.topic, message.properties[const.LITE_TOPIC])
+    message.properties[const.INNER_MULTI_DISPATCH] = name
     queues = broker.store.lmqs
     if name not in queues and len(queues) >= broker.config.max_lmqs:
         remark = "[LMQ_CONSUME_QUEUE_NUM_EXCEEDED]lmq consume queue num exceeded."
@@ -351,7 +335,7 @@ def _check_retry(broker: Broker, header: SendFields, message: Message, now: int)
 def _store_batch(broker: Broker, header: SendFields, batch: Message, now: int) -> Response:
     body = batch.body or b""
     limit = broker.config.max_message_size
-    if len(body) > limit or DELAY in batch.properties:
+    if len(body) > limit or const.DELAY in batch.properties:
         raise RefusedError(ResponseCode.MESSAGE_ILLEGAL, TOO_LARGE.format(limit))
     messages = [
         Message(
@@ -367,7 +351,7 @@ def _store_batch(broker: Broker, header: SendFields, batch: Message, now: int) -
         for item in decode_batch(body)
     ]
     for message in messages:
-        message.properties.pop(INNER_MULTI_DISPATCH, None)  # a batch is in no LMQ
+        message.properties.pop(const.INNER_MULTI_DISPATCH, None)  # a batch is in no LMQ
         _mark_as_sent(message)
     try:
         positions = broker.put_all(messages, now)
@@ -379,13 +363,13 @@ def _store_batch(broker: Broker, header: SendFields, batch: Message, now: int) -
         "queueId": str(batch.queue_id),
         "queueOffset": str(positions[0].queue_offset if positions else 0),
     }
-    if UNIQ_KEY in batch.properties:
-        fields["transactionId"] = batch.properties[UNIQ_KEY]
+    if const.UNIQ_KEY in batch.properties:
+        fields["transactionId"] = batch.properties[const.UNIQ_KEY]
     return Response(ext_fields=fields)
 
 
 _ILLEGAL: Final = ResponseCode.ILLEGAL_OPERATION
-_REGION: Final = {MSG_REGION: REGION[MSG_REGION]}
+_REGION: Final = {const.MSG_REGION: REGION[const.MSG_REGION]}
 _RECALL_TAG: Final = "_RECALL_TAG_"
 
 
@@ -398,7 +382,7 @@ def recall(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Re
         store_message(broker, message, now)
     except RefusedError as refused:
         return refused.response._replace(ext_fields=_REGION)
-    return Response(ext_fields={**_REGION, "msgId": message.properties[UNIQ_KEY]})
+    return Response(ext_fields={**_REGION, "msgId": message.properties[const.UNIQ_KEY]})
 
 
 def _recall(broker: Broker, header: RecallMessageRequestHeader, peer: Peer, now: int) -> Message:
@@ -421,12 +405,12 @@ def _recall(broker: Broker, header: RecallMessageRequestHeader, peer: Peer, now:
         queue_id=0,
         body=b"0",
         properties={
-            TAGS: _RECALL_TAG,
-            TIMER_DEL_UNIQKEY: handle.unique_key,
-            UNIQ_KEY: handle.unique_key,
-            TIMER_DELIVER_MS: str(time),
-            BORN_TIMESTAMP: str(now),
-            PRODUCER_GROUP: header.producer_group or "",
+            const.TAGS: _RECALL_TAG,
+            const.TIMER_DEL_UNIQKEY: handle.unique_key,
+            const.UNIQ_KEY: handle.unique_key,
+            const.TIMER_DELIVER_MS: str(time),
+            const.BORN_TIMESTAMP: str(now),
+            const.PRODUCER_GROUP: header.producer_group or "",
         },
         born_host=peer.host,
         born_timestamp=now,
@@ -456,9 +440,9 @@ def reply(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Res
         born_timestamp=header.born_timestamp,
         reconsume_times=header.reconsume_times,
     )
-    client_id = message.properties.get(REPLY_TO_CLIENT)
+    client_id = message.properties.get(const.REPLY_TO_CLIENT)
     if client_id is None:
-        problem = f"reply message properties[{REPLY_TO_CLIENT}] is null"
+        problem = f"reply message properties[{const.REPLY_TO_CLIENT}] is null"
         return _finish_reply(broker, message, problem, now)
     requester = broker.members.producer(client_id)
     if requester is None:
@@ -488,7 +472,7 @@ def _reply_fields(
         "defaultTopicQueueNums": str(header.default_topic_queues),
         "flag": str(header.flag),
         "producerGroup": group,
-        "properties": encode_properties({PUSH_REPLY_TIME: str(now), **message.properties}),
+        "properties": encode_properties({const.PUSH_REPLY_TIME: str(now), **message.properties}),
         "queueId": str(header.queue_id),
         "reconsumeTimes": str(header.reconsume_times),
         "storeHost": broker.address,
@@ -545,17 +529,17 @@ def send_back(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
     if max_retries is None:
         max_retries = group.retry_max_times
     properties = message.properties
-    properties.setdefault(RETRY_TOPIC, message.topic)
-    properties.setdefault(ORIGIN_MESSAGE_ID, broker.message_id(offset))
-    properties[WAIT] = "false"
+    properties.setdefault(const.RETRY_TOPIC, message.topic)
+    properties.setdefault(const.ORIGIN_MESSAGE_ID, broker.message_id(offset))
+    properties[const.WAIT] = "false"
     times = message.reconsume_times
     message.reconsume_times = times + 1
     message.prepared_transaction_offset = 0
     if level < 0 or times >= max_retries:
         make_dead_letter(broker, message, name, now)
-        properties[DELAY] = "0"
+        properties[const.DELAY] = "0"
     else:
         message.topic, message.queue_id = topic_name, broker.store.put_count % queues
-        properties[DELAY] = str(level or FIRST_LEVEL + times)
+        properties[const.DELAY] = str(level or FIRST_LEVEL + times)
     store_message(broker, message, now)
     return SUCCESS

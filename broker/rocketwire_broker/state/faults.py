@@ -1,6 +1,7 @@
 """Faults that a test asks for: the next requests are refused, answered late, or not answered.
 
-A script answers all requests with its code."""
+A script answers all requests with its code.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +16,8 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.response import Response
 
 SENDS: Final = frozenset(
-    {
-        int(RequestCode.SEND_MESSAGE),
-        int(RequestCode.SEND_MESSAGE_V2),
-        int(RequestCode.SEND_BATCH_MESSAGE),
-    }
+    (RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE)
 )
-"""Codes of requests that send messages."""
 
 
 @dataclass(slots=True)

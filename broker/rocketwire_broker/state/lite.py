@@ -255,7 +255,7 @@ class LiteTopics:
         for client_id in (*clients[start:], *clients[:start]):
             if client_id == exclude:
                 others.append(client_id)
-            elif self._is_banned(client_id, now):
+            elif self._banned.get(client_id, 0) > now:
                 if not is_wildcard:
                     others.append(client_id)
             elif self._offer(queue, client_id, group, now, is_planned=not is_wildcard):
@@ -284,9 +284,6 @@ class LiteTopics:
                 limit = self._broker.config.max_lite_events
             events = self.events[client_id] = LiteEvents(group, limit, now)
         return events
-
-    def _is_banned(self, client_id: str, now: int) -> bool:
-        return self._banned.get(client_id, 0) > now
 
     def _plan(self, name: str, group: str, due: int) -> None:
         self._full.setdefault(name, (due, group))

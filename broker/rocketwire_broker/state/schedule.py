@@ -47,10 +47,6 @@ class Schedule:
     def __len__(self) -> int:
         return len(self._heap) - self._cancelled
 
-    @property
-    def size(self) -> int:
-        return len(self._heap)
-
     def at(self, due: int, action: Action) -> Entry:
         self._count += 1
         entry = Entry(due, self._count, action)

@@ -63,8 +63,6 @@ class Store:
         self._retain_bytes = retain_bytes
         self._retain_ms = retain_ms
 
-    # ------------------------------------------------------------------ storing
-
     def put(self, message: Message, now: int) -> StoredPosition:
         """Store a message; ``arrivals`` gets its queue, for requests that wait."""
         topic, queue_id = message.topic, message.queue_id
@@ -146,8 +144,6 @@ class Store:
             while queue.min_offset < queue.max_offset:
                 size = queue.drop_first()
                 self.size -= 0 if is_lmq else size
-
-    # ------------------------------------------------------------------ looking
 
     @property
     def first_physical(self) -> int:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.connection.guards import exceeds
-from rocketwire.flags import Perm, TopicSysFlag
+from rocketwire.flags import Perm
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
 from rocketwire.policy.resource_names import is_dlq_topic, is_retry_topic, is_system_topic
 
@@ -53,7 +53,7 @@ class Topics:
         # for each deleted topic the physical offset up to which its messages are gone
         self.deleted: dict[str, int] = {}
         # called after each change; if it raises ``UnwritableError``, the topics are as before
-        self.save: Callable[[], None] = _save_nothing
+        self.save: Callable[[], None] = lambda: None
         self.config = config  # the settings that are valid now
         self._topics = {str(topic.topic_name): topic for topic in _system_topics(config)}
         self._system = frozenset(self._topics) | set(NOT_COUNTED)
@@ -165,15 +165,6 @@ class Topics:
             self._topics.pop(name, None)
         else:
             self._topics[name] = topic
-
-
-def _save_nothing() -> None:
-    # the topics stay in memory
-    return
-
-
-def unit_flag(*, unit_mode: bool) -> int:
-    return int(TopicSysFlag.UNIT) if unit_mode else 0
 
 
 def _template(config: Config) -> TopicConfig:

@@ -425,9 +425,3 @@ def test_a_lock_too_many_is_not_given_and_others_stay() -> None:
     assert lock_queues(client, "readers", 2) == 2
     assert lock_queues(neighbour, "auditors", 2) == 1
     assert lock_queues(client, "readers", 2) == 2
-
-
-def test_names_of_a_thousand_topics_are_remembered() -> None:
-    client = BrokerAtHand().connect()
-    for _ in range(2):
-        assert {client.send(f"topic-{number}").code for number in range(1_000)} == {0}

@@ -17,6 +17,7 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.connection.guards import exceeds
 from rocketwire.errors import IllegalValueError
 from rocketwire.messages import decode_header
+from rocketwire.messages import queries as bodies
 from rocketwire.messages.brokers import (
     BrokerStatsData,
     BrokerStatsItem,
@@ -27,15 +28,6 @@ from rocketwire.messages.ha import HARuntimeInfo
 from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import DelayOffsetSerializeWrapper
-from rocketwire.messages.queries import (
-    ConsumeStats,
-    ConsumeStatsList,
-    GetConsumeStatsRequestHeader,
-    OffsetWrapper,
-    QueryConsumeTimeSpanBody,
-    QueryConsumeTimeSpanRequestHeader,
-    QueueTimeSpan,
-)
 from rocketwire.messages.topic_config import DataVersion
 from rocketwire.messages.topics import TopicOffset, TopicStatsTable
 from rocketwire_broker.access.needs import PUB_OR_SUB, SEES_GROUP, SEES_TOPIC, reads
@@ -62,6 +54,34 @@ _POOLS: Final = {
     "ack": "100000",
 }
 """Java's pools of threads and the requests that wait for one; here one thread does all."""
+
+_ZEROS: Final = (
+    "EndTransactionQueueSize dispatchBehindBytes dispatchMaxBuffer getMessageEntireTimeMax "
+    "msgGetTotalTodayMorning msgGetTotalYesterdayMorning msgPutTotalTodayMorning "
+    "msgPutTotalYesterdayMorning pageCacheLockTimeMills putMessageEntireTimeMax "
+    "putMessageFailedTimes startAcceptSendRequestTimeStamp timerCongestNum timerOffsetBehind "
+    "timerReadBehind"
+)
+_ZERO_RATES: Final = (
+    "commitLogDiskRatio consumeQueueDiskRatio putLatency99 putLatency999 timerDequeueTps "
+    "timerEnqueueTps"
+)
+_CONSTANT_FIGURES: Final = {
+    **dict.fromkeys(_ZEROS.split(), "0"),
+    **dict.fromkeys(_ZERO_RATES.split(), "0.0"),
+    "EndTransactionThreadPoolQueueCapacity": "100000",
+    "brokerActive": "true",
+    "brokerVersionDesc": "V5_5_0",
+    "commitLogDirCapacity": "Total : 0 MiB, Free : 0 MiB.",
+    "getMissTps": "0.0 0.0 0.0",
+    "putMessageDistributeTime": "",
+    "remainHowManyDataToFlush": "0 B",
+    "remainTransientStoreBufferNumbs": "2147483647",
+    **{f"{name}ThreadPoolQueueSize": "0" for name in _POOLS},
+    **{f"{name}ThreadPoolQueueCapacity": size for name, size in _POOLS.items()},
+    **{f"{name}ThreadPoolQueueHeadWaitTimeMills": "0" for name in _POOLS},
+}
+"""Figures of 28 that measure what this broker does not have."""
 
 _PERIODS: Final = (10_000, 60_000, 600_000)  # periods of the rates in 28, in milliseconds
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000
@@ -118,60 +138,24 @@ def runtime_info(broker: Broker, now: int) -> dict[str, str]:
         f"scheduleMessageOffset_{level}": f"{delivered},{all_}"
         for level, (delivered, all_) in level_progress(broker).items()
     }
-    queues = {
-        f"{name}ThreadPool{figure}": value
-        for name, capacity in _POOLS.items()
-        for figure, value in (("QueueSize", "0"), ("QueueCapacity", capacity))
-    }
-    waits = {f"{name}ThreadPoolQueueHeadWaitTimeMills": "0" for name in _POOLS}
     return {
-        "EndTransactionQueueSize": "0",
-        "EndTransactionThreadPoolQueueCapacity": "100000",
         "bootTimestamp": str(broker.started),
-        "brokerActive": "true",
-        "brokerVersionDesc": "V5_5_0",
-        "commitLogDirCapacity": "Total : 0 MiB, Free : 0 MiB.",
-        "commitLogDiskRatio": "0.0",
         "commitLogMaxOffset": str(store.next_physical),
         "commitLogMinOffset": str(store.first_physical),
-        "consumeQueueDiskRatio": "0.0",
-        "dispatchBehindBytes": "0",
-        "dispatchMaxBuffer": "0",
         "earliestMessageTimeStamp": str(store.earliest_store_time),
         "getFoundTps": _rates(got, now),
-        "getMessageEntireTimeMax": "0",
-        "getMissTps": "0.0 0.0 0.0",
         "getTotalTps": _rates(got, now),
         "getTransferedTps": _rates(got, now),
         "getTransferredTps": _rates(got, now),
-        "msgGetTotalTodayMorning": "0",
         "msgGetTotalTodayNow": str(got.total),
-        "msgGetTotalYesterdayMorning": "0",
-        "msgPutTotalTodayMorning": "0",
         "msgPutTotalTodayNow": str(put.total),
-        "msgPutTotalYesterdayMorning": "0",
-        "pageCacheLockTimeMills": "0",
-        "putLatency99": "0.0",
-        "putLatency999": "0.0",
         "putMessageAverageSize": str(mean),
-        "putMessageDistributeTime": "",
-        "putMessageEntireTimeMax": "0",
-        "putMessageFailedTimes": "0",
         "putMessageSizeTotal": str(statistics.put_bytes),
         "putMessageTimesTotal": str(put.total),
         "putTps": _rates(put, now),
-        "remainHowManyDataToFlush": "0 B",
-        "remainTransientStoreBufferNumbs": "2147483647",
         "runtime": _duration(now - broker.started),
-        "startAcceptSendRequestTimeStamp": "0",
-        "timerCongestNum": "0",
-        "timerDequeueTps": "0.0",
-        "timerEnqueueTps": "0.0",
-        "timerOffsetBehind": "0",
-        "timerReadBehind": "0",
         **levels,
-        **queues,
-        **waits,
+        **_CONSTANT_FIGURES,
     }
 
 
@@ -257,15 +241,15 @@ def get_topic_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: i
 
 @handles(RequestCode.GET_CONSUME_STATS, needs=reads("topic", "consumerGroup", PUB_OR_SUB))
 def get_consume_stats(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    header = decode_header(GetConsumeStatsRequestHeader, request.ext_fields)
+    header = decode_header(bodies.GetConsumeStatsRequestHeader, request.ext_fields)
     group = require(header.consumer_group, "consumerGroup")
     listed = [name for name in (header.topic_list or "").split(";") if name]
     return with_body(_stats(broker, group, [header.topic] if header.topic else listed, now))
 
 
-def _stats(broker: Broker, group: str, topics: list[str], now: int) -> ConsumeStats:
+def _stats(broker: Broker, group: str, topics: list[str], now: int) -> bodies.ConsumeStats:
     # no topics means all that the group reads
-    table: dict[MessageQueue, OffsetWrapper] = {}
+    table: dict[MessageQueue, bodies.OffsetWrapper] = {}
     rate = 0.0
     for topic in topics or broker.offsets.topics_of(group):
         if not _is_read(broker, group, topic):
@@ -273,7 +257,7 @@ def _stats(broker: Broker, group: str, topics: list[str], now: int) -> ConsumeSt
         table |= _progress(broker, group, topic)
         gets = broker.statistics.group_gets.get(f"{topic}@{group}")
         rate += 0.0 if gets is None else gets.rate(now, RATE_MS)
-    return ConsumeStats(offset_table=table, consume_tps=rate)
+    return bodies.ConsumeStats(offset_table=table, consume_tps=rate)
 
 
 def _is_read(broker: Broker, group: str, topic: str) -> bool:
@@ -281,14 +265,14 @@ def _is_read(broker: Broker, group: str, topic: str) -> bool:
     return topic in broker.topics and (online is None or topic in online.subscriptions)
 
 
-def _progress(broker: Broker, group: str, topic: str) -> dict[MessageQueue, OffsetWrapper]:
-    table: dict[MessageQueue, OffsetWrapper] = {}
+def _progress(broker: Broker, group: str, topic: str) -> dict[MessageQueue, bodies.OffsetWrapper]:
+    table: dict[MessageQueue, bodies.OffsetWrapper] = {}
     for queue_id in range(_topic(broker, topic).read_queue_nums):
         offset = max(0, broker.offsets.get(group, topic, queue_id) or 0)
         pulled = broker.offsets.next_pull(group, topic, queue_id)
         queue = broker.store.queue(topic, queue_id)
         time = None if queue is None or offset == 0 else queue.store_time(offset - 1)
-        table[_message_queue(broker, topic, queue_id)] = OffsetWrapper(
+        table[_message_queue(broker, topic, queue_id)] = bodies.OffsetWrapper(
             broker_offset=0 if queue is None else queue.max_offset,
             consumer_offset=offset,
             pull_offset=max(offset, pulled or 0),
@@ -301,7 +285,7 @@ def _progress(broker: Broker, group: str, topic: str) -> dict[MessageQueue, Offs
 def get_consume_stats_of_all(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    stats: list[Mapping[str, tuple[ConsumeStats, ...]]] = []
+    stats: list[Mapping[str, tuple[bodies.ConsumeStats, ...]]] = []
     total = in_flight = 0
     for config in broker.groups:
         group = str(config.group_name)
@@ -316,7 +300,7 @@ def get_consume_stats_of_all(
         for offsets in _all_offsets(of_group):
             total += offsets.broker_offset - offsets.consumer_offset
             in_flight += offsets.pull_offset - offsets.consumer_offset
-    body = ConsumeStatsList(
+    body = bodies.ConsumeStatsList(
         broker_addr=broker.address,
         consume_stats_list=tuple(stats),
         total_diff=total,
@@ -325,7 +309,7 @@ def get_consume_stats_of_all(
     return with_body(body)
 
 
-def _all_offsets(stats: tuple[ConsumeStats, ...]) -> Iterator[OffsetWrapper]:
+def _all_offsets(stats: tuple[bodies.ConsumeStats, ...]) -> Iterator[bodies.OffsetWrapper]:
     for of_topic in stats:
         yield from (of_topic.offset_table or {}).values()
 
@@ -334,10 +318,10 @@ def _all_offsets(stats: tuple[ConsumeStats, ...]) -> Iterator[OffsetWrapper]:
 def get_consume_time_span(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    header = decode_header(QueryConsumeTimeSpanRequestHeader, request.ext_fields)
+    header = decode_header(bodies.QueryConsumeTimeSpanRequestHeader, request.ext_fields)
     name, group = require(header.topic, "topic"), require(header.group, "group")
     topic = _topic(broker, name)
-    spans: list[QueueTimeSpan] = []
+    spans: list[bodies.QueueTimeSpan] = []
     for queue_id in range(topic.write_queue_nums):
         queue = broker.store.queue(name, queue_id)
         first = last = consumed = None
@@ -351,7 +335,7 @@ def get_consume_time_span(
         times = [-1 if time is None else time for time in (first, last, consumed)]
         texts = map(_time_text, times)
         spans.append(
-            QueueTimeSpan(
+            bodies.QueueTimeSpan(
                 message_queue=_message_queue(broker, name, queue_id),
                 min_time_stamp=times[0],
                 max_time_stamp=times[1],
@@ -362,7 +346,7 @@ def get_consume_time_span(
                 delay_time=0 if next_time is None else now - next_time,
             )
         )
-    return with_body(QueryConsumeTimeSpanBody(consume_time_span_set=tuple(spans)))
+    return with_body(bodies.QueryConsumeTimeSpanBody(consume_time_span_set=tuple(spans)))
 
 
 def _time_text(milliseconds: int) -> str:

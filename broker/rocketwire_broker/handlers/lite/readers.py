@@ -21,7 +21,7 @@ from rocketwire.messages.lite import (
     PopLiteMessageRequestHeader,
 )
 from rocketwire.policy.resource_names import lite_queue
-from rocketwire_broker.access.needs import CONSUMES, needs_of_names
+from rocketwire_broker.access.needs import CONSUMES, reads_names
 from rocketwire_broker.handlers.pops.pop import (
     MAX_POLL_MS,
     NO_MESSAGE,
@@ -36,10 +36,7 @@ from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Respo
 from rocketwire_broker.storage.filters import EVERYTHING, select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_broker.access.needs import Need
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.queue import Queue
     from rocketwire_broker.tables.members import Peer
@@ -48,13 +45,13 @@ if TYPE_CHECKING:
 _ADDING: Final = (Action.PARTIAL_ADD, Action.COMPLETE_ADD)
 
 
-def _needs_of_subscriptions(request: RemotingCommand) -> Iterator[Need]:
-    body = decode_body(LiteSubscriptionCtlRequestBody, request.body)
-    for change in () if body is None else body.subscription_set or ():
-        yield from needs_of_names(change.group, (change.topic,))
-
-
-@handles(RequestCode.LITE_SUBSCRIPTION_CTL, needs=_needs_of_subscriptions)
+@handles(
+    RequestCode.LITE_SUBSCRIPTION_CTL,
+    needs=reads_names(
+        LiteSubscriptionCtlRequestBody,
+        lambda body: [(change.group, (change.topic,)) for change in body.subscription_set or ()],
+    ),
+)
 def change_subscriptions(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:

@@ -5,7 +5,7 @@ import pytest
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.policy.resource_names import TIMER_TOPIC
-from rocketwire_broker.delayed.timers import parse_handle
+from rocketwire_broker.delayed.delays import parse_handle
 from tests.support.broker import START, BrokerAtHand, Client, bodies, fields_of, messages
 
 
