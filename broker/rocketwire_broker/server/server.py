@@ -20,11 +20,10 @@ import trio
 
 from rocketwire.connection.guards import Deadlines
 from rocketwire.errors import DecodeError
-from rocketwire.serving.acceptor import Acceptor
+from rocketwire.serving.acceptor import Acceptor, sweep_for_ever
+from rocketwire.serving.events import ConnectionTooSlow, FrameRefused, count_limit
 from rocketwire.serving.handshake import RefusedError, open_connection
-from rocketwire.serving.limits import ConnectionTooSlow, FrameRefused, count_limit
 from rocketwire.serving.sockets import listen
-from rocketwire.serving.sweeper import sweep_for_ever
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.serving.tls.stream import TlsStream
 from rocketwire.wire.message.host import Host

@@ -15,7 +15,7 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.connection.guards import Guard, Holdings, exceeds
 from rocketwire.errors import EncodeError
 from rocketwire.flags import CommandFlag
-from rocketwire.serving.limits import LimitExceeded
+from rocketwire.serving.events import LimitExceeded
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire_broker.state.faults import Faults

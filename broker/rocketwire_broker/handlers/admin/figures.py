@@ -123,9 +123,6 @@ def update_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int
     return Response(remark=f"no effect here: {', '.join(unknown)}"[:500] if unknown else None)
 
 
-# ---------------------------------------------------------------------------- figures
-
-
 def _rates(count: Count, now: int) -> str:
     return " ".join(str(count.rate(now, period)) for period in _PERIODS)
 

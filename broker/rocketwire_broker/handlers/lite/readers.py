@@ -233,9 +233,6 @@ def _check_pop(broker: Broker, header: PopLiteMessageRequestHeader, now: int) ->
     )
 
 
-# ---------------------------------------------------------------------------- taking
-
-
 def _take(broker: Broker, question: LitePop, now: int) -> Response | None:
     events = broker.lite.events.get(question.client_id)
     records: list[bytes] = []

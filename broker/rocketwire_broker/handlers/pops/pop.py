@@ -85,9 +85,6 @@ class PopRequest(NamedTuple):
     message_filter: Filter = EVERYTHING
 
 
-# ---------------------------------------------------------------------------- 200050
-
-
 @handles(RequestCode.POP_MESSAGE, needs=CONSUMES)
 def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
     """200050: take messages and hide them, or hold the request until there are some."""
@@ -220,9 +217,6 @@ def count_held(broker: Broker, pop_request: PopRequest) -> int:
         isinstance(wait.wake_up, HeldPop) and wait.wake_up.pop_request.group == pop_request.group
         for wait in broker.waits.of_queue((pop_request.topic, pop_request.queue_id))
     )
-
-
-# ---------------------------------------------------------------------------- the messages
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from rocketwire.serving.tls.self_signed import make_self_signed
+from rocketwire.serving.tls.certificates import make_self_signed
 from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire.serving.tls.stream import TlsStream
 from rocketwire_broker.config import Config

@@ -11,8 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire.codes import RequestCode
-from rocketwire.serving.events import Event, Level
-from rocketwire.serving.limits import LimitExceeded
+from rocketwire.serving.events import Event, Level, LimitExceeded
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.admin_http.metrics import MAX_BROKERS, SECURITY_EVENTS, Exposition
 from rocketwire_namesrv.events import BrokerUnregistered

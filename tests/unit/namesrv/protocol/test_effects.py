@@ -2,8 +2,7 @@
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.connection.guards import Guard
-from rocketwire.serving.events import Event
-from rocketwire.serving.limits import ExceededAgain, LimitExceeded
+from rocketwire.serving.events import Event, ExceededAgain, LimitExceeded
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.protocol.effects import EffectsBuilder

@@ -4,8 +4,7 @@ import pytest
 import trio
 
 from rocketwire.codes import RequestCode
-from rocketwire.serving.events import Event
-from rocketwire.serving.limits import LimitExceeded
+from rocketwire.serving.events import Event, LimitExceeded
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.config.config import Config

@@ -8,7 +8,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from rocketwire.serving.tls.certificate_dates import not_after
+from rocketwire.serving.tls.certificates import not_after
 
 NAME = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
 

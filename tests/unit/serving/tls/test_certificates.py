@@ -9,14 +9,14 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from rocketwire.serving.tls.certificate_dates import expiry_of
 from rocketwire.serving.tls.certificates import (
     TlsError,
+    expiry_of,
     first_certificate,
     make_client_context,
+    make_self_signed,
     make_server_context,
 )
-from rocketwire.serving.tls.self_signed import make_self_signed
 from rocketwire.serving.tls.settings import TlsSettings
 from tests.support.builders.certificates import authority, certificate_of, with_pair
 
