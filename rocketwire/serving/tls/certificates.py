@@ -32,8 +32,6 @@ _AUTH: Final = {
     ClientAuth.REQUIRE: ssl.CERT_REQUIRED,
 }
 _VERSIONS: Final = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
-
-
 _CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----([^-]*)-----END")
 
 
@@ -243,7 +241,7 @@ def _time(tag: int, text: str) -> float:
 
 
 def expiry_of(der: bytes | None) -> float:
-    """The end of a certificate's validity, in seconds since 1970; NaN if it is missing or"""
+    """Return the end of a certificate's validity in seconds since 1970; NaN without a valid one."""
     try:
         return math.nan if der is None else not_after(der)
     except ValueError:
