@@ -7,8 +7,7 @@ from typing import TypeAlias
 import pytest
 import trio
 
-from rocketwire_tools.exporter.collector import Collector
-from rocketwire_tools.exporter.exposition import OPENMETRICS, PLAIN
+from rocketwire_tools.exporter.exposition import OPENMETRICS, PLAIN, Collector
 
 Start: TypeAlias = "Callable[..., Collector]"
 

@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
-from rocketwire_tools.exporter.collector import Collector
-from rocketwire_tools.exporter.documents import exchange_of
+from rocketwire_tools.exporter.exposition import Collector
+from rocketwire_tools.exporter.server import exchange_of
 
 
 async def collect() -> bytes:

@@ -10,8 +10,7 @@ from rocketwire_tools.exporter.exposition import (
     content_type_for,
     gauges_text,
 )
-from rocketwire_tools.exporter.families import FAMILIES
-from rocketwire_tools.exporter.samples import Samples
+from rocketwire_tools.exporter.families import FAMILIES, Samples
 from tests.support.exporter_in_process import openmetrics_families
 
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from rocketwire_tools.exporter.collector import AGE, COLLECTIONS
+from rocketwire_tools.exporter.exposition import AGE, COLLECTIONS
 from rocketwire_tools.exporter.families import FAMILIES
 
 GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "exporter.md"

@@ -3,7 +3,7 @@
 import tracemalloc
 
 from rocketwire_tools.exporter.exposition import gauges_text
-from rocketwire_tools.exporter.samples import Samples
+from rocketwire_tools.exporter.families import Samples
 
 CONSUMED = (
     "rocketmq_consumer_offset",

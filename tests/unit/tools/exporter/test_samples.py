@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rocketwire_tools.exporter.samples import Samples
+from rocketwire_tools.exporter.families import Samples
 
 DIFF = "rocketmq_group_diff"
 

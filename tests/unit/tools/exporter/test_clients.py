@@ -2,8 +2,7 @@
 
 from rocketwire.codes import ResponseCode
 from rocketwire.messages.callbacks import ConsumerRunningInfo, ConsumeStatus
-from rocketwire_tools.exporter.parts.clients import add_counts, collect_clients
-from rocketwire_tools.exporter.parts.groups import GroupMembers
+from rocketwire_tools.exporter.parts import GroupMembers, add_counts, collect_clients
 from tests.support.fakes.exported_cluster import ExportedCluster, refusal
 
 

@@ -4,11 +4,11 @@ import pytest
 
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
-from rocketwire_tools.exporter.parts.runtime import (
+from rocketwire_tools.exporter.parts import (
     byte_count,
     collect_producers,
     collect_runtime,
-    minute_sum,
+    minute,
     runtime_values,
 )
 from tests.support.fakes.exported_cluster import ADDRESS, PLACE, ExportedCluster, refusal, stats
@@ -111,4 +111,4 @@ async def test_a_statistic_may_be_refused() -> None:
     scrape = ExportedCluster(figures={("SNDBCK_PUT_NUMS", "t@g"): denied}).scrape()
 
     with pytest.raises(BrokerError):
-        await minute_sum(scrape, "SNDBCK_PUT_NUMS", "t@g")
+        await minute(scrape, "SNDBCK_PUT_NUMS", "t@g")

@@ -3,7 +3,7 @@
 import time
 
 from rocketwire.versions import MQVersion
-from rocketwire_tools.exporter.parts.topics import collect_topics
+from rocketwire_tools.exporter.parts import collect_topics
 from tests.support.fakes.exported_cluster import ExportedCluster, stats, topic_stats
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import ChannelBrokenError, LimitExceededError, RocketWireError
-from rocketwire_tools.exporter.parts.groups import GroupMembers, collect_groups
+from rocketwire_tools.exporter.parts import GroupMembers, collect_groups
 from tests.support.fakes.exported_cluster import (
     ExportedCluster,
     connected,
