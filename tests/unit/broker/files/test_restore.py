@@ -1,5 +1,6 @@
 """The next broker with a folder restores messages that wait, transactions and pops."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,12 @@ from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.stored import StoredMessage
 from rocketwire_broker.files.restore import value_of
 from rocketwire_broker.tables.topics import new_topic
-from tests.support.broker import Client, bodies, fields_of
+from tests.support.broker import START, Client, bodies, fields_of
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.broker_lite import Reader, light, put_group, put_parent, send
 from tests.support.broker_pops import Popper
 from tests.support.values import require
+from tests.support.virtual_disk import KilledError, VirtualDisk
 from tests.unit.broker.groups import HALF_TOPIC, end_transaction, send_half
 
 
@@ -330,3 +332,51 @@ def test_a_batch_is_in_no_light_queue_after_a_restart(home: BrokerWithFolder) ->
     home = home.restart_after_kill()
 
     assert not home.broker.store.lmqs
+
+
+STEPS = range(100)
+"""System calls before the kill; the highest numbers are beyond the work."""
+
+
+def work(client: Client, home: BrokerWithFolder, acknowledged: set[bytes]) -> None:
+    """Send messages that wait, and end transactions; add the acknowledged keys to a set."""
+
+    def note(key: str, code: int) -> None:
+        if code == 0:
+            acknowledged.add(key.encode())
+
+    def send(key: str, **properties: str) -> None:
+        properties["UNIQ_KEY"] = key
+        note(key, client.send(body=key.encode(), properties=properties).code)
+
+    for number in range(3):
+        send(f"D{number}", DELAY="1")
+        home.pass_time(600)
+        send(f"T{number}", TIMER_DELAY_MS="1500")
+        home.pass_time(400)
+        key = f"H{number}"
+        half = fields_of(send_half(client, key, body=key.encode(), f=4))
+        offset, position = int(half["queueOffset"]), int(half["msgId"][-16:], 16)
+        note(key, end_transaction(client, offset, position))
+        if number == 1:
+            home.folder.persist(home.now)
+
+
+@pytest.mark.parametrize("calls", STEPS)
+def test_each_message_comes_once(calls: int, tmp_path: Path) -> None:
+    acknowledged: set[bytes] = set()
+    with VirtualDisk(tmp_path, calls) as disk:
+        with suppress(KilledError):
+            home = BrokerWithFolder(tmp_path, log_file_size=8_192)
+            work(home.connect(), home, acknowledged)
+        disk.revive()
+
+    home = BrokerWithFolder(tmp_path, log_file_size=8_192, now=START + 10_000)
+    home.pass_time(10_000)
+    delivered = bodies(home.connect().pull_now(0))
+
+    assert acknowledged <= set(delivered)
+    assert len(delivered) == len(set(delivered)), "none comes twice"
+    home = home.restart_after_kill()
+    home.pass_time(10_000)
+    assert bodies(home.connect().pull_now(0)) == delivered
