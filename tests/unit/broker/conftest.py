@@ -17,13 +17,11 @@ from tests.unit.broker.storage.stores import CountingLog
 
 @pytest.fixture
 def home() -> BrokerAtHand:
-    """A broker with the default settings."""
     return BrokerAtHand()
 
 
 @pytest.fixture
 def client(home: BrokerAtHand) -> Client:
-    """A client that is connected."""
     return home.connect()
 
 
@@ -47,5 +45,4 @@ def reader(home: BrokerAtHand, client: Client) -> Reader:
 
 @pytest.fixture
 def popper(home: BrokerAtHand, client: Client) -> Popper:
-    """A pop consumer on the client's connection."""
     return Popper(home, client)

@@ -43,7 +43,6 @@ def request(code: int, **fields: str) -> RemotingCommand:
 
 
 def refuse(request: RemotingCommand, host: str = HOST) -> str | None:
-    """Return the reason for which a request is refused; None if it is permitted."""
     return ACCESS.refusal(request, host, needs_of(request, "DefaultCluster"))
 
 

@@ -21,7 +21,6 @@ from tests.support.values import require
 
 
 def fill_topic(count: int) -> BrokerAtHand:
-    """A broker with messages in four queues of the topic ``orders``."""
     home = BrokerAtHand()
     client = home.connect()
     for number in range(count):

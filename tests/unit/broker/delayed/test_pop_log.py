@@ -15,7 +15,6 @@ REVIVE = "rmq_sys_REVIVE_LOG_DefaultCluster"
 
 @pytest.fixture
 def home(tmp_path: Path) -> BrokerWithFolder:
-    """A broker with a pop that has hidden the offsets 5 and 7."""
     home = BrokerWithFolder(tmp_path)
     for offset in (5, 7):
         hide(home.broker, make_message(offset), Origin(5, 3, START + 60_000))

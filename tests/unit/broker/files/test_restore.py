@@ -26,7 +26,6 @@ def home(tmp_path: Path) -> BrokerWithFolder:
 
 
 def pull_bodies(home: BrokerWithFolder) -> list[bytes]:
-    """Pull all messages of queue 0 of ``orders`` by a new connection."""
     return bodies(home.connect().pull_now(0))
 
 
@@ -204,7 +203,6 @@ def connect_popper(home: BrokerWithFolder) -> Popper:
 
 
 def pop_messages(home: BrokerWithFolder, count: int, popped: int) -> list[StoredMessage]:
-    """Send messages to the single queue of ``orders``, and pop the first of them."""
     home.broker.topics.put(new_topic("orders", 1), home.now)
     popper = connect_popper(home)
     for number in range(count):
@@ -339,8 +337,6 @@ STEPS = range(100)
 
 
 def work(client: Client, home: BrokerWithFolder, acknowledged: set[bytes]) -> None:
-    """Send messages that wait, and end transactions; add the acknowledged keys to a set."""
-
     def note(key: str, code: int) -> None:
         if code == 0:
             acknowledged.add(key.encode())

@@ -60,7 +60,6 @@ REPLY_TOPIC = "DefaultCluster_REPLY_TOPIC"
 
 @pytest.fixture
 def asker(home: BrokerAtHand) -> Client:
-    """The producer ``asker``."""
     client = home.connect()
     join_producers(client, "asker")
     return client
@@ -142,7 +141,6 @@ def send_half(client: Client, **properties: str) -> RemotingCommand:
 
 
 def commit(client: Client, offset: int = 0, **changes: Any) -> int:
-    """Commit the half message at an offset of its queue; return the code."""
     half = messages(client.pull_now(offset, HALF_TOPIC))[0]
     ids = {"msgId": "KEY1", "transactionId": "KEY1"}
     return end_transaction(client, half.queue_offset, half.commit_log_offset, **ids, **changes)

@@ -31,7 +31,6 @@ def test_without_accounts_every_request_may_be_sent() -> None:
 
 
 def load_text(folder: Path, name: str, text: str) -> Access | None:
-    """Load a file of accounts with a name and a text."""
     (folder / name).write_text(text)
     return load_access(Config(accounts_file=str(folder / name)))
 

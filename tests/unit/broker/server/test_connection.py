@@ -19,7 +19,6 @@ LARGE = 4 << 20
 
 @contextmanager
 def connect_peer(tasks: trio.Nursery) -> Generator[tuple[Connection, socket.socket]]:
-    """A connection and the socket of its peer."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         peer_socket = socket.create_connection(listener.getsockname())
         accepted, _ = listener.accept()

@@ -36,13 +36,10 @@ class HeldSyncs:
         assert self._released.wait(TIMEOUT)
 
     async def wait_for_start(self) -> None:
-        """Wait until a sync has begun."""
         assert await trio.to_thread.run_sync(self._started.wait, TIMEOUT)
 
 
 class Peer:
-    """A connection whose calls do not let the broker run."""
-
     def __init__(self, server: BrokerServer) -> None:
         self._server = server
         address = ("127.0.0.1", server.broker.config.listen_port)
@@ -50,7 +47,6 @@ class Peer:
         self._decoder = CommandDecoder()
 
     def send(self, body: bytes, *topics: str) -> None:
-        """Send a message to each topic, in one write."""
         data = b""
         for topic in topics or ("orders",):
             values = (topic, "TBW102", "4", "0", "0", "0", "0", "")
@@ -62,22 +58,15 @@ class Peer:
         self.socket.sendall(data)
 
     def ask(self) -> None:
-        """Send a request that changes nothing."""
         self.socket.sendall(encode(RemotingCommand(code=Code.GET_BROKER_CONFIG, opaque=3)))
 
     def pull(self, offset: int) -> None:
-        """Wait for a message."""
         fields = {"consumerGroup": "readers", "topic": "orders", "queueId": "0", "sysFlag": "6"}
         fields |= {"queueOffset": str(offset), "maxMsgNums": "1", "suspendTimeoutMillis": "60000"}
         command = RemotingCommand(code=Code.PULL_MESSAGE, opaque=2, ext_fields=fields)
         self.socket.sendall(encode(command))
 
     async def answer(self) -> RemotingCommand:
-        """Wait for an answer.
-
-        Raises:
-            EOFError: the broker closed the connection.
-        """
         with trio.fail_after(TIMEOUT):
             while (command := self._decoder.next_command()) is None:
                 await trio.lowlevel.wait_readable(self.socket)
@@ -88,7 +77,6 @@ class Peer:
         return command
 
     def has_answer(self) -> bool:
-        """Return whether there is an answer already."""
         try:
             return bool(self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
         except BlockingIOError:
@@ -217,7 +205,6 @@ async def test_frames_of_others_survive_the_end_of_a_connection(
 
 
 async def count_answering(batching: Batching, tasks: int) -> int:
-    """Let tasks ask at once; count those that have to answer."""
     answers: list[bool] = []
 
     async def ask() -> None:

@@ -18,7 +18,6 @@ from tests.peers.processes import free_ports
 
 @asynccontextmanager
 async def running() -> AsyncGenerator[tuple[str, BrokerServer]]:
-    """Run both; the value has the name server's address."""
     async with open_name_server(0, "127.0.0.1") as address:
         config = Config(listen_port=0, namesrv_addr=address)
         async with open_broker(config, [new_topic("orders", 2)]) as server:

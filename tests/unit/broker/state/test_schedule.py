@@ -12,7 +12,6 @@ def schedule() -> Schedule:
 
 @pytest.fixture
 def times() -> list[int]:
-    """Times at which actions ran."""
     return []
 
 

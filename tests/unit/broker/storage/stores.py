@@ -12,8 +12,6 @@ HOST = Host(b"\x7f\0\0\x01", 10911)
 
 
 class CountingLog(LogFiles):
-    """A log in a folder that counts how often it was read."""
-
     def __init__(self, root: Path, file_size: int = 1_000) -> None:
         super().__init__(Disk(root), file_size, [])
         self.reads = 0
@@ -30,7 +28,6 @@ def make_message(
 
 
 def make_lite_message(name: str = "a", body: bytes = b"x", topic: str = "rooms") -> Message:
-    """A message of the lite topic ``name``."""
     lmq = f"%LMQ%${topic}${name}"
     return make_message(topic, 0, body, __LITE_TOPIC=name, INNER_MULTI_DISPATCH=lmq)
 

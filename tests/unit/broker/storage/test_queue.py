@@ -10,7 +10,6 @@ from tests.unit.broker.storage.stores import HOST, CountingLog, make_message
 
 
 def add(log: CountingLog, queue: UnitQueue, body: bytes, time: int) -> None:
-    """Append a message to the log and to its queue."""
     record = make_message(body=body).encode(queue.max_offset, log.end, HOST, time)
     queue.add(log.end, len(record), 7)
     log.append(log.end, record)
@@ -23,7 +22,6 @@ def log(tmp_path: Path) -> CountingLog:
 
 @pytest.fixture
 def queue(log: CountingLog) -> UnitQueue:
-    """Messages that were stored at 10, 20, 20 and 30."""
     queue = UnitQueue("t", 0, log.read)
     for time in (10, 20, 20, 30):
         add(log, queue, b"at %d" % time, time)

@@ -208,7 +208,6 @@ def test_series_of_brokers_have_a_limit(site: Site) -> None:
 
 
 def leaf_classes(base: type[Event] = Event) -> set[type[Event]]:
-    """All classes of events of the server that have no subclass."""
     below = [
         event_class
         for event_class in base.__subclasses__()

@@ -217,7 +217,6 @@ NAMES = tuple(f"Topic-{number:04}" for number in range(700))
 
 
 def large(name: str = "b1", address: str = BROKER) -> bytes:
-    """A registration that takes several steps."""
     body = registration_body(NAMES, data_version=version(1))
     return request(Code.REGISTER_BROKER, identity(name, address), body)
 

@@ -15,7 +15,6 @@ COMMAND = RemotingCommand(code=RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE)
 
 
 def make_notifier(config: Config, events: list[Event]) -> Notifier:
-    """A notifier that adds its events to a list."""
     state = State(config)
     return Notifier(state, TlsContexts(config.tls), lambda added, _peer: events.extend(added))
 

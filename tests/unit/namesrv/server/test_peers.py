@@ -16,8 +16,6 @@ PEER = "ns2:5558"
 
 
 class Peer:
-    """Another name server."""
-
     def __init__(self) -> None:
         self.digest: TableDigest | None = None  #: its answer; None if it does not answer
         self.urls: list[str] = []  #: of all requests to it

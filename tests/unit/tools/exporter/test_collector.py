@@ -35,8 +35,6 @@ def source() -> Source:
 
 @pytest.fixture
 async def start(source: Source, nursery: trio.Nursery, autojump_clock: object) -> Start:
-    """Start a collector of the source with settings."""
-
     def run(**settings: float) -> Collector:
         collector = Collector(source.collect, **settings)
         nursery.start_soon(collector.serve)
