@@ -1,13 +1,15 @@
-"""Changes of subscriptions to lite topics."""
+"""Lite topics: subscriptions, pops, and what operators see."""
 
 import pytest
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
+from rocketwire.messages import decode_body
 from rocketwire.messages.enums import LiteSubscriptionAction as Action
+from rocketwire.messages.lite import GetLiteTopicInfoResponseBody
 from rocketwire.messages.message_queue import MessageQueue
 from tests.support.broker import BrokerAtHand, Client
-from tests.support.broker_lite import PARENT, Reader, light, send, start_lite_broker
+from tests.support.broker_lite import GROUP, PARENT, Reader, light, send, start_lite_broker
 from tests.support.values import require
 
 
@@ -69,3 +71,45 @@ def test_oneway_subscription_counts(home: BrokerAtHand, client: Client, reader: 
     client.ask(Code.LITE_SUBSCRIPTION_CTL, {}, reader.body(Action.PARTIAL_ADD, "a"), flag=2)
 
     assert list_queues(home) == [light("a")]
+
+
+def test_pops_beyond_the_limit_do_not_wait() -> None:
+    home = start_lite_broker(max_polls=1)
+    reader = Reader(home, home.connect())
+    numbers = [reader.ask(poll=30_000) for _ in range(2)]
+
+    assert [reader.client.answer_to(number) for number in numbers] == [None, None]
+    assert reader.answer(poll=30_000).code == ResponseCode.POLLING_FULL
+
+
+def test_pop_of_deleted_topic_is_empty(home: BrokerAtHand, client: Client, reader: Reader) -> None:
+    send(client, "a", "1")
+    reader.subscribe("a")
+    home.broker.store.delete_topic(light("a"))
+
+    assert reader.pop() == []
+
+
+def test_ack_does_not_undo_a_reset(home: BrokerAtHand, client: Client, reader: Reader) -> None:
+    send(client, "a", "1", "2")
+    reader.subscribe("a")
+    reader.pop()
+    home.broker.offsets.reset(GROUP, light("a"), 0, 0, home.now)
+    reader.ack("a", 0)
+
+    home.pass_time(10_000)
+    assert reader.pop() == [b"1", b"2"]
+
+
+def test_lite_topic_belongs_to_the_broker_of_its_queue(home: BrokerAtHand, client: Client) -> None:
+    routes = home.broker.routes
+    routes.on_asked = lambda: None
+    opaque = client.ask(Code.GET_LITE_TOPIC_INFO, {"parentTopic": PARENT, "liteTopic": "a"})
+    assert client.answer_to(opaque) is None
+
+    routes.put(PARENT, [MessageQueue(topic=PARENT, broker_name="b", queue_id=0)], home.now)
+    home.settle()
+
+    body = require(decode_body(GetLiteTopicInfoResponseBody, client.take_answer(opaque).body))
+    assert (body.sharding_to_broker, body.subscriber) == (False, ())
+    assert require(body.topic_offset).max_offset == 0
