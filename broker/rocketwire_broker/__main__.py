@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.config import Config
     from rocketwire_broker.server.server import BrokerServer
 
-FAILED: Final = 255
-"""Exit status of a start that failed, and -1 in Java."""
+FAILED: Final = 255  # exit status of a start that failed, and -1 in Java
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 
 NAMESRV_PORT: Final = 9876
 _DEFAULTS: Final = Config()
-NAMESRV_VARIABLE: Final = "NAMESRV_ADDR"
-"""Environment variable with name servers, as Java's."""
-PORT_STEP: Final = 10
-"""Difference between the ports of two brokers of one process."""
+NAMESRV_VARIABLE: Final = "NAMESRV_ADDR"  # environment variable with name servers, as Java's
+PORT_STEP: Final = 10  # difference between the ports of two brokers of one process
 MAX_BROKERS: Final = 26
 LOCAL: Final = {"0.0.0.0": "127.0.0.1", "::": "127.0.0.1"}  # noqa: S104 - compared, not bound
 """Address in routes instead of "all addresses", to which no client elsewhere can connect."""
@@ -102,7 +100,6 @@ def main_parser() -> argparse.ArgumentParser:
 
 
 def broker_parser() -> argparse.ArgumentParser:
-    """Return the parser of ``rocketwire-broker``, which has Java's options."""
     parser = ProgramParser(
         prog="rocketwire-broker",
         description="Run a broker for development that registers at other name servers.",
@@ -210,12 +207,7 @@ def _add_broker_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_options(options: argparse.Namespace) -> tuple[Config, list[str]]:
-    """Return the settings of a command line, and unknown names in its properties file.
-
-    Raises:
-        IllegalValueError: a value is invalid.
-        OSError: the properties file cannot be read.
-    """
+    """Return the settings of a command line, and unknown names in its properties file."""
     config, unknown = Config(observe_port=ANY_STATUS_PORT), list[str]()
     config = with_system(config, system_properties(os.environ))
     config = replace(config, namesrv_addr=os.environ.get(NAMESRV_VARIABLE, ""))
@@ -286,11 +278,7 @@ def _status_port(text: str | None) -> dict[str, Any]:
 
 
 def broker_configs(config: Config, brokers: str | None) -> list[Config]:
-    """Return the settings of each broker of a process; ``brokers`` is the option of that name.
-
-    Raises:
-        IllegalValueError: it is invalid, or names the same broker twice.
-    """
+    """Return the settings of each broker of a process; ``brokers`` is the option of that name."""
     if brokers is None:
         return [config]
     if brokers.isdecimal():
@@ -337,11 +325,7 @@ def _identity(text: str) -> tuple[str, int]:
 
 
 def read_topics(data: dict[str, Any]) -> list[TopicConfig]:
-    """Return the topics of a TOML document: ``[topics.NAME]`` with queues, perm and order.
-
-    Raises:
-        IllegalValueError: another key, or a value of another type.
-    """
+    """Return the topics of a TOML document: ``[topics.NAME]`` with queues, perm and order."""
     topics: list[TopicConfig] = []
     for name, values in _table(data.get("topics", {}), "topics").items():
         settings = _table(values, f"topics.{name}")

@@ -22,11 +22,9 @@ T = TypeVar("T")
 DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 """Delay of each level, from 1 on (Java: ``messageDelayLevel``)."""
 
-STATUS_PORT: Final = 5559
-"""Default port of the status page of the programs."""
+STATUS_PORT: Final = 5559  # default port of the status page of the programs
 NO_STATUS_PORT: Final = -1
-ANY_STATUS_PORT: Final = -2
-"""``STATUS_PORT``, or a free port if it is in use."""
+ANY_STATUS_PORT: Final = -2  # ``STATUS_PORT``, or a free port if it is in use
 
 _UNITS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _MAX_INT: Final = 2**31 - 1
@@ -59,18 +57,16 @@ def _read_integer(text: str) -> int:
         raise ValueError("must be a whole number") from None
 
 
-def _read_limit(text: str) -> int:
+def _read_limit(text: str, minimum: int = 0) -> int:
     number = _read_integer(text)
-    if not 0 <= number <= _MAX_INT:
-        raise ValueError(f"must be a whole number from 1 to {_MAX_INT}, or 0 (no limit)")
+    if not minimum <= number <= _MAX_INT:
+        zero = "" if minimum else ", or 0 (no limit)"
+        raise ValueError(f"must be a whole number from 1 to {_MAX_INT}{zero}")
     return number
 
 
 def _read_positive(text: str) -> int:
-    number = _read_integer(text)
-    if not 1 <= number <= _MAX_INT:
-        raise ValueError(f"must be a whole number from 1 to {_MAX_INT}")
-    return number
+    return _read_limit(text, minimum=1)
 
 
 def _read_number(text: str) -> float:
@@ -229,11 +225,7 @@ class Config:
     observe_port: int = _constant(NO_STATUS_PORT, "rocketwire.observePort")  # 0: a free one
 
     def delays_ms(self) -> tuple[int, ...]:
-        """Return the delay of each level, from 1 on, in milliseconds.
-
-        Raises:
-            IllegalValueError: an item is not a number with a unit (s, m, h, d).
-        """
+        """Return the delay of each level, from 1 on, in milliseconds."""
         return tuple(map(_delay_ms, self.delay_levels.split()))
 
 
@@ -291,14 +283,7 @@ _TLS_ENABLE: Final = "tls.enable"
 
 
 def read_settings(config: Config, texts: Mapping[str, str]) -> tuple[Config, list[str]]:
-    """Apply settings from a properties file.
-
-    Returns:
-        The changed settings, and the names that have no effect here.
-
-    Raises:
-        IllegalValueError: a value is invalid.
-    """
+    """Apply settings of a properties file; return also the names without effect here."""
     changes: dict[str, Any] = {}
     unknown: list[str] = []
     for name, text in texts.items():
@@ -317,7 +302,6 @@ def read_settings(config: Config, texts: Mapping[str, str]) -> tuple[Config, lis
 
 
 def is_fixed(name: str) -> bool:
-    """Return whether a running broker cannot change a setting."""
     setting = SETTINGS.get(name)
     if setting is not None:
         return setting.is_fixed

@@ -6,5 +6,4 @@ It may import ``rocketwire.connection`` and the rooms below it.
 import logging
 from typing import Final
 
-LOGGER: Final = logging.getLogger("rocketwire.serving")
-"""The log of a server that names no other one."""
+LOGGER: Final = logging.getLogger("rocketwire.serving")  # of a server that names no other one

@@ -1,17 +1,22 @@
-"""Accepts connections up to a limit, in total and per address, and waits when file descriptors run
-out."""
+"""Accepts connections up to a limit, in total and per address, and closes those that are too slow.
+
+Rules of this file: no cancel scope and no timer per connection or request: all connections are
+checked periodically. When file descriptors run out, it waits.
+
+Java: ``IdleStateHandler``.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import trio
 
-from rocketwire.connection.guards import Guard, exceeds
+from rocketwire.connection.guards import Activity, Deadlines, Guard, Overdue, exceeds
 from rocketwire.os_errors import os_error_text
-from rocketwire.serving.limits import ExceededAgain, LimitExceeded
+from rocketwire.serving.events import ExceededAgain, LimitExceeded
 from rocketwire.serving.sockets import SocketStream, accept, address_text
 
 if TYPE_CHECKING:
@@ -20,12 +25,11 @@ if TYPE_CHECKING:
 
     from rocketwire.serving.events import Event
 
-PAUSE_SECONDS: Final = 0.1
-"""Pause when the process has no file descriptor left."""
+
+PAUSE_SECONDS: Final = 0.1  # pause when the process has no file descriptor left
 REPEAT_SECONDS: Final = 60.0
 """Minimum time between two warnings about a limit, in total or for one address."""
-MAX_WARNED: Final = 1024
-"""Maximum number of addresses whose last warning is remembered."""
+MAX_WARNED: Final = 1024  # maximum number of addresses whose last warning is remembered
 
 
 class AcceptorSettings(Protocol):
@@ -43,15 +47,7 @@ class AcceptorSettings(Protocol):
 
 
 class Acceptor:
-    """Accepts connections.
-
-    Args:
-        settings: returns the settings that are valid now; the number of all connections is fixed.
-        welcome: serves an accepted connection, from its stream and its peer's ``host:port``;
-            ``leave`` lets another one in.
-        record_events: records events with the address of the peer that caused them.
-        logger: gets a warning when no connection can be accepted.
-    """
+    """Accepts connections; ``leave`` lets another one in for each that has ended."""
 
     def __init__(
         self,
@@ -60,7 +56,7 @@ class Acceptor:
         record_events: Callable[[Iterable[Event], str | None], None],
         logger: logging.Logger,
     ) -> None:
-        self.admitted: int = 0  #: number of accepted connections
+        self.admitted: int = 0  # number of accepted connections
         self._settings = settings
         self._logger = logger
         self._welcome = welcome
@@ -103,12 +99,7 @@ class Acceptor:
             await self._capacity.acquire()
 
     def admit(self, accepted: socket.socket, address: str) -> None:
-        """Serve an accepted socket, unless its address has too many connections.
-
-        Args:
-            accepted: the server owns it from now on.
-            address: of the peer, ``host:port``, for the log.
-        """
+        """Serve an accepted socket, which the server owns now, unless its address has too many."""
         config = self._settings()
         try:
             stream = SocketStream(
@@ -146,3 +137,23 @@ class Acceptor:
 
 def _host(address: str) -> str:
     return address.rpartition(":")[0]
+
+
+T = TypeVar("T", bound=Activity)
+
+SWEEP_SECONDS: Final = 1.0
+"""Time between two checks of all connections; less if a deadline is short."""
+
+
+async def sweep_for_ever(
+    connections: Mapping[int, T],
+    deadlines: Callable[[], Deadlines],
+    close: Callable[[T, Overdue], None],
+) -> None:
+    while True:
+        valid = deadlines()
+        now = trio.current_time()
+        for connection in list(connections.values()):
+            if (overdue := connection.overdue(now, valid)) is not None:
+                close(connection, overdue)
+        await trio.sleep(min(SWEEP_SECONDS, min(valid) / 8))

@@ -1,22 +1,26 @@
 """Events of a server, as values: handlers return them, a driver writes them to the log.
 
 Rules of this file: an event contains plain values, its ``text`` is one line, and control characters
-of peers are escaped, so that a peer cannot forge a line.
+of peers are escaped, so that a peer cannot forge a line. A limit is a setting; a larger amount is
+refused with one event that names the setting; ``docs/limits.md`` has the table.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import ClassVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, ClassVar, Self, cast, dataclass_transform
 
 from rocketwire.codes import RequestCode
+from rocketwire.connection.guards import Guard, Overdue
 from rocketwire.controls import escape_controls
+from rocketwire.errors import DecodeError, FrameTooLargeError, HeaderTooLargeError
+
+if TYPE_CHECKING:
+    from collections import Counter
 
 
 class Level(IntEnum):
-    """The level of an event, with the numbers of Python's ``logging``."""
-
     DEBUG = 10
     INFO = 20
     WARNING = 30
@@ -45,8 +49,6 @@ def format_value(value: object) -> str:
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """An event; the subclasses describe it."""
-
     level: ClassVar[Level] = Level.INFO
     template: ClassVar[str]
 
@@ -67,8 +69,6 @@ class Event:
 
 
 class ConnectionRefused(Event):
-    """A connection was closed before its first frame; the subclasses have the reason. Abstract."""
-
     level = Level.WARNING
     client: str
     reason: str
@@ -97,11 +97,58 @@ class ProxyHeaderRefused(ConnectionRefused):
 
 
 class ForeignHostRefused(Event):
-    """The operators' port received a request for a foreign host name."""
-
     level = Level.WARNING
     host: str
     template = (
         "a request to the operators' port is refused: its host is {host}, and this port only"
         " accepts localhost and IP addresses"
     )
+
+
+class LimitExceeded(Event):
+    level = Level.WARNING
+    limit: str  # name of the setting
+    allowed: int
+    what: str  # the refused amount
+    template = "limit {limit}={allowed} exceeded: {what}"
+
+
+def count_limit(hits: Counter[str], event: Event) -> None:
+    if isinstance(event, LimitExceeded):
+        hits[event.limit] += 1
+
+
+class FrameRefused(LimitExceeded):
+    """A frame is too large; another log line describes its bytes."""
+
+    level = Level.DEBUG
+
+    @classmethod
+    def of(cls, error: DecodeError) -> tuple[FrameRefused, ...]:
+        if isinstance(error, FrameTooLargeError):
+            limit, what = Guard.FRAME_LENGTH, "frame"
+        elif isinstance(error, HeaderTooLargeError):
+            limit, what = Guard.HEADER_LENGTH, "header"
+        else:
+            return ()
+        text = f"a {what} of {error.declared} bytes"
+        return (cls(limit=limit, allowed=error.limit, what=text),)
+
+
+class ConnectionTooSlow(LimitExceeded):
+    """A connection is closed, because it exceeded a deadline."""
+
+    level = Level.INFO
+    client: str  # address of the peer
+    template = "connection of {client} closed: {what}"
+
+    @classmethod
+    def of(cls, overdue: Overdue, client: str) -> Self:
+        seconds = int(overdue.seconds)
+        return cls(limit=overdue.guard, allowed=seconds, what=overdue.text, client=client)
+
+
+class ExceededAgain(LimitExceeded):
+    """The limit was exceeded again shortly after a log line about it."""
+
+    level = Level.DEBUG

@@ -34,28 +34,17 @@ READ_SIZE: Final = 65_536
 
 
 class OpeningConnection(Protocol):
-    """A connection whose first bytes are read."""
-
-    stream: trio.abc.Stream  #: its bytes; replaced if TLS begins
-    reading: bool  #: whether it waits for bytes
-
-    @property
-    def frame_since(self) -> float:
-        """Start of the incomplete first frame or handshake, in seconds; else infinite."""
-        ...
-
-    @frame_since.setter
-    def frame_since(self, start: float) -> None: ...
+    stream: trio.abc.Stream  # its bytes; replaced if TLS begins
+    reading: bool  # whether it waits for bytes
+    frame_since: float  # start of the incomplete first frame or handshake; else infinite
 
     def finish(self, why: str) -> None: ...
 
 
 class RefusedError(Exception):
-    """The connection has to be closed, for the reason in the text."""
-
     def __init__(self, event_type: type[ConnectionRefused], text: str) -> None:
         super().__init__(text)
-        self.event_type = event_type  #: the event to record
+        self.event_type = event_type  # the event to record
 
 
 async def open_connection(
@@ -64,24 +53,7 @@ async def open_connection(
     introduce: Callable[[str], None],
     received: bytes = b"",
 ) -> bytes:
-    """Read the bytes before the first frame.
-
-    Afterwards ``connection.stream`` carries the frames.
-
-    Args:
-        connection: just accepted.
-        tls: the certificates and the TLS mode.
-        introduce: called with the ``host:port`` of the client that a PROXY header names.
-        received: bytes that were read from the connection already.
-
-    Returns:
-        Bytes of the first frames; empty after a TLS handshake, or if the peer has closed the
-        connection.
-
-    Raises:
-        RefusedError: a malformed PROXY header, TLS that is disabled or fails, or missing TLS that
-            is required.
-    """
+    """Read what precedes the first frame; ``introduce`` gets the client of a PROXY header."""
     data = received or await _receive(connection)
     if data and is_plain(data) and tls.mode is not TlsMode.ENFORCING:
         return data

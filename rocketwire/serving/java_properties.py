@@ -28,23 +28,18 @@ _WRITTEN: Final = {"\t": "\\t", "\r": "\\r", "\n": "\\n", "\f": "\\f", "\\": "\\
 class Entry(NamedTuple):
     """One entry of a properties text."""
 
-    key: str  #: without escapes
-    value: str  #: without escapes; spaces at its end belong to it
-    line: int  #: number of the line in which the entry begins, from 1 on
-    text: str  #: the entry as it is written, without blanks in front; continued lines are joined
+    key: str  # without escapes
+    value: str  # without escapes; spaces at its end belong to it
+    line: int  # number of the line in which the entry begins, from 1 on
+    text: str  # the entry as it is written, without blanks in front; continued lines are joined
 
 
 class PropertiesFile(Mapping[str, str]):
-    """A properties file: key -> value, and the line of each entry.
-
-    Args:
-        path: as the user gave it.
-        entries: in the order of the file; of equal keys the last one counts, with its line.
-    """
+    """A properties file: key -> value, and the line of each entry."""
 
     def __init__(self, path: str, entries: Iterable[Entry]) -> None:
-        self.path = path  #: see above
-        self.repeated: list[Entry] = []  #: entries that do not count, because the same key follows
+        self.path = path  # see above
+        self.repeated: list[Entry] = []  # entries that do not count, because the same key follows
         self._entries: dict[str, Entry] = {}
         for entry in entries:
             if (earlier := self._entries.pop(entry.key, None)) is not None:
@@ -61,31 +56,15 @@ class PropertiesFile(Mapping[str, str]):
         return len(self._entries)
 
     def entry(self, key: str) -> Entry:
-        """The entry that counts for a key; ``KeyError`` if there is none."""
         return self._entries[key]
 
 
 def load_properties(data: bytes) -> dict[str, str]:
-    """Read a properties text; of equal keys the last one counts.
-
-    Args:
-        data: the file's bytes, read as ISO-8859-1.
-
-    Raises:
-        DecodeError: a ``\\u`` is not followed by four hexadecimal digits.
-    """
     return {entry.key: entry.value for entry in load_entries(data)}
 
 
 def load_entries(data: bytes) -> list[Entry]:
-    """Read a properties text; all entries, in their order.
-
-    Args:
-        data: the file's bytes, read as ISO-8859-1.
-
-    Raises:
-        DecodeError: as ``load_properties``; its text names the line.
-    """
+    """Read a properties text, whose bytes are ISO-8859-1; an error names the line."""
     entries: list[Entry] = []
     for number, line in _logical_lines(data.decode("iso-8859-1")):
         for key, value in _ENTRY.findall(line)[:1]:
@@ -98,12 +77,7 @@ def load_entries(data: bytes) -> list[Entry]:
 
 
 def load_config(path: str) -> PropertiesFile:
-    """Read a configuration file, with the line of each setting.
-
-    Raises:
-        OSError: it cannot be read.
-        IllegalValueError: it is not a properties text.
-    """
+    """Read a configuration file, with the line of each setting."""
     with open(path, "rb") as file:
         data = file.read()
     try:
@@ -116,18 +90,12 @@ def load_update(body: bytes) -> dict[str, str]:
     """Read the body of UPDATE_NAMESRV_CONFIG, whose UTF-8 bytes Java takes for ISO-8859-1.
 
     Bytes that are no UTF-8 become U+FFFD on the way, as in Java (``MixAll.string2Properties``).
-
-    Raises:
-        DecodeError: as ``load_properties``.
     """
     return load_properties(body.decode("utf-8", "replace").encode("utf-8"))
 
 
 def flat_text(table: Mapping[str, str]) -> str:
-    """``key=value`` lines in ascending order of UTF-16 code units, nothing escaped.
-
-    Source: ``MixAll.properties2String``.  It may not read back as it was; ``stored_text`` does.
-    """
+    """Return ``key=value`` lines in ascending order of UTF-16 code units, nothing escaped."""
     return "".join(f"{key}={table[key]}\n" for key in sorted(table, key=_code_units))
 
 

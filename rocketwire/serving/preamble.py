@@ -32,7 +32,6 @@ _HTTP2: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _PROXY2: Final = b"\r\n\r\n\x00\r\nQUIT\n"
 _METHODS: Final = "GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|TRACE|CONNECT|PROPFIND"
 _HTTP: Final = re.compile(rf"({_METHODS}) ([^ \r\n]*)".encode())
-_RESP: Final = re.compile(rb"\*[0-9]{1,9}\r\n|(?:PING|INFO|AUTH [^\r\n]+)\r?\n")
 _MAX_INT: Final = b"\x7f\xff\xff\xff"
 _FRAME_LIMIT: Final = 16 * 1024 * 1024
 _PREFIX_SIZE: Final = 8
@@ -41,8 +40,6 @@ _CODE: Final = re.compile(rb'"code":(-?[0-9]{1,9})[,}]')
 
 
 class NextProtocol(Enum):
-    """The protocol after the optional PROXY header."""
-
     PLAIN = "frames"
     TLS = "TLS"
 
@@ -53,11 +50,9 @@ def is_plain(data: bytes) -> bool:
 
 
 class Preamble:
-    """The first bytes of a connection."""
-
     def __init__(self) -> None:
-        self.proxy: ProxyHeader | None = None  #: its PROXY header, once it is complete
-        #: bytes received that are not part of a complete PROXY header
+        self.proxy: ProxyHeader | None = None  # its PROXY header, once it is complete
+        # bytes received that are not part of a complete PROXY header
         self.held: bytearray = bytearray()
 
     def feed(self, data: bytes) -> NextProtocol | None:
@@ -80,7 +75,6 @@ class Preamble:
 
 
 def describe(data: bytes) -> str:
-    """Describe ``data``, the first bytes of a connection or of a frame."""
     if not data:
         return "nothing"
     return _protocol(data) or _frame(data) or _bytes(data)
@@ -120,8 +114,6 @@ def _protocol(data: bytes) -> str | None:
         return f"an SSH client: {_line(data)}"
     if request := _HTTP.match(data):
         return f"an HTTP request: {request[1].decode()} {_quote(request[2])}"
-    if _RESP.match(data):
-        return f"a Redis command: {_quote(data)}"
     if data[0] == 0x16 and (len(data) == 1 or data[1] == 3):
         return "a TLS ClientHello"
     return None

@@ -12,8 +12,7 @@ from typing import Final
 
 MMAP_THRESHOLD: Final = 1_048_576
 """Blocks at least this large, in bytes, are returned to the system when they are freed."""
-TRIM_THRESHOLD: Final = 4 * MMAP_THRESHOLD
-"""Maximum free bytes at the end of the heap."""
+TRIM_THRESHOLD: Final = 4 * MMAP_THRESHOLD  # maximum free bytes at the end of the heap
 
 _M_TRIM_THRESHOLD: Final = -1
 _M_MMAP_THRESHOLD: Final = -3

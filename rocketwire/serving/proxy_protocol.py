@@ -10,11 +10,10 @@ with which the tables of the tests were compared).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import Final
 
 from rocketwire.errors import DecodeError
 
@@ -22,10 +21,8 @@ V1_SIGNATURE: Final = b"PROXY "
 V2_SIGNATURE: Final = b"\r\n\r\n\x00\r\nQUIT\n"
 SIGNATURES: Final = (V1_SIGNATURE, V2_SIGNATURE)
 
-V1_MAX_LINE: Final = 108
-"""Maximum bytes of a version 1 line before its CRLF."""
-MAX_NESTING: Final = 128
-"""Maximum levels of TLVs within TLVs of the type SSL."""
+V1_MAX_LINE: Final = 108  # maximum bytes of a version 1 line before its CRLF
+MAX_NESTING: Final = 128  # maximum levels of TLVs within TLVs of the type SSL
 
 _V1_FIELDS: Final = 6
 _LOCAL: Final = 0x20
@@ -47,26 +44,12 @@ _PORT: Final = re.compile(r"\+?0*([0-9]{1,5})")
 _MAX_PORT: Final = 65_535
 
 
-class ProxyTLV(NamedTuple):
-    """One additional field of a version 2 header."""
-
-    type: int
-    value: bytes
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyHeader:
-    """One header."""
-
-    version: int  #: 1 or 2
-    size: int  #: in bytes
-    #: IP address of the client; None for UNKNOWN, LOCAL and sockets of the Unix family
+    size: int  # in bytes
+    # IP address of the client; None for UNKNOWN, LOCAL and sockets of the Unix family
     source: str | None = None
-    source_port: int = 0  #: its port; 0 if there is none
-    destination: str | None = None  #: IP address that the client connected to
-    destination_port: int = 0  #: its port
-    #: additional fields; the fields inside one of type SSL (0x20) follow it
-    tlvs: tuple[ProxyTLV, ...] = ()
+    source_port: int = 0  # its port; 0 if there is none
 
     @property
     def client(self) -> str | None:
@@ -83,23 +66,12 @@ def begins_proxy_header(data: bytes | bytearray) -> bool:
 
 
 def read_proxy_header(data: bytes | bytearray) -> ProxyHeader | None:
-    """Read the header at the beginning of ``data``; None while more bytes are needed.
-
-    Args:
-        data: first bytes of a connection for which ``begins_proxy_header`` is true; bytes after the
-            header are ignored.
-
-    Raises:
-        DecodeError: netty would not accept the header.
-    """
+    """Read the header at the beginning of ``data``; None while more bytes are needed."""
     if data.startswith(V1_SIGNATURE):
         return _read_v1(data)
     if len(data) < _HEAD.size:
         return None
     return _read_v2(data)
-
-
-# ---- version 1
 
 
 def _read_v1(data: bytes | bytearray) -> ProxyHeader | None:
@@ -113,23 +85,18 @@ def _read_v1(data: bytes | bytearray) -> ProxyHeader | None:
     family = fields[1] if len(fields) > 1 else ""
     size = end + 2
     if family == "UNKNOWN":
-        return ProxyHeader(version=1, size=size)
+        return ProxyHeader(size=size)
     if family not in {"TCP4", "TCP6"}:
         raise _header_error(1, f"family {family!a}", data)
     if len(fields) != _V1_FIELDS:
         raise _header_error(1, f"{len(fields)} fields instead of {_V1_FIELDS}", data)
     read_address = _ipv4 if family == "TCP4" else _ipv6
     try:
-        return ProxyHeader(
-            version=1,
-            size=size,
-            source=read_address(fields[2]),
-            destination=read_address(fields[3]),
-            source_port=_port(fields[4]),
-            destination_port=_port(fields[5]),
-        )
+        source, _ = read_address(fields[2]), read_address(fields[3])
+        source_port, _ = _port(fields[4]), _port(fields[5])
     except ValueError as error:
         raise _header_error(1, str(error), data) from error
+    return ProxyHeader(size=size, source=source, source_port=source_port)
 
 
 def _ipv4(text: str) -> str:
@@ -160,9 +127,6 @@ def _port(text: str) -> int:
     return port
 
 
-# ---- version 2
-
-
 def _read_v2(data: bytes | bytearray) -> ProxyHeader | None:
     command, family, length = _HEAD.unpack_from(data)
     addresses = _addresses(command, family, length, data)
@@ -170,25 +134,17 @@ def _read_v2(data: bytes | bytearray) -> ProxyHeader | None:
     if len(data) < size:
         return None
     if addresses is None:
-        return ProxyHeader(version=2, size=size)
+        return ProxyHeader(size=size)
     begin = _HEAD.size + addresses.size
     try:
-        tlvs = tuple(_tlvs(bytes(data[begin:size])))
+        _check_tlvs(bytes(data[begin:size]))
     except ValueError as error:
         raise _header_error(2, str(error), data) from error
     if family in _UNIX:
-        return ProxyHeader(version=2, size=size, tlvs=tlvs)
-    source, destination, source_port, destination_port = addresses.unpack_from(data, _HEAD.size)
+        return ProxyHeader(size=size)
+    source, _, source_port, _ = addresses.unpack_from(data, _HEAD.size)
     address = IPv4Address if family in _IPV4 else IPv6Address
-    return ProxyHeader(
-        version=2,
-        size=size,
-        source=_format_address(address(source)),
-        source_port=source_port,
-        destination=_format_address(address(destination)),
-        destination_port=destination_port,
-        tlvs=tlvs,
-    )
+    return ProxyHeader(size=size, source=_format_address(address(source)), source_port=source_port)
 
 
 def _addresses(command: int, family: int, length: int, data: bytes | bytearray) -> Struct | None:
@@ -212,7 +168,8 @@ def _addresses(command: int, family: int, length: int, data: bytes | bytearray) 
     return form
 
 
-def _tlvs(data: bytes, level: int = 0) -> Iterator[ProxyTLV]:
+def _check_tlvs(data: bytes, level: int = 0) -> None:
+    # additional fields have no effect; those inside one of type SSL follow its head
     position = 0
     while len(data) - position >= _TLV_MIN_SIZE:
         if level > MAX_NESTING:
@@ -223,11 +180,10 @@ def _tlvs(data: bytes, level: int = 0) -> Iterator[ProxyTLV]:
         if position > len(data):
             raise ValueError(f"a TLV of {length} bytes, but only {len(data) - begin} are left")
         value = data[begin:position]
-        yield ProxyTLV(tlv_type, value)
         if tlv_type == _TLV_SSL:
             if length < _TLV_SSL_HEAD:
                 raise ValueError(f"a TLV of type SSL with {length} bytes")
-            yield from _tlvs(value[_TLV_SSL_HEAD:], level + 1)
+            _check_tlvs(value[_TLV_SSL_HEAD:], level + 1)
 
 
 def _header_error(version: int, what: str, data: bytes | bytearray) -> DecodeError:

@@ -53,11 +53,7 @@ class Listening(NamedTuple):
 
 
 async def listen(address: str, port: int) -> socket.socket:
-    """Open the listening socket; like Java, on the first address of a host name.
-
-    Raises:
-        BindError: the address is not local, or the port is in use.
-    """
+    """Open the listening socket; like Java, on the first address of a host name."""
     if not 0 <= port <= 65_535:
         raise BindError(
             f"Failed to bind to {address}:{port}: no such port; choose one from 0 to 65535"
@@ -116,14 +112,6 @@ def address_text(accepted: socket.socket) -> str:
 
 
 class SocketStream(trio.abc.Stream):
-    """An accepted socket.
-
-    Args:
-        accepted: a connected TCP socket; the stream owns it from now on.
-        send_buffer: size of the kernel's buffer in bytes, 0 for its default.
-        receive_buffer: size of the receive buffer in bytes; 0 for the system's default.
-    """
-
     __slots__ = ("socket",)
 
     def __init__(
@@ -160,7 +148,6 @@ class SocketStream(trio.abc.Stream):
                 raise trio.BrokenResourceError from error
 
     async def wait_send_all_might_not_block(self) -> None:
-        """Wait until the kernel takes bytes again."""
         await trio.lowlevel.wait_writable(self.socket)
 
     async def aclose(self) -> None:

@@ -14,7 +14,7 @@ from rocketwire.messages._codec.fields import ext_fields_of
 from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
-from rocketwire_broker.protocol.handler_table import REQUESTS
+from rocketwire_broker.handlers.requests import REQUESTS
 
 if TYPE_CHECKING:
     from tests.fuzz.chance import Chance

@@ -10,7 +10,7 @@ from rocketwire.wire.message.host import Host
 from rocketwire_broker.config import Config
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.state.broker import Broker
-from rocketwire_broker.tables.peer import Peer
+from rocketwire_broker.tables.members import Peer
 from rocketwire_namesrv.config.config import Config as NameServerConfig
 from rocketwire_namesrv.protocol.handlers import Peer as NameServerPeer
 from rocketwire_namesrv.protocol.session import Session as NameServerSession

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rocketwire.serving.tls.self_signed import make_self_signed
+from rocketwire.serving.tls.certificates import make_self_signed
 from tests.peers import cache as java_cache
 
 

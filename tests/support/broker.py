@@ -13,7 +13,7 @@ from rocketwire.wire.message.stored import StoredMessage
 from rocketwire_broker.config import Config
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.state.broker import Broker
-from rocketwire_broker.tables.peer import Peer
+from rocketwire_broker.tables.members import Peer
 from rocketwire_broker.tables.topics import new_topic
 
 START = 1_700_000_000_000

@@ -1,6 +1,6 @@
-"""``Access``: whether a request may be sent by its account.
+"""``Access``: whether a request may be sent by its account, and warnings if no account is needed.
 
-The rules are those of accounts in Java's ``plain_acl.yml``; the remarks are those of 5.5.0, whose
+The rules are those of accounts in ``plain_acl.yml`` of Java; the remarks are those of 5.5.0, whose
 accounts are kept elsewhere.
 
 Java: ``DefaultAuthenticationHandler``, ``AclAuthorizationHandler`` of 5.5.0;
@@ -12,6 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.errors import RocketWireError
+from rocketwire.serving.addresses import is_loopback
+from rocketwire.serving.events import Event, Level
 from rocketwire.signing import ACCESS_KEY, verify
 from rocketwire_broker.access.accounts import Account, Accounts, Permission, is_trusted
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.access.needs import Need
+    from rocketwire_broker.config import Config
 
 
 class Access:
@@ -27,12 +30,7 @@ class Access:
         self._accounts = accounts
 
     def refusal(self, request: RemotingCommand, host: str, needs: Iterable[Need]) -> str | None:
-        """Return the remark with which a request is refused; None if it may be sent.
-
-        Args:
-            host: IP address of its sender.
-            needs: what it needs; to iterate it may raise ``RocketWireError``.
-        """
+        """Return the remark with which a request is refused; None if it may be sent."""
         accounts = self._accounts
         if any(is_trusted(host, pattern) for pattern in accounts.trusted):
             return None
@@ -70,3 +68,28 @@ def _reason(account: Account, need: Need) -> str | None:
     default = account.default_topic if is_topic else account.default_group
     granted = default if listed is None else listed
     return None if granted & need.permission else "no matched policies"
+
+
+class Exposed(Event):
+    level = Level.WARNING
+    address: str
+    template = (
+        "any host that reaches {address} can send, read and delete messages; name a file of"
+        " accounts (--accounts), or require certificates (TLS)"
+    )
+
+
+class PagesExposed(Event):
+    level = Level.WARNING
+    url: str
+    template = (
+        "any host that reaches {url} can read all messages: the status page has no accounts; let it"
+        " listen on 127.0.0.1"
+    )
+
+
+def find_exposure(config: Config, address: str, *, has_accounts: bool) -> tuple[Exposed, ...]:
+    """Return an event if other machines can send every request."""
+    if has_accounts or config.tls.requires_certificates or is_loopback(address):
+        return ()
+    return (Exposed(address=f"{config.bind_address}:{config.listen_port}"),)

@@ -18,8 +18,6 @@ from rocketwire.errors import IllegalValueError
 
 
 class Permission(Flag):
-    """Permissions of an account for a topic or a group; no bit is ``DENY``."""
-
     DENY = 0
     PUB = 1
     SUB = 2
@@ -55,15 +53,8 @@ class Accounts:
     trusted: tuple[str, ...] = ()  # addresses whose requests are not checked at all
 
 
-# ---------------------------------------------------------------------------- reading
-
-
 def read_accounts(document: object) -> Accounts:
-    """Return the accounts of a document.
-
-    Raises:
-        IllegalValueError: a member is unknown, missing or of another type.
-    """
+    """Return the accounts of a document."""
     table = _table(document, "the document")
     trusted = _texts(table.pop("globalWhiteRemoteAddresses", None), "globalWhiteRemoteAddresses")
     accounts: dict[str, Account] = {}
@@ -149,9 +140,6 @@ def _check_rest(table: Mapping[str, object], where: str) -> None:
         # "secretKey:x" without a blank is a name in YAML
         names = ", ".join(str(name).partition(":")[0] for name in table)
         raise IllegalValueError(f"{where}: {names} is not a member")
-
-
-# ---------------------------------------------------------------------------- addresses
 
 
 def is_trusted(host: str, patterns: str) -> bool:

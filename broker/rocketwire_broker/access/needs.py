@@ -8,13 +8,16 @@ or read it sees its figures. Java lets every account acknowledge batches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
+from rocketwire.messages import decode_body
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire_broker.access.accounts import Permission
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
+
+T = TypeVar("T")
 
 PUB_OR_SUB: Final = Permission.PUB | Permission.SUB
 _TOPIC_FIELDS: Final = ("topic",)
@@ -22,8 +25,6 @@ _GROUP_FIELDS: Final = ("groupName", "consumerGroup", "group")
 
 
 class Need(NamedTuple):
-    """A resource and what is needed to use it."""
-
     kind: str  # ``Topic``, ``Group`` or ``Cluster``
     name: str
     permission: Permission | None  # one of these; None: that of an administrator
@@ -39,14 +40,6 @@ def needs_of_topic(name: str | None, permission: Permission) -> Iterator[Need]:
         yield Need("Group", name.removeprefix(RETRY_PREFIX), Permission.SUB)
     elif name:
         yield Need("Topic", name, permission)
-
-
-def needs_of_names(group: str | None, topics: Iterable[str | None]) -> Iterator[Need]:
-    """Yield what a consumer needs to read topics."""
-    if group:
-        yield Need("Group", group, Permission.SUB)
-    for topic in topics:
-        yield from needs_of_topic(topic, Permission.SUB)
 
 
 def need_of_administrator(request: RemotingCommand, cluster: str) -> Need:
@@ -79,6 +72,27 @@ def reads(topic: str | None, group: str | None, permission: Permission = Permiss
             yield Need("Group", fields[group], Permission.SUB)
 
     return needs
+
+
+def reads_names(
+    body_class: type[T], names_of: Callable[[T], Iterable[tuple[str | None, Iterable[str | None]]]]
+) -> Needs:
+    """Return the needs of requests whose body has names of groups, and of their topics."""
+
+    def needs(request: RemotingCommand) -> Iterator[Need]:
+        body = decode_body(body_class, request.body)
+        for group, topics in () if body is None else names_of(body):
+            if group:
+                yield Need("Group", group, Permission.SUB)
+            for topic in topics:
+                yield from needs_of_topic(topic, Permission.SUB)
+
+    return needs
+
+
+def without_retries(topics: Iterable[str | None]) -> list[str | None]:
+    """Leave out retry topics, which the group that names them may read."""
+    return [topic for topic in topics if not (topic or "").startswith(RETRY_PREFIX)]
 
 
 CONSUMES: Final = reads("topic", "consumerGroup")

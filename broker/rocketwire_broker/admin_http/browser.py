@@ -24,16 +24,15 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.queue import Queue
 
-MAX_BODY: Final = 1 << 20
-"""Bytes of a decompressed body; a larger one is not shown."""
-MAX_HEX: Final = 256
-"""Bytes of a body that is no text."""
+MAX_BODY: Final = 1 << 20  # bytes of a decompressed body; a larger one is not shown
+MAX_HEX: Final = 256  # bytes of a body that is no text
 
 _COMPRESSED: Final = 1
 _SPACES: Final = {"\n", "\r", "\t"}
 
 
-class Preview(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Preview:
     # ``text``, ``bytes`` (then the text has hexadecimal digits) or ``unreadable`` (then it has the
     # reason)
     kind: str
@@ -71,12 +70,9 @@ def _hexadecimal(body: bytes, length: int, size: int) -> Preview:
     return Preview("bytes", head.hex(" "), len(head) == len(body), size)
 
 
-PAGE: Final = 25
-"""Messages of a page."""
-LINE: Final = 160
-"""Characters of a body in a list."""
-WHOLE: Final = 16_384
-"""Characters of a body on a page of its own."""
+PAGE: Final = 25  # messages of a page
+LINE: Final = 160  # characters of a body in a list
+WHOLE: Final = 16_384  # characters of a body on a page of its own
 
 
 class Position(NamedTuple):
@@ -90,7 +86,6 @@ class Position(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Position | None:
-        """Return a position; None if the text is none."""
         time, _, physical = text.partition("-")
         if not (time.isascii() and time.isdecimal() and physical.isascii()):
             return None
@@ -123,7 +118,6 @@ class MessageList:
 
 
 def newest(broker: Broker, topic: str, before: Position | None = None) -> MessageList:
-    """Return a page of a topic, newest first, with messages before a position."""
     queues = islice(broker.store.queues(topic), MAX_QUEUES)
     merged = heapq.merge(*(_backwards(queue, before) for queue in queues), reverse=True)
     hits = list(islice(merged, PAGE + 1))
@@ -142,7 +136,6 @@ def _backwards(queue: Queue, before: Position | None) -> Iterator[tuple[Position
 
 
 def with_key(broker: Broker, topic: str, key: str) -> MessageList:
-    """Return the newest messages of a topic with a key, a unique key included."""
     search = KeySearch(broker.store.queues(topic), key)
     newest_hits = heapq.nlargest(PAGE, search.hits)
     return MessageList(
@@ -176,7 +169,6 @@ def _by_offset_id(broker: Broker, identifier: str) -> bytes | None:
 
 
 def line(broker: Broker, record: bytes, length: int) -> MessageLine:
-    """Return a message with so many characters of its body."""
     stored = read_stored(record)
     properties = {name: value or "" for name, value in (stored.properties or {}).items()}
     return MessageLine(

@@ -46,19 +46,9 @@ def _navigation(names: Sequence[str], current: str) -> str:
     return f"<nav aria-label=brokers><p>{' · '.join(links)}</p></nav>"
 
 
-# ---------------------------------------------------------------------------- status
-
-
 def status_page(
     status: Status, names: Sequence[str], facts: Mapping[str, str], *, system: bool
 ) -> bytes:
-    """Return the page of a broker.
-
-    Args:
-        names: brokers of this process.
-        facts: short names and values for its head.
-        system: whether topics and groups of the system are listed.
-    """
     listed = " · ".join(f"{text(name)} {text(value)}" for name, value in facts.items() if value)
     parts = (
         f"<h1>RocketMQ broker {text(status.broker)}</h1>",
@@ -160,9 +150,6 @@ def _group(line: GroupLine, broker: str) -> tuple[str, ...]:
     )
 
 
-# ---------------------------------------------------------------------------- one group
-
-
 def group_page(group: GroupLine, broker: str) -> bytes:
     members = [
         (
@@ -195,9 +182,6 @@ def group_page(group: GroupLine, broker: str) -> bytes:
         ),
     )
     return page(f"group {group.name}", parts)
-
-
-# ---------------------------------------------------------------------------- messages
 
 
 def messages_page(broker: str, topic: str, key: str, listed: MessageList) -> bytes:

@@ -13,7 +13,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.flags import Perm
-from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.resource_names import DLQ_PREFIX, RETRY_PREFIX
 from rocketwire_broker.delayed.delays import level_progress
 
@@ -24,12 +23,9 @@ if TYPE_CHECKING:
 
 MAX_TOPICS: Final = 200
 MAX_GROUPS: Final = 200
-MAX_MEMBERS: Final = 50
-"""Members of a group that are listed."""
-MAX_QUEUES: Final = 1_024
-"""Queues of a topic that are counted."""
-MAX_READ: Final = 100_000
-"""Pairs of a group and a topic that are visited."""
+MAX_MEMBERS: Final = 50  # members of a group that are listed
+MAX_QUEUES: Final = 1_024  # queues of a topic that are counted
+MAX_READ: Final = 100_000  # pairs of a group and a topic that are visited
 RATE_MS: Final = 60_000
 
 
@@ -54,8 +50,6 @@ class MemberLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a group is in a topic."""
-
     topic: str
     lag: int  # messages that the group has not committed
     consumed: int  # sum of the committed offsets
@@ -111,12 +105,6 @@ class Status:
 
 
 def status_of(broker: Broker, now: int, prefix: str = "", *, system: bool = False) -> Status:
-    """Return the current status.
-
-    Args:
-        prefix: only topics and groups whose names begin with it are listed.
-        system: whether topics and groups of the system are listed, too.
-    """
     config = broker.config
     names = sorted(_topic_names(broker, prefix, system=system), key=_order_of_topic)
     groups = sorted(_group_names(broker, prefix, system=system))
@@ -188,9 +176,6 @@ def totals_of(broker: Broker, now: int) -> Totals:
     )
 
 
-# ---------------------------------------------------------------------------- topics
-
-
 def _topic_line(broker: Broker, topic: TopicConfig, groups: int, now: int) -> TopicLine:
     name = str(topic.topic_name)
     kept, stored = _counts(broker, name)
@@ -215,9 +200,6 @@ def _counts(broker: Broker, topic: str) -> tuple[int, int]:
     return kept, stored
 
 
-# ---------------------------------------------------------------------------- groups
-
-
 def group_lines(broker: Broker, names: list[str], now: int) -> tuple[GroupLine, ...]:
     topics: dict[str, list[str]] = {name: [] for name in names}
     for group, topic in islice(broker.offsets, MAX_READ):
@@ -233,7 +215,7 @@ def _group_line(broker: Broker, name: str, topics: list[str], hidden: int, now: 
     members = [] if group is None else list(group.members.values())
     return GroupLine(
         name=name,
-        mode="" if group is None else _mode(group),
+        mode="" if group is None else "broadcasting" if group.is_broadcasting else "clustering",
         member_count=len(members),
         members=tuple(
             MemberLine(
@@ -251,10 +233,6 @@ def _group_line(broker: Broker, name: str, topics: list[str], hidden: int, now: 
         hidden=hidden,
         dead=_counts(broker, f"{DLQ_PREFIX}{name}")[0],
     )
-
-
-def _mode(group: ConsumerGroup) -> str:
-    return "broadcasting" if group.message_model == MessageModel.BROADCASTING else "clustering"
 
 
 def _subscriptions(group: ConsumerGroup) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages.message_const import DELAY
 from rocketwire.policy.resource_names import DLQ_PREFIX
-from rocketwire_broker.delayed import delays, timers, transactions
+from rocketwire_broker.delayed import delays, transactions
 from rocketwire_broker.state.response import RefusedError
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from rocketwire_broker.storage.message import Message
     from rocketwire_broker.storage.store import StoredPosition
 
-DLQ_QUEUES = 1
-"""Queues of a dead-letter topic."""
+DLQ_QUEUES = 1  # queues of a dead-letter topic
 
 
 def store_sent(broker: Broker, message: Message, now: int) -> StoredPosition:
@@ -32,20 +31,15 @@ def store_sent(broker: Broker, message: Message, now: int) -> StoredPosition:
 
 
 def store_message(broker: Broker, message: Message, now: int) -> StoredPosition:
-    """Store a message in its queue, now or when its delay is over.
-
-    Raises:
-        RefusedError: its properties ask for something impossible.
-        DecodeError: its delay level is not a number.
-    """
+    """Store a message in its queue, now or when its delay is over."""
     level = delays.level_of(message.properties)
     if level > 0:
-        for name in timers.TIMER_PROPERTIES:
+        for name in delays.TIMER_PROPERTIES:
             message.properties.pop(name, None)
-        return delays.postpone(broker, message, level, now)
-    due = timers.delivery_time(broker, message, now)
+        return delays.postpone_by_level(broker, message, level, now)
+    due = delays.delivery_time(broker, message, now)
     if due is not None:
-        return timers.postpone(broker, message, due, now)
+        return delays.postpone_until(broker, message, due, now)
     return broker.put(message, now)
 
 
@@ -64,7 +58,6 @@ def store_again(broker: Broker, message: Message, now: int) -> StoredPosition | 
 
 
 def make_dead_letter(broker: Broker, message: Message, group: str, now: int) -> None:
-    """Send a message to the dead-letter topic of a group, which is created if it is missing."""
     topic = f"{DLQ_PREFIX}{group}"
     broker.topics.create_for_group(topic, DLQ_QUEUES, now)
     message.topic, message.queue_id = topic, 0

@@ -10,20 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.flags import MessageSysFlag
-from rocketwire.messages.message_const import (
-    CHECK_IMMUNITY_TIME_IN_SECONDS,
-    DELAY,
-    PRODUCER_GROUP,
-    REAL_QUEUE_ID,
-    REAL_TOPIC,
-    TAGS,
-    TRANSACTION_CHECK_TIMES,
-    TRANSACTION_ID,
-    TRANSACTION_PREPARED,
-    TRANSACTION_PREPARED_QUEUE_OFFSET,
-    UNIQ_KEY,
-    WAIT,
-)
+from rocketwire.messages import message_const as const
 from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS
 from rocketwire_broker.delayed.delays import restore_message
 from rocketwire_broker.state.response import RefusedError
@@ -32,52 +19,43 @@ from rocketwire_broker.storage.message import INT, Message, parse_number, read_s
 if TYPE_CHECKING:
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.store import StoredPosition
-    from rocketwire_broker.tables.half_messages import Transaction
     from rocketwire_broker.tables.members import Member
+    from rocketwire_broker.tables.waiting import Transaction
 
 HALF_TOPIC: Final = HALF_TOPICS[0]
 OP_TOPIC: Final = OP_TOPICS[0]
 GIVEN_UP_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
-GROUP: Final = "CID_RMQ_SYS_TRANS"
-"""Group whose offsets show how far transactions are decided."""
+GROUP: Final = "CID_RMQ_SYS_TRANS"  # group whose offsets show how far transactions are decided
 
 ENDED_TAG: Final = "d"
 """Tag of a message of decisions (Java: ``TransactionalMessageUtil.REMOVE_TAG``)."""
 WRITE_MS: Final = 3_000
 """Time after which decisions are written (Java: ``transactionOpBatchInterval``)."""
-WRITTEN_AT_ONCE: Final = 512
-"""Decisions that one message holds."""
+WRITTEN_AT_ONCE: Final = 512  # decisions that one message holds
 
 _NO_TYPE: Final = ~int(MessageSysFlag.TRANSACTION_MASK)
 
 
-# ---------------------------------------------------------------------------- half messages
-
-
 def is_half(message: Message) -> bool:
-    """Return whether a message that a client sends begins a transaction."""
     properties = message.properties
-    if properties.get(TRANSACTION_PREPARED, "").lower() != "true":
+    if properties.get(const.TRANSACTION_PREPARED, "").lower() != "true":
         return False
     # a consumer sends a message of an ended transaction back with a delay
-    return not (message.reconsume_times > 0 and (parse_number(properties.get(DELAY)) or 0) > 0)
+    return not (
+        message.reconsume_times > 0 and (parse_number(properties.get(const.DELAY)) or 0) > 0
+    )
 
 
 def prepare(broker: Broker, message: Message, now: int) -> StoredPosition:
-    """Store the half message that begins a transaction.
-
-    Raises:
-        RefusedError: transactions are refused.
-    """
     if broker.config.reject_transactions:
         remark = f"the broker[{broker.config.broker_ip}] sending transaction message is forbidden"
         raise RefusedError(ResponseCode.NO_PERMISSION, remark)
     properties = message.properties
-    properties.pop(DELAY, None)
-    if UNIQ_KEY in properties:
-        properties[TRANSACTION_ID] = properties[UNIQ_KEY]
-    properties[REAL_TOPIC] = message.topic
-    properties[REAL_QUEUE_ID] = str(message.queue_id)
+    properties.pop(const.DELAY, None)
+    if const.UNIQ_KEY in properties:
+        properties[const.TRANSACTION_ID] = properties[const.UNIQ_KEY]
+    properties[const.REAL_TOPIC] = message.topic
+    properties[const.REAL_QUEUE_ID] = str(message.queue_id)
     message.sys_flag &= _NO_TYPE
     return put_half(broker, message, now)
 
@@ -113,7 +91,7 @@ def write_decisions(broker: Broker, now: int) -> None:
     half_messages, store = broker.half_messages, broker.store
     if half_messages.unwritten:
         body = "".join(f"{offset}," for offset in half_messages.unwritten)
-        properties = {TAGS: ENDED_TAG, UNIQ_KEY: broker.new_unique_key(now)}
+        properties = {const.TAGS: ENDED_TAG, const.UNIQ_KEY: broker.new_unique_key(now)}
         message = Message(
             topic=OP_TOPIC,
             queue_id=0,
@@ -132,14 +110,10 @@ def write_decisions(broker: Broker, now: int) -> None:
 
 
 def resume(broker: Broker, now: int) -> None:
-    """Go on with the open transactions of an earlier run."""
     if broker.half_messages.unwritten:
         broker.schedule.run_by("decisions", now, lambda now: write_decisions(broker, now))
     if broker.half_messages.first_undecided is not None:
         _schedule_checks(broker, now)
-
-
-# ---------------------------------------------------------------------------- checks
 
 
 def _schedule_checks(broker: Broker, now: int) -> None:
@@ -167,11 +141,11 @@ def _check(broker: Broker, transaction: Transaction, now: int) -> None:
         return
     message = Message.of(read_stored(record))
     age = now - message.born_timestamp
-    checks = parse_number(message.properties.get(TRANSACTION_CHECK_TIMES), INT) or 0
+    checks = parse_number(message.properties.get(const.TRANSACTION_CHECK_TIMES), INT) or 0
     if checks >= broker.config.transaction_check_max:
         _give_up(broker, transaction, message, now)
         return
-    message.properties[TRANSACTION_CHECK_TIMES] = str(checks + 1)
+    message.properties[const.TRANSACTION_CHECK_TIMES] = str(checks + 1)
     if age > broker.config.retain_hours * 3_600_000:
         _give_up(broker, transaction, message, now)
     elif age < 0 or age > immunity_ms(broker, message):
@@ -179,9 +153,11 @@ def _check(broker: Broker, transaction: Transaction, now: int) -> None:
         position = _put_again(broker, transaction, message, now)
         if position is not None:
             _ask(broker, position, flag, now)
-    elif CHECK_IMMUNITY_TIME_IN_SECONDS in message.properties:
+    elif const.CHECK_IMMUNITY_TIME_IN_SECONDS in message.properties:
         # Java counts this as a check, too
-        message.properties.setdefault(TRANSACTION_PREPARED_QUEUE_OFFSET, str(transaction.offset))
+        message.properties.setdefault(
+            const.TRANSACTION_PREPARED_QUEUE_OFFSET, str(transaction.offset)
+        )
         _put_again(broker, transaction, message, now)
 
 
@@ -199,7 +175,7 @@ def _put_again(
 
 def immunity_ms(broker: Broker, message: Message) -> int:
     """Return the age of a half message before which its producer is not asked."""
-    seconds = parse_number(message.properties.get(CHECK_IMMUNITY_TIME_IN_SECONDS))
+    seconds = parse_number(message.properties.get(const.CHECK_IMMUNITY_TIME_IN_SECONDS))
     if seconds is None or seconds == -1:
         return broker.config.transaction_timeout_ms
     return seconds * 1_000
@@ -220,11 +196,11 @@ def _ask(broker: Broker, position: StoredPosition, flag: int, now: int) -> None:
         return
     message = restore_message(record)
     message.flag = flag
-    producer = _next_producer(broker, message.properties.get(PRODUCER_GROUP, ""))
+    producer = _next_producer(broker, message.properties.get(const.PRODUCER_GROUP, ""))
     if producer is None:
         return
-    message.properties[WAIT] = "false"
-    unique_key = message.properties.get(UNIQ_KEY, "")
+    message.properties[const.WAIT] = "false"
+    unique_key = message.properties.get(const.UNIQ_KEY, "")
     fields = {
         "topic": HALF_TOPIC,
         "tranStateTableOffset": str(position.queue_offset),

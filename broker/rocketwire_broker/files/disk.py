@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
-OPEN_FILES: Final = 64
-"""Files that stay open between two calls."""
+OPEN_FILES: Final = 64  # files that stay open between two calls
 
 _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -41,14 +40,8 @@ class Disk:
             raise ValueError(f"{name!r} is not below {self.root}")
         return path
 
-    # ------------------------------------------------------------------ writing
-
     def write(self, name: str, position: int, data: Data, size: int) -> None:
-        """Write bytes; a file that does not exist is created with ``size`` zeros.
-
-        Raises:
-            OSError: the disk is full, or fails; some of the bytes may be written.
-        """
+        """Write bytes; a file that does not exist is created with ``size`` zeros."""
         descriptor = self._open.get(name)
         if descriptor is None:
             descriptor = self._create(name, size)
@@ -104,7 +97,6 @@ class Disk:
         os.ftruncate(descriptor, size)
 
     def set_time(self, name: str, milliseconds: int) -> None:
-        """Set when a file was changed last, in milliseconds since 1970."""
         time = max(milliseconds, 0) * 1_000_000
         os.utime(self._path(name), ns=(time, time), follow_symlinks=False)
 
@@ -124,16 +116,10 @@ class Disk:
         self._path(name).replace(target)
 
     def replace(self, name: str, data: bytes) -> None:
-        """Replace a small file, whole or not at all. The old one stays as ``.bak``.
-
-        Raises:
-            OSError: the disk is full, or fails.
-        """
+        """Replace a small file, whole or not at all. The old one stays as ``.bak``."""
         path = self._path(name)
         make_folder(path.parent)
         replace_file(path, data, keeps_backup=True, is_synced=self.is_synced)
-
-    # ------------------------------------------------------------------ reading
 
     def read(self, name: str, position: int, size: int) -> bytes:
         """Return bytes of a file; fewer at its end, none if it does not exist."""
@@ -143,8 +129,6 @@ class Disk:
                 return b""
             descriptor = self._create(name, 0)
         return os.pread(descriptor, size, position)
-
-    # ------------------------------------------------------------------ ends
 
     def _forget(self, name: str) -> None:
         descriptor = self._open.pop(name, None)
@@ -157,7 +141,6 @@ class Disk:
         return self._open.get(name)
 
     def flush(self) -> None:
-        """Wait until all bytes that were written are on the disk."""
         for name in list(self._unsynced):
             if name in self._open:
                 os.fdatasync(self._open[name])

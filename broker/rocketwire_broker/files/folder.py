@@ -26,19 +26,18 @@ from rocketwire.store.consume_queue import decode_units
 from rocketwire.store.folder import offset_of_name
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.delayed.pop_log import log_pops
-from rocketwire_broker.delayed.pop_revive import wake_ordered_pops
-from rocketwire_broker.delayed.restore import Restore
+from rocketwire_broker.delayed.pops import log_pops, wake_ordered_pops
 from rocketwire_broker.delayed.transactions import write_decisions
 from rocketwire_broker.files import tables
 from rocketwire_broker.files.disk import Disk
 from rocketwire_broker.files.log_files import FOLDER, LogFiles
 from rocketwire_broker.files.log_scan import scan
+from rocketwire_broker.files.log_store import LogStore
 from rocketwire_broker.files.queue_files import FOLDER as QUEUES
 from rocketwire_broker.files.queue_files import QueueFiles
+from rocketwire_broker.files.restore import Restore
 from rocketwire_broker.files.timer_files import TimerFiles
 from rocketwire_broker.state.broker import Broker
-from rocketwire_broker.storage.log_store import LogStore
 from rocketwire_broker.storage.store import UnwritableError
 
 if TYPE_CHECKING:
@@ -62,12 +61,7 @@ class FolderError(RocketWireError):
 
 
 class StoreFolder:
-    """An open folder; it is created if it is missing.
-
-    Raises:
-        FolderError: another broker uses it, or what is in it cannot be used.
-        OSError: the disk fails.
-    """
+    """An open folder; it is created if it is missing."""
 
     persist_seconds: Final = PERSIST_SECONDS  # time after which ``persist`` should be called again
 
@@ -113,14 +107,7 @@ class StoreFolder:
             raise FolderError(f"the files in {folder} have several sizes: {sorted(sizes)}")
         return LogFiles(self.disk, sizes.pop() if sizes else size, starts)
 
-    # ------------------------------------------------------------------ start
-
     def load(self, now: int) -> Broker:
-        """Return a broker that continues with what is in the folder.
-
-        Raises:
-            OSError: the disk fails.
-        """
         config = self._config
         store = LogStore(
             self.log,
@@ -132,7 +119,7 @@ class StoreFolder:
         )
         broker = self._broker = Broker(config, now, store)
         keeps_all = tables.read_tables(self.disk, broker)
-        restore = Restore(broker)
+        restore = Restore(broker, store)
         for entry in scan(self.disk, self.log):
             if entry.parts.sys_flag & _TRANSACTION in _IN_QUEUES:
                 restore.add(decode_utf8(entry.topic), entry.parts, entry.properties)
@@ -162,8 +149,6 @@ class StoreFolder:
         pid = str(os.getpid()).encode()
         self.disk.write(ABORT, 0, pid, len(pid))
         self.disk.write(CHECKPOINT, 0, bytes(CHECKPOINT_SIZE), CHECKPOINT_SIZE)
-
-    # ------------------------------------------------------------------ while the broker runs
 
     def _save_topics(self, broker: Broker) -> None:
         # called before the response to the request that changes them
@@ -207,7 +192,6 @@ class StoreFolder:
                 self._saved[table.name] = version
 
     def close(self, now: int) -> None:
-        """Write everything, and let other brokers use the folder."""
         try:
             if self._broker is not None:
                 with suppress(UnwritableError):

@@ -25,17 +25,13 @@ FOLDER: Final = "commitlog"
 
 
 def name_of(start: int) -> str:
-    """Return the name of the file of the log that begins at an offset."""
     return f"{FOLDER}/{start:0{NAME_LENGTH}d}"
 
 
 class LogFiles:
-    """A commit log on a disk; see ``storage.log_store.Log``."""
-
     def __init__(self, disk: Disk, file_size: int, starts: Sequence[int]) -> None:
         self.file_size = file_size
-        # first, end, file_size: see ``Log``
-        self.first = starts[0] if starts else 0
+        self.first = starts[0] if starts else 0  # offset of the first byte that is kept
         self.end = self.first
         self.failure = ""  # why nothing can be written at the moment; empty if it can
         self._disk = disk
@@ -47,6 +43,7 @@ class LogFiles:
         return self._starts
 
     def append(self, physical: int, data: bytes) -> None:
+        """Write messages at ``end``, or at the start of the next file, or nothing."""
         size, disk = self.file_size, self._disk
         if disk.failure:
             raise UnwritableError(disk.failure)
@@ -98,11 +95,7 @@ class LogFiles:
         self._disk.give_up(error)
 
     def descriptors(self) -> list[int]:
-        """Return copies of the descriptors of files that a sync may have to write; close them.
-
-        Raises:
-            OSError: too many files are open.
-        """
+        """Return copies of the descriptors of files that a sync may have to write; close them."""
         copies: list[int] = []
         try:
             for start in self._starts[bisect_right(self._starts, self._listed_end) - 1 :]:

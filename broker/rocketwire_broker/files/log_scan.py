@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
-ASIDE: Final = "cut"
-"""Folder of the bytes that were cut from the log."""
+ASIDE: Final = "cut"  # folder of the bytes that were cut from the log
 
 _PIECE: Final = 1 << 20
 
@@ -47,11 +46,7 @@ class End(NamedTuple):
 
 
 def scan(disk: Disk, log: LogFiles) -> Iterator[Entry]:
-    """Yield the messages of a log; afterwards its end is known, and only zeros follow.
-
-    Raises:
-        OSError: the disk fails.
-    """
+    """Yield the messages of a log; afterwards its end is known, and only zeros follow."""
     starts = list(log.starts())
     for index, start in enumerate(starts):
         later_files = starts[index + 1 :]
@@ -104,9 +99,6 @@ def entry_at(view: memoryview, position: int, start: int) -> Entry | None:
     return Entry(parts, topic, bytes(view[parts.properties : end]))
 
 
-# ---------------------------------------------------------------------------- damage
-
-
 def _goes_on(disk: Disk, starts: list[int]) -> bool:
     for start in starts:
         with _map_file(disk, start) as data, memoryview(data) as view:
@@ -134,9 +126,6 @@ def _mend(disk: Disk, start: int, position: int) -> End:
         if filling is not None:
             disk.write(name, position, filling, size)
     return End(end, is_full=False)
-
-
-# ---------------------------------------------------------------------------- after the end
 
 
 def _put_aside(disk: Disk, start: int, position: int) -> None:

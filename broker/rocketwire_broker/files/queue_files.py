@@ -18,12 +18,11 @@ from rocketwire.store.writer import Stream, pre_blank, queue_folder
 
 if TYPE_CHECKING:
     from rocketwire_broker.files.disk import Disk
-    from rocketwire_broker.storage.log_store import LogStore
+    from rocketwire_broker.files.log_store import LogStore
     from rocketwire_broker.storage.queue import UnitQueue
 
 FOLDER: Final = "consumequeue"
-_AT_ONCE: Final = 4_096
-"""Units that are laid out before they are written."""
+_AT_ONCE: Final = 4_096  # units that are laid out before they are written
 
 
 class QueueFiles:
@@ -36,11 +35,6 @@ class QueueFiles:
         self._first_files: dict[tuple[str, int], int] = {}
 
     def write(self, store: LogStore) -> None:
-        """Write what the files do not have yet.
-
-        Raises:
-            OSError: the disk is full, or fails; the next call continues.
-        """
         for topic in sorted(store.deleted):
             with suppress(ValueError):  # it had no folder
                 self._disk.remove_folder(queue_folder(topic, 0).rpartition("/")[0])

@@ -25,7 +25,7 @@ from rocketwire.messages.topic_config import DataVersion, TopicConfigSerializeWr
 from rocketwire.store.config_files import LIMITS, decode_config, split_topic_and_group
 from rocketwire.wire.json.fastjson import dumps
 from rocketwire_broker.delayed.delays import level_progress
-from rocketwire_broker.tables.pop_orders import GroupQueue, OrderedPop
+from rocketwire_broker.tables.pops import GroupQueue, OrderedPop
 
 if TYPE_CHECKING:
     from rocketwire_broker.files.disk import Disk
@@ -54,8 +54,6 @@ class Table(NamedTuple):
     version: Callable[[Broker], object]  # returns a value that changes with the table
     encode: Callable[[Broker], bytes]  # returns the content of the file
 
-
-# ---------------------------------------------------------------------------- pops in order
 
 MAX_OFFSETS: Final = 64
 """Maximum messages of a pop in a file: acknowledgements are bits of Java's long."""
@@ -142,9 +140,6 @@ def _number(value: object) -> int | None:
     return cast("int", value) if is_number else None
 
 
-# ---------------------------------------------------------------------------- writing
-
-
 def _topics(broker: Broker) -> bytes:
     topics = broker.topics
     first = broker.store.first_physical
@@ -192,55 +187,25 @@ def _request_modes(broker: Broker) -> bytes:
     )
 
 
-def _topics_version(broker: Broker) -> object:
-    return broker.topics.version
+# written before the answer to the request that changes them
+AT_ONCE: Final = (Table(TOPICS, lambda broker: broker.topics.version, _topics),)
 
-
-def _groups_version(broker: Broker) -> object:
-    return broker.groups.version
-
-
-def _offsets_version(broker: Broker) -> object:
-    return broker.offsets.version
-
-
-def _lmq_offsets_version(broker: Broker) -> object:
-    # None, for no file, while there are no LMQs
-    return broker.offsets.version if broker.store.lmqs else None
-
-
-def _delays_version(broker: Broker) -> object:
-    return tuple(broker.delivered.items())
-
-
-def _orders_version(broker: Broker) -> object:
-    return broker.pop_orders.changes
-
-
-AT_ONCE: Final = (Table(TOPICS, _topics_version, _topics),)
-"""Files that are written before the answer to the request that changes them."""
-
+# written every few seconds, and at the end
 SOON: Final = (
-    Table(GROUPS, _groups_version, _groups),
-    Table(OFFSETS, _offsets_version, _offsets),
-    Table(LMQ_OFFSETS, _lmq_offsets_version, _offsets),
-    Table(DELAYS, _delays_version, _delays),
+    Table(GROUPS, lambda broker: broker.groups.version, _groups),
+    Table(OFFSETS, lambda broker: broker.offsets.version, _offsets),
+    # None, for no file, while there are no LMQs
+    Table(
+        LMQ_OFFSETS, lambda broker: broker.offsets.version if broker.store.lmqs else None, _offsets
+    ),
+    Table(DELAYS, lambda broker: tuple(broker.delivered.items()), _delays),
     Table(REQUEST_MODES, _request_modes, _request_modes),
-    Table(ORDERS, _orders_version, encode_pop_orders),
+    Table(ORDERS, lambda broker: broker.pop_orders.changes, encode_pop_orders),
 )
-"""Files that are written every few seconds, and at the end."""
-
-
-# ---------------------------------------------------------------------------- reading
 
 
 def read_tables(disk: Disk, broker: Broker) -> bool:
-    """Give a broker the tables of a folder.
-
-    Returns:
-        Whether the table of topics names all topics that were deleted; it does not if a Java broker
-        wrote it.
-    """
+    """Read the tables of a folder; return whether that of topics names all deleted topics."""
     topics = _read(disk, TOPICS, TopicConfigSerializeWrapper)
     deleted: object = {}
     if topics is not None:

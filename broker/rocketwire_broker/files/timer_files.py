@@ -13,21 +13,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.messages.message_const import REAL_TOPIC, TIMER_DEL_UNIQKEY, TIMER_OUT_MS
 from rocketwire.policy.java_strings import string_hash
 from rocketwire.policy.resource_names import TIMER_TOPIC
-from rocketwire.store.timers import (
-    BLANK_SIZE,
-    DELETES,
-    RECORD_SIZE,
-    SLOT_SIZE,
-    SLOTS,
-    TimerCheck,
-    TimerRecord,
-    TimerSlot,
-    decode_timer_slot,
-    encode_timer_blank,
-    encode_timer_check,
-    encode_timer_record,
-    encode_timer_slot,
-)
+from rocketwire.store import timers as layouts
 from rocketwire.store.writer import Stream
 from rocketwire_broker.storage.message import parse_number, read_stored
 
@@ -56,11 +42,6 @@ class TimerFiles:
         self._is_begun = False
 
     def write(self, broker: Broker, now: int) -> None:
-        """Write the messages of the timer topic that the files do not have yet.
-
-        Raises:
-            OSError: the disk is full, or fails; the next call continues.
-        """
         queue = broker.store.queue(TIMER_TOPIC, 0)
         if queue is None:
             return
@@ -80,7 +61,7 @@ class TimerFiles:
 
     def _write_check(self, now: int, queue_offset: int) -> None:
         self._counter += 1
-        check = TimerCheck(
+        check = layouts.TimerCheck(
             read_time=now - now % _PRECISION_MS,
             log_flushed=self._end,
             queue_offset=queue_offset,
@@ -89,7 +70,7 @@ class TimerFiles:
             timestamp=now,
             counter=self._counter,
         )
-        data = encode_timer_check(check)
+        data = layouts.encode_timer_check(check)
         self._disk.write(CHECK, 0, data, len(data))
 
     def _add(self, record: bytes, physical: int, now: int, *, waits: bool) -> None:
@@ -103,11 +84,11 @@ class TimerFiles:
         written = now - now % _PRECISION_MS
         self._make_room()
         position = self._end
-        data = encode_timer_record(
-            TimerRecord(
-                size=RECORD_SIZE,
+        data = layouts.encode_timer_record(
+            layouts.TimerRecord(
+                size=layouts.RECORD_SIZE,
                 previous=slot.last,
-                flags=_ORDINARY | (DELETES if deletes else 0),
+                flags=_ORDINARY | (layouts.DELETES if deletes else 0),
                 write_time=written,
                 delay=time - written,
                 physical_offset=physical,
@@ -117,7 +98,7 @@ class TimerFiles:
             )
         )
         self._log.write(position, data)
-        self._end = position + RECORD_SIZE
+        self._end = position + layouts.RECORD_SIZE
         self._put_slot(
             slot._replace(
                 first=position if slot.first < 0 else slot.first,
@@ -133,21 +114,23 @@ class TimerFiles:
     def _make_room(self) -> None:
         # a record never crosses the end of a file
         free_bytes = self._file_size - self._end % self._file_size
-        if free_bytes < RECORD_SIZE + BLANK_SIZE:
-            self._log.write(self._end, encode_timer_blank(free_bytes))
+        if free_bytes < layouts.RECORD_SIZE + layouts.BLANK_SIZE:
+            self._log.write(self._end, layouts.encode_timer_blank(free_bytes))
             self._end += free_bytes
 
-    def _slot(self, time: int) -> TimerSlot:
-        data = self._disk.read(WHEEL, time % SLOTS * SLOT_SIZE, SLOT_SIZE)
-        if len(data) == SLOT_SIZE:
-            slot = decode_timer_slot(data)
+    def _slot(self, time: int) -> layouts.TimerSlot:
+        data = self._disk.read(WHEEL, time % layouts.SLOTS * layouts.SLOT_SIZE, layouts.SLOT_SIZE)
+        if len(data) == layouts.SLOT_SIZE:
+            slot = layouts.decode_timer_slot(data)
             if slot.time == time:
                 return slot
-        return TimerSlot(time, -1, -1, 0, 0)
+        return layouts.TimerSlot(time, -1, -1, 0, 0)
 
-    def _put_slot(self, slot: TimerSlot) -> None:
-        position = slot.time % SLOTS * SLOT_SIZE
-        self._disk.write(WHEEL, position, encode_timer_slot(slot), SLOTS * SLOT_SIZE)
+    def _put_slot(self, slot: layouts.TimerSlot) -> None:
+        position = slot.time % layouts.SLOTS * layouts.SLOT_SIZE
+        self._disk.write(
+            WHEEL, position, layouts.encode_timer_slot(slot), layouts.SLOTS * layouts.SLOT_SIZE
+        )
 
 
 def _size_of_files(disk: Disk) -> int:

@@ -1,8 +1,8 @@
-"""Queues for consumers that let the broker rebalance: 400, 401 and 402.
+"""Queues of consumers: 41 and 42 lock them, 400 to 402 assign them if the broker rebalances.
 
 A member of a group that asks one broker gets queues of all brokers, which share the topic.
 
-Java: ``QueryAssignmentProcessor``.
+Java: ``RebalanceLockManager``, ``QueryAssignmentProcessor``.
 """
 
 from __future__ import annotations
@@ -11,14 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.messages import decode_body, encode_body
-from rocketwire.messages.allocation import (
-    MessageQueueAssignment,
-    MessageRequestModeSerializeWrapper,
-    QueryAssignmentRequestBody,
-    QueryAssignmentResponseBody,
-    SetMessageRequestModeRequestBody,
-)
+from rocketwire.messages import allocation as bodies
+from rocketwire.messages import encode_body
 from rocketwire.messages.enums import MessageModel, MessageRequestMode
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.allocation import (
@@ -28,20 +22,43 @@ from rocketwire.policy.allocation import (
     sorted_queues,
 )
 from rocketwire.policy.resource_names import RETRY_PREFIX
-from rocketwire_broker.access.needs import needs_of_names
-from rocketwire_broker.handlers.fields import body_of
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.access.needs import reads_names, without_retries
+from rocketwire_broker.handlers.requests import body_of, handles
 from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rocketwire.messages.topic_config import TopicConfig
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_broker.access.needs import Need
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
+
+
+def _names_of(
+    body: bodies.LockBatchRequestBody | bodies.UnlockBatchRequestBody,
+) -> list[tuple[str | None, list[str | None]]]:
+    topics = {queue.topic for queue in body.mq_set or ()}
+    return [(body.consumer_group, without_retries(topics))]
+
+
+@handles(RequestCode.LOCK_BATCH_MQ, needs=reads_names(bodies.LockBatchRequestBody, _names_of))
+def lock_queues(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """41: lock or renew queues; the answer has those that the client has now."""
+    body = body_of(request, bodies.LockBatchRequestBody)
+    granted = broker.locks.lock(
+        body.consumer_group or "", body.client_id or "", body.mq_set or (), now
+    )
+    return Response(
+        body=(encode_body(bodies.LockBatchResponseBody(lock_ok_mq_set=granted)) or b"",)
+    )
+
+
+@handles(RequestCode.UNLOCK_BATCH_MQ, needs=reads_names(bodies.UnlockBatchRequestBody, _names_of))
+def unlock_queues(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    body = body_of(request, bodies.UnlockBatchRequestBody)
+    broker.locks.unlock(body.consumer_group or "", body.client_id or "", body.mq_set or ())
+    return SUCCESS
+
 
 STRATEGIES: Final = {
     strategy.name: strategy
@@ -49,18 +66,17 @@ STRATEGIES: Final = {
 }
 
 
-def _needs_of_assignment(request: RemotingCommand) -> Iterator[Need]:
-    body = decode_body(QueryAssignmentRequestBody, request.body)
-    if body is not None:
-        yield from needs_of_names(body.consumer_group, (body.topic,))
-
-
-@handles(RequestCode.QUERY_ASSIGNMENT, needs=_needs_of_assignment)
+@handles(
+    RequestCode.QUERY_ASSIGNMENT,
+    needs=reads_names(
+        bodies.QueryAssignmentRequestBody, lambda body: [(body.consumer_group, (body.topic,))]
+    ),
+)
 def query_assignment(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
     """400: the queues of one member of a group, and whether it pulls or pops them."""
-    question = body_of(request, QueryAssignmentRequestBody)
+    question = body_of(request, bodies.QueryAssignmentRequestBody)
     topic = question.topic or ""
     if request.is_oneway or topic not in broker.topics or broker.routes.is_fresh(topic, now):
         return _assignments(broker, question)
@@ -72,35 +88,36 @@ def query_assignment(
     return LATER
 
 
-def _assignments(broker: Broker, question: QueryAssignmentRequestBody) -> Response:
+def _assignments(broker: Broker, question: bodies.QueryAssignmentRequestBody) -> Response:
     topic, group = question.topic or "", question.consumer_group or ""
     setting = _mode(broker, topic, group)
     queues = _queues_of(broker, question, topic, group, setting)
     assignments = None
     if queues is not None:
         assignments = tuple(
-            MessageQueueAssignment(message_queue=queue, mode=setting.mode) for queue in queues
+            bodies.MessageQueueAssignment(message_queue=queue, mode=setting.mode)
+            for queue in queues
         )
-    body = encode_body(QueryAssignmentResponseBody(message_queue_assignments=assignments))
+    body = encode_body(bodies.QueryAssignmentResponseBody(message_queue_assignments=assignments))
     return Response(body=(body,))
 
 
-def _mode(broker: Broker, topic: str, group: str) -> SetMessageRequestModeRequestBody:
+def _mode(broker: Broker, topic: str, group: str) -> bodies.SetMessageRequestModeRequestBody:
     # retry topics are always pulled
     setting = broker.request_modes.get(topic, {}).get(group)
     if setting is not None and not topic.startswith(RETRY_PREFIX):
         return setting
-    return SetMessageRequestModeRequestBody(
+    return bodies.SetMessageRequestModeRequestBody(
         topic=topic, consumer_group=group, mode=MessageRequestMode.PULL
     )
 
 
 def _queues_of(
     broker: Broker,
-    question: QueryAssignmentRequestBody,
+    question: bodies.QueryAssignmentRequestBody,
     topic: str,
     group_name: str,
-    setting: SetMessageRequestModeRequestBody,
+    setting: bodies.SetMessageRequestModeRequestBody,
 ) -> Sequence[MessageQueue] | None:
     config = broker.topics.get(topic)
     if config is None:
@@ -140,7 +157,7 @@ def _all_queues(broker: Broker, config: TopicConfig) -> list[MessageQueue]:
 
 @handles(RequestCode.SET_MESSAGE_REQUEST_MODE)
 def set_mode(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    setting = body_of(request, SetMessageRequestModeRequestBody)
+    setting = body_of(request, bodies.SetMessageRequestModeRequestBody)
     topic, group = setting.topic or "", setting.consumer_group or ""
     if topic.startswith(RETRY_PREFIX):
         remark = "retry topic is not allowed to set mode"
@@ -156,5 +173,5 @@ def set_mode(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> 
 
 @handles(RequestCode.GET_ALL_MESSAGE_REQUEST_MODE)
 def all_modes(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    body = MessageRequestModeSerializeWrapper(message_request_mode_map=broker.request_modes)
+    body = bodies.MessageRequestModeSerializeWrapper(message_request_mode_map=broker.request_modes)
     return Response(body=(encode_body(body),))

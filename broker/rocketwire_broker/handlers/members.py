@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import IllegalValueError
-from rocketwire.messages import decode_body, decode_header
-from rocketwire.messages.connections import (
-    Connection,
-    ConsumerConnection,
-    GetConsumerListByGroupResponseBody,
-    ProducerConnection,
-    ProducerInfo,
-    ProducerTableInfo,
-)
+from rocketwire.messages import connections as bodies
+from rocketwire.messages import decode_header
 from rocketwire.messages.heartbeat import (
     CheckClientRequestBody,
     ConsumerData,
@@ -26,9 +19,8 @@ from rocketwire.messages.heartbeat import (
     UnregisterClientRequestHeader,
 )
 from rocketwire.policy.resource_names import RETRY_PREFIX
-from rocketwire_broker.access.needs import needs_of_names, reads
-from rocketwire_broker.handlers.fields import body_of, text, with_body
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.access.needs import reads, reads_names, without_retries
+from rocketwire_broker.handlers.requests import body_of, handles, text, with_body
 from rocketwire_broker.state.response import SUCCESS, Response
 from rocketwire_broker.storage.filters import TAG, compile_condition
 from rocketwire_broker.tables.members import Member
@@ -37,24 +29,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_broker.access.needs import Need
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
-MAX_HEARTBEAT: Final = 1 << 20
-"""Bytes of a heartbeat: some thousands of subscriptions."""
+MAX_HEARTBEAT: Final = 1 << 20  # bytes of a heartbeat: some thousands of subscriptions
 _BYTES_OF_A_TURN: Final = 65_536
 
 
-def _needs_of_heartbeat(request: RemotingCommand) -> Iterator[Need]:
-    data = decode_body(HeartbeatData, request.body)
-    for consumer in () if data is None else data.consumer_data_set or ():
-        topics = [item.topic or "" for item in consumer.subscription_data_set or ()]
-        others = [topic for topic in topics if not topic.startswith(RETRY_PREFIX)]
-        yield from needs_of_names(consumer.group_name, others)
+def _names_of(data: HeartbeatData) -> Iterator[tuple[str | None, list[str | None]]]:
+    for consumer in data.consumer_data_set or ():
+        topics = (item.topic for item in consumer.subscription_data_set or ())
+        yield consumer.group_name, without_retries(topics)
 
 
-@handles(RequestCode.HEART_BEAT, needs=_needs_of_heartbeat)
+@handles(RequestCode.HEART_BEAT, needs=reads_names(HeartbeatData, _names_of))
 def heartbeat(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     size = len(request.body or b"")
     if size > MAX_HEARTBEAT:
@@ -120,20 +108,19 @@ def get_consumer_list(broker: Broker, request: RemotingCommand, peer: Peer, now:
     group = broker.members.online(name)
     if group is None:
         return Response(ResponseCode.SYSTEM_ERROR, f"no consumer for this group, {name}", {})
-    body = GetConsumerListByGroupResponseBody(consumer_id_list=tuple(group.client_ids()))
+    body = bodies.GetConsumerListByGroupResponseBody(consumer_id_list=tuple(group.client_ids()))
     return with_body(body)._replace(ext_fields={})
 
 
-def _needs_of_check(request: RemotingCommand) -> Iterator[Need]:
-    body = decode_body(CheckClientRequestBody, request.body)
-    if body is not None:
-        data = body.subscription_data
-        yield from needs_of_names(body.group, () if data is None else (data.topic,))
+def _names_of_check(body: CheckClientRequestBody) -> list[tuple[str | None, list[str | None]]]:
+    data = body.subscription_data
+    return [(body.group, [] if data is None else [data.topic])]
 
 
-@handles(RequestCode.CHECK_CLIENT_CONFIG, needs=_needs_of_check)
+@handles(
+    RequestCode.CHECK_CLIENT_CONFIG, needs=reads_names(CheckClientRequestBody, _names_of_check)
+)
 def check_client_config(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """46: whether a subscription's expression compiles."""
     data = body_of(request, CheckClientRequestBody).subscription_data
     kind = (None if data is None else data.expression_type) or TAG
     if data is None or kind == TAG:
@@ -148,9 +135,6 @@ def check_client_config(broker: Broker, request: RemotingCommand, peer: Peer, no
     return SUCCESS
 
 
-# ---------------------------------------------------------------------------- for operators
-
-
 @handles(RequestCode.GET_CONSUMER_CONNECTION_LIST, needs=reads(None, "consumerGroup"))
 def get_consumer_connections(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
@@ -160,7 +144,7 @@ def get_consumer_connections(
     if group is None:
         remark = f"the consumer group[{name}] not online"
         return Response(ResponseCode.CONSUMER_NOT_ONLINE, remark)
-    body = ConsumerConnection(
+    body = bodies.ConsumerConnection(
         connection_set=_connections(group.members.values()),
         consume_from_where=_any(group.consume_from_where),
         consume_type=_any(group.consume_type),
@@ -178,14 +162,14 @@ def get_producer_connections(
     members = broker.members.producers_of(name)
     if not members:
         return Response(ResponseCode.SYSTEM_ERROR, f"the producer group[{name}] not exist")
-    return with_body(ProducerConnection(connection_set=_connections(members.values())))
+    return with_body(bodies.ProducerConnection(connection_set=_connections(members.values())))
 
 
 @handles(RequestCode.GET_ALL_PRODUCER_INFO)
 def get_all_producers(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     data = {
         group: tuple(
-            ProducerInfo(
+            bodies.ProducerInfo(
                 client_id=member.client_id,
                 language=_any(member.language),
                 last_update_timestamp=member.heard,
@@ -196,12 +180,12 @@ def get_all_producers(broker: Broker, request: RemotingCommand, peer: Peer, now:
         )
         for group, members in broker.members.producers.items()
     }
-    return with_body(ProducerTableInfo(data=data))
+    return with_body(bodies.ProducerTableInfo(data=data))
 
 
-def _connections(members: Iterable[Member]) -> tuple[Connection, ...]:
+def _connections(members: Iterable[Member]) -> tuple[bodies.Connection, ...]:
     return tuple(
-        Connection(
+        bodies.Connection(
             client_addr=member.peer.address,
             client_id=member.client_id,
             language=_any(member.language),

@@ -22,8 +22,7 @@ from rocketwire.messages.offsets import (
 from rocketwire.policy.resource_names import LMQ_PREFIX, lite_queue
 from rocketwire.wire.json.fastjson import dumps
 from rocketwire_broker.access.needs import CONSUMES, SEES_TOPIC
-from rocketwire_broker.handlers.fields import integer, require, text, with_body
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import handles, integer, require, text, with_body
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:
@@ -31,12 +30,10 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.queue import Queue
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
-_MAX_FIRST_ENDS: Final = 4_096
-"""Ends of queues that are remembered for a connection."""
-_LONGEST_NAME: Final = 1_024
-"""Characters of the name of a topic whose end is remembered."""
+_MAX_FIRST_ENDS: Final = 4_096  # ends of queues that are remembered for a connection
+_LONGEST_NAME: Final = 1_024  # characters of the name of a topic whose end is remembered
 
 
 def _offset(value: int, remark: str | None = None) -> Response:
@@ -100,16 +97,12 @@ def update_consumer_offset(
     return Response(ext_fields={})
 
 
-# ---------------------------------------------------------------------------- of queues
-
-
 def _queue(broker: Broker, fields: Mapping[str, str]) -> Queue | None:
     return broker.store.queue(text(fields, "topic"), integer(fields, "queueId"))
 
 
 @handles(RequestCode.GET_MAX_OFFSET, needs=SEES_TOPIC)
 def get_max_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """30: the offset that the next message gets; 0 for an unknown queue."""
     fields = request.ext_fields or {}
     queue = _queue(broker, fields)
     if peer.first_ends:
@@ -121,7 +114,6 @@ def get_max_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: in
 
 @handles(RequestCode.GET_MIN_OFFSET, needs=SEES_TOPIC)
 def get_min_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """31: the offset of the oldest message; 0 for an unknown queue."""
     queue = _queue(broker, request.ext_fields or {})
     return _offset(0 if queue is None else queue.min_offset, remark="")
 
@@ -130,7 +122,6 @@ def get_min_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: in
 def get_earliest_store_time(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """32: the store time of the oldest message; -1 without one."""
     queue = _queue(broker, request.ext_fields or {})
     time = None if queue is None else queue.store_time(queue.min_offset)
     return Response(ext_fields={"timestamp": str(-1 if time is None else time)})
@@ -138,7 +129,6 @@ def get_earliest_store_time(
 
 @handles(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, needs=SEES_TOPIC)
 def search_offset(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """29: the offset at a store time."""
     fields = request.ext_fields or {}
     lite_topic = fields.get("liteTopic", "").strip()
     if lite_topic:  # its queue is 0, whatever the queue of its parent's topic
@@ -160,9 +150,6 @@ def offset_at(queue: Queue, timestamp: int, *, is_upper: bool = False) -> int:
     if not is_upper:
         return queue.offset_at(timestamp)
     return max(queue.offset_until(timestamp) - 1, queue.min_offset)
-
-
-# ---------------------------------------------------------------------------- resets
 
 
 @handles(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET)
@@ -275,5 +262,4 @@ def query_correction(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 def get_all_consumer_offset(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response:
-    """43: all offsets, in the form of the file ``consumerOffset.json``."""
     return Response(body=(dumps(broker.offsets.document()),))

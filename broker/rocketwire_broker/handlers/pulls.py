@@ -14,9 +14,14 @@ from rocketwire.flags import Perm, PullSysFlag
 from rocketwire.policy.resource_names import lite_queue
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_broker.access.needs import CONSUMES
-from rocketwire_broker.handlers.fields import FAQ, integer, text
-from rocketwire_broker.handlers.names import existing_topic, illegal_queue
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import (
+    FAQ,
+    existing_topic,
+    handles,
+    illegal_queue,
+    integer,
+    text,
+)
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.storage.filters import EVERYTHING, TAG, Filter, filter_of, select
 
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 _COMMIT: Final = int(PullSysFlag.COMMIT_OFFSET)
 _SUSPEND: Final = int(PullSysFlag.SUSPEND)
@@ -40,8 +45,6 @@ MOVED: Final = int(ResponseCode.PULL_OFFSET_MOVED)
 
 
 class PullRequest(NamedTuple):
-    """A pull that was checked."""
-
     group: str
     topic: str
     queue_id: int
@@ -52,8 +55,6 @@ class PullRequest(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The result of a pull of one queue."""
-
     code: int
     remark: str  # Java's name of the situation (``GetMessageStatus``)
     next_offset: int  # where the next pull begins
@@ -62,7 +63,6 @@ class Outcome(NamedTuple):
 
 @handles(RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE, needs=CONSUMES)
 def pull(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
-    """11 and 361: return messages, or hold the request until there are some."""
     fields = request.ext_fields or {}
     sys_flag = integer(fields, "sysFlag")
     topic, lite_topic = text(fields, "topic"), fields.get("liteTopic", "").strip()
@@ -89,9 +89,6 @@ def pull(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Resp
             _hold(broker, pull_request, peer, request.opaque, now + duration)
             return LATER
     return response
-
-
-# ---------------------------------------------------------------------------- checks
 
 
 def _check(
@@ -187,9 +184,6 @@ def _commit(broker: Broker, pull_request: PullRequest, offset: int, now: int) ->
         broker.offsets.commit(group, topic, queue_id, offset, now)
 
 
-# ---------------------------------------------------------------------------- outcomes
-
-
 def read(broker: Broker, pull_request: PullRequest, offset: int) -> Outcome:
     queue = broker.store.queue(pull_request.stored_topic, pull_request.queue_id)
     if queue is None or not queue.max_offset:
@@ -242,9 +236,6 @@ def _answer(broker: Broker, pull_request: PullRequest, outcome: Outcome) -> Resp
         pull_request.group, pull_request.topic, pull_request.queue_id, outcome.next_offset
     )
     return Response(outcome.code, outcome.remark, fields, tuple(outcome.records))
-
-
-# ---------------------------------------------------------------------------- waiting
 
 
 def _hold(

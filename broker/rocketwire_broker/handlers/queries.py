@@ -18,8 +18,7 @@ from rocketwire.messages.queries import (
 )
 from rocketwire_broker.access.accounts import Permission
 from rocketwire_broker.access.needs import PUB_OR_SUB, reads
-from rocketwire_broker.handlers.fields import check_permission, integer, require, text
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import check_permission, handles, integer, require, text
 from rocketwire_broker.state.response import NOT_SET, Response
 from rocketwire_broker.storage.filters import filter_of
 from rocketwire_broker.storage.key_search import KeySearch
@@ -28,10 +27,9 @@ from rocketwire_broker.storage.message import read_stored
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
-MAX_FOUND: Final = 64
-"""Maximum messages of a query (Java: ``maxMsgsNumBatch``)."""
+MAX_FOUND: Final = 64  # maximum messages of a query (Java: ``maxMsgsNumBatch``)
 TAG_INDEX: Final = "T"
 
 
@@ -78,7 +76,6 @@ def view_message(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
 
 @handles(RequestCode.QUERY_CONSUME_QUEUE, needs=reads("topic", "consumerGroup", PUB_OR_SUB))
 def query_consume_queue(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """321: entries of a queue, and whether they pass the filter of a group."""
     header = decode_header(QueryConsumeQueueRequestHeader, request.ext_fields)
     name = require(header.topic, "topic")
     queue_text = f"{header.queue_id}@{name} is not exist!"

@@ -11,13 +11,7 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import DecodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import decode_header
-from rocketwire.messages.message_const import (
-    CHECK_IMMUNITY_TIME_IN_SECONDS,
-    PRODUCER_GROUP,
-    REAL_QUEUE_ID,
-    REAL_TOPIC,
-    TRANSACTION_CHECK_TIMES,
-)
+from rocketwire.messages import message_const as const
 from rocketwire.messages.transactions import (
     EndTransactionRequestHeader,
     ResumeCheckHalfMessageRequestHeader,
@@ -34,16 +28,15 @@ from rocketwire_broker.delayed.transactions import (
     immunity_ms,
     put_half,
 )
-from rocketwire_broker.handlers.fields import check_permission
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import check_permission, handles
 from rocketwire_broker.state.response import LATER, SUCCESS, RefusedError, Response
 from rocketwire_broker.storage.message import Message, read_stored
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.half_messages import Transaction
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
+    from rocketwire_broker.tables.waiting import Transaction
 
 COMMIT: Final = int(MessageSysFlag.TRANSACTION_COMMIT)
 ROLLBACK: Final = int(MessageSysFlag.TRANSACTION_ROLLBACK)
@@ -66,7 +59,7 @@ def end_transaction(
     if transaction.ended and not transaction.given_up:  # Java delivers once more
         return SUCCESS
     if decision == COMMIT:
-        del message.properties[REAL_TOPIC], message.properties[REAL_QUEUE_ID]
+        del message.properties[const.REAL_TOPIC], message.properties[const.REAL_QUEUE_ID]
         message.sys_flag |= COMMIT
         message.prepared_transaction_offset = header.commit_log_offset or 0
         store_message(broker, message, now)
@@ -87,12 +80,12 @@ def _find(
     message = Message.of(stored)
     if (
         not header.from_transaction_check
-        and message.properties.get(CHECK_IMMUNITY_TIME_IN_SECONDS)
+        and message.properties.get(const.CHECK_IMMUNITY_TIME_IN_SECONDS)
         and now - message.born_timestamp
         > max(immunity_ms(broker, message), broker.config.transaction_timeout_ms)
     ):
         raise RefusedError(ResponseCode.ILLEGAL_OPERATION)
-    if message.properties.get(PRODUCER_GROUP) != header.producer_group:
+    if message.properties.get(const.PRODUCER_GROUP) != header.producer_group:
         raise RefusedError(ResponseCode.SYSTEM_ERROR, "The producer group wrong")
     transaction = broker.half_messages.get(stored.queue_offset)
     if transaction is None or stored.queue_offset != header.tran_state_table_offset:
@@ -116,7 +109,7 @@ def resume_check(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
     if stored.topic == HALF_TOPIC:
         transaction = broker.half_messages.get(stored.queue_offset)
     message = Message.of(stored)
-    message.properties[TRANSACTION_CHECK_TIMES] = "0"
+    message.properties[const.TRANSACTION_CHECK_TIMES] = "0"
     is_open = transaction is not None and not transaction.ended
     put_half(broker, message, now, transaction if is_open else None)
     return SUCCESS

@@ -19,8 +19,7 @@ from rocketwire.connection.guards import Guard
 from rocketwire.errors import RocketWireError
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder
-from rocketwire_broker.handlers.registry import needs_of
-from rocketwire_broker.protocol.handler_table import REQUESTS
+from rocketwire_broker.handlers.requests import REQUESTS, needs_of
 from rocketwire_broker.state.response import RefusedError, Response
 from rocketwire_broker.storage.store import UnwritableError
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.state.faults import Fault
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
@@ -45,8 +44,6 @@ _UNLIMITED: Final = 1 << 62
 
 
 class Session:
-    """The requests of one connection."""
-
     def __init__(self, broker: Broker, peer: Peer) -> None:
         self.last_code = 0
         self._broker = broker

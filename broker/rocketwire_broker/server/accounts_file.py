@@ -26,18 +26,11 @@ LOGGER: Final = logging.getLogger("rocketwire.broker")
 
 _QUOTED: Final = re.compile(r"'[^'<]{2,}'")
 
-WATCH_SECONDS: Final = 0.5
-"""Time between two checks of the file; Java's number."""
+WATCH_SECONDS: Final = 0.5  # time between two checks of the file; Java's number
 
 
 def load_access(config: Config) -> Access | None:
-    """Return the accounts of the settings; None if every request may be sent.
-
-    Raises:
-        OSError: the file cannot be read.
-        IllegalValueError: it has other content, it is YAML and PyYAML is not installed, or there is
-            no account although the settings ask for access control.
-    """
+    """Return the accounts of the settings; None if every request may be sent."""
     accounts = _load(config.accounts_file) if config.accounts_file else None
     first = _first_account(config.initial_user) if config.initial_user else None
     if accounts is None and first is None:

@@ -8,8 +8,7 @@ from typing import Final
 
 import trio
 
-CHECK_SECONDS: Final = 1.0
-"""Time between two comparisons with the wall clock."""
+CHECK_SECONDS: Final = 1.0  # time between two comparisons with the wall clock
 
 JUMP_MS: Final = 3_000
 """A smaller difference from the wall clock is left: a clock that is set often moves by less."""
@@ -44,7 +43,6 @@ class Clock:
         return (now - self._epoch) / 1000 + 0.0005
 
     def advance(self, milliseconds: int) -> None:
-        """Go forward, for tests: what is due by then happens at the next step."""
         self._epoch += milliseconds
 
     def follow(self) -> float:

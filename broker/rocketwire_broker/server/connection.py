@@ -19,7 +19,7 @@ from rocketwire_broker.state.broker import LARGE
 if TYPE_CHECKING:
     from rocketwire.serving.sockets import SocketStream
     from rocketwire_broker.protocol.session import Session
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 
 class _Transport(trio.abc.Stream):
@@ -42,26 +42,6 @@ class _Transport(trio.abc.Stream):
 
 
 class Connection(Activity):
-    """A connection, which owns its socket.
-
-    Args:
-        tasks: runs the task that sends what the socket did not take at once.
-        note_unsent: called when ``peer.unsent`` has changed and is or was large.
-    """
-
-    __slots__ = (
-        "_drained",
-        "_note_unsent",
-        "_tasks",
-        "_unsent",
-        "peer",
-        "reading",
-        "scope",
-        "session",
-        "socket",
-        "stream",
-    )
-
     def __init__(
         self,
         socket: SocketStream,
@@ -87,7 +67,6 @@ class Connection(Activity):
         """Do nothing: when its peer has closed it, the task that reads ends."""
 
     def write(self, frames: list[bytes]) -> None:
-        """Send frames that ``peer.unsent`` has counted."""
         data = frames[0] if len(frames) == 1 else b"".join(frames)
         size = len(data)
         if type(self.stream) is TlsStream:

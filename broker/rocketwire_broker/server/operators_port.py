@@ -19,7 +19,7 @@ from rocketwire.serving.addresses import is_loopback
 from rocketwire.serving.events import Event, ForeignHostRefused
 from rocketwire.serving.http.port import HttpPort
 from rocketwire.serving.sockets import BindError
-from rocketwire_broker.access.exposure import PagesExposed
+from rocketwire_broker.access.access import PagesExposed
 from rocketwire_broker.config import ANY_STATUS_PORT, STATUS_PORT
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ DOCUMENTS: Final = "rocketwire_broker.admin_http.documents"
 
 
 class OperatorsPort:
-    """The operators' port of a process."""
-
     def __init__(self) -> None:
         self.servers: list[BrokerServer] = []  # the brokers that run
         self.is_ready = False  # whether all brokers serve and are registered
@@ -50,11 +48,6 @@ class OperatorsPort:
         return self._port.url
 
     async def start(self, config: Config) -> None:
-        """Listen, if the settings ask for it.
-
-        Raises:
-            BindError: the configured port is in use, or a library is missing.
-        """
         port = config.observe_port
         if port == ANY_STATUS_PORT:
             await self._start_anywhere(config.observe_address)
@@ -81,7 +74,6 @@ class OperatorsPort:
         LOGGER.warning("no port for operators: %s", reason)
 
     async def serve(self) -> None:
-        """Serve the port until cancelled; return at once if it does not listen."""
         await self._port.serve()
 
     def _brokers(self) -> list[tuple[Broker, int]]:

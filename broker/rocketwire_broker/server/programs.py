@@ -60,13 +60,7 @@ async def open_broker(
 async def open_name_server(
     port: int, address: str, tls: TlsSettings | None = None
 ) -> AsyncGenerator[str]:
-    """Run a name server until the end of the block, which gets its ``host:port``.
-
-    It keeps nothing on disk, and its configuration may be changed (code 318), as Java's may.
-
-    Raises:
-        BindError: the address is not local, or the port is in use.
-    """
+    """Run a name server until the end of the block, which gets its ``host:port``."""
     async with trio.open_nursery() as nursery:
         config = NameServerConfig(
             listen_port=port,

@@ -31,15 +31,12 @@ if TYPE_CHECKING:
 
 LOGGER: Final = logging.getLogger("rocketwire.broker")
 
-RETRY_SECONDS: Final = 0.5
-"""Time between two tries of the first registration."""
-PATIENCE_SECONDS: Final = 3.0
-"""Longest time that an answer waits for the registration of its topic."""
+RETRY_SECONDS: Final = 0.5  # time between two tries of the first registration
+PATIENCE_SECONDS: Final = 3.0  # longest time that an answer waits for the registration of its topic
 
 REGISTER_SECONDS: Final = 3.0
 """Longest time of a registration (Java: ``registerBrokerTimeoutMills`` is 24 s)."""
-CALL_SECONDS: Final = 0.25
-"""Longest time of another request to a name server."""
+CALL_SECONDS: Final = 0.25  # longest time of another request to a name server
 
 
 @asynccontextmanager

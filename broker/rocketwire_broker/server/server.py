@@ -20,24 +20,22 @@ import trio
 
 from rocketwire.connection.guards import Deadlines
 from rocketwire.errors import DecodeError
-from rocketwire.serving.acceptor import Acceptor
+from rocketwire.serving.acceptor import Acceptor, sweep_for_ever
+from rocketwire.serving.events import ConnectionTooSlow, FrameRefused, count_limit
 from rocketwire.serving.handshake import RefusedError, open_connection
-from rocketwire.serving.limits import ConnectionTooSlow, FrameRefused, count_limit
 from rocketwire.serving.sockets import listen
-from rocketwire.serving.sweeper import sweep_for_ever
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.serving.tls.stream import TlsStream
 from rocketwire.wire.message.host import Host
-from rocketwire_broker.access.exposure import find_exposure
+from rocketwire_broker.access.access import find_exposure
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
-from rocketwire_broker.server.batching import Batching
 from rocketwire_broker.server.clock import CHECK_SECONDS, Clock
 from rocketwire_broker.server.connection import Connection
-from rocketwire_broker.server.delivery import Delivery
+from rocketwire_broker.server.delivery import Batching, Delivery
 from rocketwire_broker.state.broker import Broker
 from rocketwire_broker.state.schedule import describe_actions
-from rocketwire_broker.tables.peer import Peer
+from rocketwire_broker.tables.members import Peer
 
 if TYPE_CHECKING:
     from rocketwire.connection.guards import Overdue
@@ -89,15 +87,6 @@ class BrokerServer:
     async def run(
         self, *, task_status: trio.TaskStatus[BrokerServer] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        """Listen and serve until cancelled.
-
-        Raises:
-            BindError: the address is not local, or the port is in use.
-            FolderError: the folder of the store cannot be used.
-            OSError: the disk fails, or the file of accounts cannot be read.
-            TlsError: a certificate is required and missing.
-            IllegalValueError: the file of accounts has other content.
-        """
         await self.tls.start()
         access = load_access(self._config)
         listener = await listen(self._config.bind_address, self._config.listen_port)
@@ -194,7 +183,6 @@ class BrokerServer:
         self.broker.members.postpone_expiry(step)
 
     def cut(self) -> None:
-        """Close all connections, for tests."""
         for connection in self._connections.values():
             connection.close()
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.connection.guards import Guard, Holdings, exceeds
 from rocketwire.errors import EncodeError
-from rocketwire.serving.limits import LimitExceeded
+from rocketwire.flags import CommandFlag
+from rocketwire.serving.events import LimitExceeded
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire_broker.state.faults import Faults
@@ -22,23 +23,19 @@ from rocketwire_broker.state.lite import LiteTopics
 from rocketwire_broker.state.response import (
     RefusedError,
     Response,
-    encode_request,
-    encode_response,
+    encode_frame,
 )
 from rocketwire_broker.state.schedule import MAX_ACTIONS, Schedule
 from rocketwire_broker.state.statistics import SAMPLE_MS, Statistics
 from rocketwire_broker.state.waits import TopicQueue, Wait, Waits, WakeUp
 from rocketwire_broker.storage.store import Store, StoredPosition
 from rocketwire_broker.tables.groups import Groups
-from rocketwire_broker.tables.half_messages import HalfMessages
-from rocketwire_broker.tables.locks import Locks
-from rocketwire_broker.tables.members import Members
+from rocketwire_broker.tables.members import Locks, Members
 from rocketwire_broker.tables.offsets import Offsets
-from rocketwire_broker.tables.pop_orders import PopOrders
-from rocketwire_broker.tables.pops import Pops
+from rocketwire_broker.tables.pops import PopOrders, Pops
 from rocketwire_broker.tables.routes import Routes
-from rocketwire_broker.tables.timers import Timers
 from rocketwire_broker.tables.topics import Topics
+from rocketwire_broker.tables.waiting import HalfMessages, Timers
 
 if TYPE_CHECKING:
     from rocketwire.messages.allocation import SetMessageRequestModeRequestBody
@@ -48,17 +45,16 @@ if TYPE_CHECKING:
     from rocketwire_broker.config import Config
     from rocketwire_broker.state.schedule import Action, Entry
     from rocketwire_broker.storage.message import Message
-    from rocketwire_broker.tables.members import Member
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Member, Peer
 
-LARGE: Final = 16_384
-"""Unsent bytes of a connection from which on they are counted."""
+LARGE: Final = 16_384  # unsent bytes of a connection from which on they are counted
 
-POSTPONE_MS: Final = 100
-"""Time between two looks at whether a client reads its responses again."""
+POSTPONE_MS: Final = 100  # time between two looks at whether a client reads its responses again
 
-SCAN_MS: Final = 10_000
-"""Time between two searches for silent clients and old messages."""
+SCAN_MS: Final = 10_000  # time between two searches for silent clients and old messages
+
+_RESPONSE: Final = int(CommandFlag.RESPONSE)
+_ONEWAY: Final = int(CommandFlag.ONEWAY)
 
 Answered = Callable[["RemotingCommand | None", int], None]
 """Called with a client's answer to a request, or None if there is none, and the time."""
@@ -119,7 +115,7 @@ class Broker:
         # handled or wait, by number of the connection.
         self.unsent = Holdings()
         self.buffered = Holdings()
-        self.record: Callable[[Event], None] = _drop  # called with each event for the log
+        self.record: Callable[[Event], None] = lambda event: None  # for the log
         self._id_prefix = create_offset_message_id(self.store.store_host, 0)[:-16]
         self._relays: dict[tuple[int, int], tuple[Answered, Entry]] = {}
         self._unique = 0
@@ -182,16 +178,14 @@ class Broker:
 
     def answer(self, peer: Peer, opaque: int, response: Response) -> None:
         if not peer.gone:
-            self._queue(peer, encode_response(response, opaque, binary=self.config.binary))
+            self._send(peer, opaque, _RESPONSE, response)
 
     def notify(
         self, peer: Peer, code: int, ext_fields: Mapping[str, str], body: bytes = b""
     ) -> None:
         if not peer.gone:
-            binary = self.config.binary
-            opaque = peer.new_opaque()
-            parts = encode_request(code, opaque, ext_fields, body, oneway=True, binary=binary)
-            self._queue(peer, parts)
+            content = Response(code, None, ext_fields, (body,) if body else ())
+            self._send(peer, peer.new_opaque(), _ONEWAY, content)
 
     def ask(
         self,
@@ -202,11 +196,7 @@ class Broker:
         answered: Answered,
         now: int,
     ) -> None:
-        """Send a request to a client; ``answered`` is called once, also without an answer.
-
-        Raises:
-            RefusedError: too many such requests are unanswered.
-        """
+        """Send a request to a client; ``answered`` is called once, also without an answer."""
         if exceeds(len(self._relays) + 1, self.config.max_relayed_requests):
             raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many requests to clients")
         opaque = peer.new_opaque()
@@ -218,11 +208,10 @@ class Broker:
 
         entry = self.schedule.at(now + self.config.relay_timeout_ms, give_up)
         self._relays[key] = (answered, entry)
-        binary = self.config.binary
-        parts = encode_request(code, opaque, ext_fields, body, oneway=False, binary=binary)
-        self._queue(peer, parts)
+        self._send(peer, opaque, 0, Response(code, None, ext_fields, (body,) if body else ()))
 
-    def _queue(self, peer: Peer, parts: list[bytes]) -> None:
+    def _send(self, peer: Peer, opaque: int, flag: int, content: Response) -> None:
+        parts = encode_frame(content, opaque, flag, binary=self.config.binary)
         size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
         peer.out += parts
         peer.unsent += size
@@ -251,11 +240,7 @@ class Broker:
         *,
         size: int = 0,
     ) -> None:
-        """Let a request wait for messages until a time; ``size`` is about its bytes of memory.
-
-        Raises:
-            RefusedError: too many requests wait.
-        """
+        """Let a request wait for messages until a time; ``size`` is about its bytes of memory."""
         config = self.config
         if exceeds(len(self.waits) + 1, config.max_held) or exceeds(
             peer.held + 1, config.max_held_per_peer
@@ -270,7 +255,6 @@ class Broker:
             self.note_buffered(peer)
 
     def wake_topic(self, topic: str, now: int) -> None:
-        """Try the requests that wait for a topic again; each is answered."""
         for wait in self.waits.of_topic(topic):
             self._wake_up(wait, now, must_answer=True)
 
@@ -330,7 +314,6 @@ class Broker:
         self.peers[peer.number] = peer
 
     def remove_peer(self, peer: Peer, now: int) -> None:
-        """Forget a connection that has ended, and notify its groups."""
         peer.gone = True
         peer.out.clear()
         self.peers.pop(peer.number, None)
@@ -347,7 +330,6 @@ class Broker:
             answered(None, now)
 
     def note_unsent(self, peer: Peer) -> None:
-        """Count unsent bytes of a connection; close those with most if all are too many."""
         size = peer.unsent if peer.unsent >= LARGE and not peer.gone else 0
         self.unsent.note(peer.number, size)
         limit = self.config.max_all_unsent_bytes
@@ -355,7 +337,6 @@ class Broker:
             self._relieve(self.unsent, Guard.ALL_UNSENT_BYTES, limit, "unsent responses")
 
     def note_buffered(self, peer: Peer) -> None:
-        """Count bytes of waiting requests; close connections with most if all are too many."""
         self.buffered.note(peer.number, peer.buffered + peer.held_bytes)
         limit = self.config.max_buffered_bytes
         if self.buffered.total > limit:
@@ -395,8 +376,3 @@ class Broker:
             self.closing[peer.number] = "no heartbeat"
             for group in self.members.remove(peer.number):
                 self.notify_members(group, now)
-
-
-def _drop(event: Event) -> None:
-    # a broker without a driver logs nothing
-    return

@@ -1,6 +1,7 @@
 """Faults that a test asks for: the next requests are refused, answered late, or not answered.
 
-A script answers all requests with its code."""
+A script answers all requests with its code.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +16,12 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.response import Response
 
 SENDS: Final = frozenset(
-    {
-        int(RequestCode.SEND_MESSAGE),
-        int(RequestCode.SEND_MESSAGE_V2),
-        int(RequestCode.SEND_BATCH_MESSAGE),
-    }
+    (RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE)
 )
-"""Codes of requests that send messages."""
 
 
 @dataclass(slots=True)
 class Fault:
-    """A fault of some requests."""
-
     codes: frozenset[int]
     times: int  # number of requests, from the next one on
     refusal: Response | None = None  # sent in the place of handling the request
@@ -69,5 +63,4 @@ class Faults:
 
 
 def codes_of(requests: Iterable[int] | None) -> frozenset[int]:
-    """Return request codes as a set; None stands for all that send messages."""
     return SENDS if requests is None else frozenset(map(int, requests))

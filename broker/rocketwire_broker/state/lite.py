@@ -28,14 +28,13 @@ if TYPE_CHECKING:
     from rocketwire_broker.state.waits import TopicQueue
     from rocketwire_broker.storage.store import Store
     from rocketwire_broker.tables.groups import Groups
+    from rocketwire_broker.tables.members import Peer
     from rocketwire_broker.tables.offsets import Offsets
-    from rocketwire_broker.tables.peer import Peer
-    from rocketwire_broker.tables.pop_orders import PopOrders
+    from rocketwire_broker.tables.pops import PopOrders
     from rocketwire_broker.tables.routes import Routes
     from rocketwire_broker.tables.topics import Topics
 
-LITE: Final = "LITE"
-"""Type of the messages of a topic with lite topics."""
+LITE: Final = "LITE"  # type of the messages of a topic with lite topics
 
 BIND_TOPIC: Final = "lite.bind.topic"
 _MODEL: Final = "lite.sub.model"
@@ -49,8 +48,7 @@ EXPIRATION: Final = "lite.topic.expiration"
 """Attribute of a topic: minutes after which a lite topic without new messages is deleted."""
 
 _MIN_VALUE: Final = 1
-_MAX_VALUE: Final = 2
-"""Values of an offset option of type POLICY."""
+_MAX_VALUE: Final = 2  # values of an offset option of type POLICY
 
 _FROM_START: Final = OffsetOption(type=OffsetOptionType.POLICY, value=_MIN_VALUE)
 _BLACKLIST_MS: Final = 10_000
@@ -79,8 +77,6 @@ def _integer(text: str | None) -> int:
 
 
 class Home(Protocol):
-    """The parts of a broker that lite topics need: no module imports the one that uses it."""
-
     config: Config
     store: Store
     topics: Topics
@@ -94,8 +90,6 @@ class Home(Protocol):
 
 
 class LiteTopics:
-    """Subscriptions and events of a broker, whose other tables exist already."""
-
     def __init__(self, broker: Home, now: int) -> None:
         self.subscriptions = LiteSubscriptions()  # clients and their LMQs
         self.events: dict[str, LiteEvents] = {}
@@ -190,7 +184,6 @@ class LiteTopics:
             self._reset(subscription.group, queue, _FROM_START, now)
 
     def unsubscribe_all(self, client_id: str, now: int) -> None:
-        """End all subscriptions of a client; its events go to others."""
         if self.subscriptions.remove_client(client_id) is None:
             return
         self._give_away(client_id, now)
@@ -233,7 +226,6 @@ class LiteTopics:
     # ------------------------------------------------------------------ events
 
     def note_arrivals(self, arrivals: set[TopicQueue], now: int) -> None:
-        """Make events of new messages in LMQs."""
         if self.subscriptions.count:
             for queue, _ in [arrival for arrival in arrivals if arrival[0].startswith(LITE_PREFIX)]:
                 for group, clients in self.readers(queue).items():
@@ -249,7 +241,6 @@ class LiteTopics:
         self._choose(queue, group, clients, exclude, now)
 
     def dispatch_at(self, queue: str, group: str, due: int) -> None:
-        """Make an event when the messages of a pop are visible again."""
         self._broker.schedule.at(due, lambda now: self.dispatch(queue, group, now))
 
     def _choose(
@@ -264,7 +255,7 @@ class LiteTopics:
         for client_id in (*clients[start:], *clients[:start]):
             if client_id == exclude:
                 others.append(client_id)
-            elif self._is_banned(client_id, now):
+            elif self._banned.get(client_id, 0) > now:
                 if not is_wildcard:
                     others.append(client_id)
             elif self._offer(queue, client_id, group, now, is_planned=not is_wildcard):
@@ -294,9 +285,6 @@ class LiteTopics:
             events = self.events[client_id] = LiteEvents(group, limit, now)
         return events
 
-    def _is_banned(self, client_id: str, now: int) -> bool:
-        return self._banned.get(client_id, 0) > now
-
     def _plan(self, name: str, group: str, due: int) -> None:
         self._full.setdefault(name, (due, group))
 
@@ -320,7 +308,6 @@ class LiteTopics:
     # ------------------------------------------------------------------ all queues
 
     def dispatch_all_of_group(self, group: str, now: int) -> None:
-        """Make events for all messages that a group has not consumed."""
         if self.is_wildcard(group):
             self._dispatch_all_of_wildcard(group, now)
             return
@@ -328,7 +315,6 @@ class LiteTopics:
             self.dispatch_all_of_client(client_id, group, now)
 
     def dispatch_all_of_client(self, client_id: str, group: str, now: int) -> None:
-        """Make events for a client, for all its queues with messages that were not consumed."""
         subscription = self.subscriptions.get(client_id)
         if subscription is None or not subscription.queues:
             return
@@ -408,7 +394,6 @@ def consistent_hash(number: int, buckets: int) -> int:
 
 
 def broker_of(broker: Home, parent: str, lite_topic: str) -> str:
-    """Return the name of the broker that has a lite topic, by the last known queues."""
     queues = sorted(
         broker.routes.queues(parent),
         key=lambda queue: (queue.broker_name or "", queue.queue_id or 0),

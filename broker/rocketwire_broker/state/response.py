@@ -15,13 +15,8 @@ _PREFIX: Final = Struct(">II")
 
 _BINARY_FORM: Final = 1 << 24
 
-_RESPONSE: Final = 1
-_ONEWAY: Final = 2
-
 
 class Response(NamedTuple):
-    """The response to a request."""
-
     code: int = ResponseCode.SUCCESS
     remark: str | None = None
     ext_fields: Mapping[str, str] | None = None  # texts by name, or None
@@ -31,16 +26,12 @@ class Response(NamedTuple):
 
 SUCCESS: Final = Response()
 
-NOT_SET: Final = "not set any response code"
-"""The remark that Java leaves in some successes."""
+NOT_SET: Final = "not set any response code"  # the remark that Java leaves in some successes
 
-LATER: Final = None
-"""Returned by a handler that answers later, with ``Broker.answer``."""
+LATER: Final = None  # returned by a handler that answers later, with ``Broker.answer``
 
 
 class RefusedError(Exception):
-    """A request that is answered with an error."""
-
     def __init__(
         self, code: int, remark: str | None = None, ext_fields: Mapping[str, str] | None = None
     ) -> None:
@@ -48,36 +39,9 @@ class RefusedError(Exception):
         self.response = Response(code, remark, ext_fields)
 
 
-def encode_response(response: Response, opaque: int, *, binary: bool = False) -> list[bytes]:
-    """Return the parts of a response's frame; its header may have the binary form."""
-    code, remark, ext_fields, body = response
-    return _frame(code, opaque, _RESPONSE, remark, ext_fields, body, binary=binary)
-
-
-def encode_request(
-    code: int,
-    opaque: int,
-    ext_fields: Mapping[str, str] | None,
-    body: bytes,
-    *,
-    oneway: bool,
-    binary: bool = False,
-) -> list[bytes]:
-    """Return the parts of the frame of a request to a client; ``binary`` as in a response."""
-    flag = _ONEWAY if oneway else 0
-    return _frame(code, opaque, flag, None, ext_fields, (body,) if body else (), binary=binary)
-
-
-def _frame(
-    code: int,
-    opaque: int,
-    flag: int,
-    remark: str | None,
-    ext_fields: Mapping[str, str] | None,
-    body: tuple[bytes, ...] | list[bytes],
-    *,
-    binary: bool,
-) -> list[bytes]:
+def encode_frame(content: Response, opaque: int, flag: int, *, binary: bool) -> list[bytes]:
+    """Return the parts of the frame of a response, or of a request with the same parts."""
+    code, remark, ext_fields, body = content
     encode_header = encode_binary_header if binary else encode_json_header
     header = encode_header(
         code=code,
@@ -90,5 +54,5 @@ def _frame(
     )
     size = len(header)
     form = _BINARY_FORM if binary else 0
-    whole = 4 + size + (sum(map(len, body)) if body else 0)
-    return [_PREFIX.pack(whole, form | size) + header, *body]
+    frame_size = 4 + size + (sum(map(len, body)) if body else 0)
+    return [_PREFIX.pack(frame_size, form | size) + header, *body]

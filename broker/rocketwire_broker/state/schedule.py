@@ -10,14 +10,11 @@ from typing import Final
 
 from rocketwire_broker.storage.store import UnwritableError
 
-Action = Callable[[int], None]
-"""Called with the time, in milliseconds, when it is due."""
+Action = Callable[[int], None]  # called with the time, in milliseconds, when it is due
 
-RETRY_MS: Final = 1_000
-"""Time after which an action runs again if the disk was full."""
+RETRY_MS: Final = 1_000  # time after which an action runs again if the disk was full
 
-MAX_ACTIONS: Final = 256
-"""Actions of a run; requests are served before the next ones."""
+MAX_ACTIONS: Final = 256  # actions of a run; requests are served before the next ones
 
 _FEW: Final = 512
 
@@ -26,8 +23,6 @@ _FEW_ENTRIES: Final = 1_000
 
 
 class Entry:
-    """Something that happens later."""
-
     __slots__ = ("_number", "action", "due", "is_periodic")
 
     def __init__(self, due: int, number: int, action: Action) -> None:
@@ -52,11 +47,6 @@ class Schedule:
     def __len__(self) -> int:
         return len(self._heap) - self._cancelled
 
-    @property
-    def size(self) -> int:
-        """Number of entries, cancelled ones included."""
-        return len(self._heap)
-
     def at(self, due: int, action: Action) -> Entry:
         self._count += 1
         entry = Entry(due, self._count, action)
@@ -73,8 +63,6 @@ class Schedule:
         self._named[name] = self.at(due, action)
 
     def repeat_every(self, period: int, action: Action, now: int) -> None:
-        """Run an action periodically; first after one period."""
-
         @wraps(action)
         def repeat(due: int) -> None:
             self.at(due + period, repeat).is_periodic = True

@@ -7,20 +7,16 @@ Java: ``BrokerStatsManager``, ``StoreStatsService``.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Final
 
-SAMPLE_MS: Final = 1_000
-"""Time between two samples of a counter."""
-_SAMPLES: Final = 601
-"""Samples that are kept: those of ten minutes."""
+SAMPLE_MS: Final = 1_000  # time between two samples of a counter
+_SAMPLES: Final = 601  # samples that are kept: those of ten minutes
 
 
 @dataclass(slots=True)
 class Count:
-    """A counter with samples."""
-
     total: int = 0  # messages since the start
     # times and totals
     samples: deque[tuple[int, int]] = field(
@@ -28,7 +24,6 @@ class Count:
     )
 
     def rate(self, now: int, over_ms: int) -> float:
-        """Return the messages per second over the last milliseconds."""
         base_time, base = now, self.total
         for time, total in reversed(self.samples):
             base_time, base = time, total
@@ -39,8 +34,6 @@ class Count:
 
 
 class Statistics:
-    """Counters of a broker."""
-
     def __init__(self) -> None:
         self.put = Count()
         self.got = Count()  # messages pulled or popped
@@ -48,25 +41,18 @@ class Statistics:
         self.slow = 0  # times when requests, or what was due, took so long that it was logged
         # exceeded limits of connections, by the name of their setting
         self.limit_hits: Counter[str] = Counter()
-        self.topic_puts: dict[str, Count] = {}
+        self.topic_puts: defaultdict[str, Count] = defaultdict(Count)
         # messages pulled or popped, by topic and group as ``topic@group``
-        self.group_gets: dict[str, Count] = {}
+        self.group_gets: defaultdict[str, Count] = defaultdict(Count)
 
     def note_put(self, topic: str, size: int) -> None:
         self.put.total += 1
         self.put_bytes += size
-        count = self.topic_puts.get(topic)
-        if count is None:
-            count = self.topic_puts[topic] = Count()
-        count.total += 1
+        self.topic_puts[topic].total += 1
 
     def note_got(self, topic: str, group: str, messages: int) -> None:
         self.got.total += messages
-        key = f"{topic}@{group}"
-        count = self.group_gets.get(key)
-        if count is None:
-            count = self.group_gets[key] = Count()
-        count.total += messages
+        self.group_gets[f"{topic}@{group}"].total += messages
 
     def delete_topic(self, topic: str) -> None:
         self.topic_puts.pop(topic, None)

@@ -10,37 +10,30 @@ Java: ``PullRequestHoldService``, ``PopLongPollingService``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from rocketwire_broker.state.response import Response
     from rocketwire_broker.state.schedule import Entry
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
-ANY_QUEUE: Final = -1
-"""Queue id that stands for all queues of a topic."""
+ANY_QUEUE: Final = -1  # queue id that stands for all queues of a topic
 
 WakeUp = Callable[[int, bool], "Response | None"]
 """Tries a request again, at a time, and maybe for the last time; returns None to keep waiting."""
 
-TopicQueue = tuple[str, int]
-"""A topic and a queue id."""
+TopicQueue = tuple[str, int]  # a topic and a queue id
 
 
+@dataclass(slots=True, eq=False)
 class Wait:
-    """A request that waits."""
-
-    __slots__ = ("deadline", "opaque", "peer", "queues", "size", "wake_up")
-
-    def __init__(
-        self, peer: Peer, opaque: int, queues: tuple[TopicQueue, ...], wake_up: WakeUp, size: int
-    ) -> None:
-        self.size = size  # about the bytes that it takes, if they depend on the client
-        self.peer = peer
-        self.opaque = opaque
-        self.queues = queues
-        self.wake_up = wake_up
-        self.deadline: Entry | None = None  # entry of the schedule at which it must answer
+    peer: Peer
+    opaque: int
+    queues: tuple[TopicQueue, ...]
+    wake_up: WakeUp
+    size: int  # about the bytes that it takes, if they depend on the client
+    deadline: Entry | None = None  # entry of the schedule at which it must answer
 
 
 class Waits:
@@ -79,7 +72,6 @@ class Waits:
                 self._by_queue.pop(queue, None)
 
     def find_waiting(self, queues: Iterable[TopicQueue]) -> list[Wait]:
-        """Return the requests that wait for one of these queues, the oldest first."""
         by_queue = self._by_queue
         if not by_queue:
             return []
@@ -90,7 +82,6 @@ class Waits:
         return list(waiting.values())
 
     def of_queue(self, queue: TopicQueue) -> Iterable[Wait]:
-        """Return the requests that wait for a queue, or with ``ANY_QUEUE`` for all of a topic."""
         return self._by_queue.get(queue, {}).values()
 
     def of_topic(self, topic: str) -> list[Wait]:

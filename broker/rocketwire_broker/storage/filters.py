@@ -19,15 +19,12 @@ if TYPE_CHECKING:
 TAG: Final = "TAG"
 SQL92: Final = "SQL92"
 
-CACHED_CHARACTERS: Final = 262_144
-"""Characters of the expressions whose conditions are kept."""
+CACHED_CHARACTERS: Final = 262_144  # characters of the expressions whose conditions are kept
 _CODE_BYTES: Final = 64
-_CONDITION_BYTES: Final = 150
-"""About the bytes of a condition for each character of its expression."""
+_CONDITION_BYTES: Final = 150  # about the bytes of a condition for each character of its expression
 _TERM_BYTES: Final = 8 * _CONDITION_BYTES
 
-Condition = Callable[[Mapping[str, str]], bool]
-"""Decides by the properties of a message."""
+Condition = Callable[[Mapping[str, str]], bool]  # decides by the properties of a message
 
 MAX_TERMS_PER_READ: Final = 50_000
 """Terms of an expression times messages of a read: 100 ms, in which no other request is served."""
@@ -112,19 +109,12 @@ _CONDITIONS: Final = _Conditions()
 
 
 def compile_condition(kind: str, text: str) -> Condition:
-    """Compile an expression that is not about tags.
-
-    Raises:
-        IllegalValueError: the type is unknown, or the expression is invalid.
-    """
     if kind != SQL92:
         raise IllegalExpressionError(f"{kind} is not a type of filters")
     return _CONDITIONS.compile(text)
 
 
 class Selection(NamedTuple):
-    """Messages that were read."""
-
     records: list[bytes]
     offsets: list[int]  # their offsets in the queue
     next_offset: int  # offset after the last message that was read

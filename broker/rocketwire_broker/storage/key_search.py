@@ -16,12 +16,9 @@ from rocketwire_broker.storage.message import read_stored
 if TYPE_CHECKING:
     from rocketwire_broker.storage.queue import Queue
 
-MAX_QUEUES: Final = 1_024
-"""Queues that a search reads."""
-MAX_SEARCHED: Final = 50_000
-"""Messages that a search reads."""
-MAX_BYTES: Final = 64 << 20
-"""Bytes of the messages that a search reads, but for the last one."""
+MAX_QUEUES: Final = 1_024  # queues that a search reads
+MAX_SEARCHED: Final = 50_000  # messages that a search reads
+MAX_BYTES: Final = 64 << 20  # bytes of the messages that a search reads, but for the last one
 PART: Final = 64
 """Messages of a queue that are read at once, if that many of the largest may be read."""
 _LARGE: Final = 4 << 20

@@ -10,12 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.flags import MessageSysFlag
-from rocketwire.messages.message_const import (
-    INNER_MULTI_DISPATCH,
-    INNER_MULTI_QUEUE_OFFSET,
-    LITE_TOPIC,
-    TAGS,
-)
+from rocketwire.messages import message_const as const
 from rocketwire.policy.java_strings import string_hash
 from rocketwire.policy.resource_names import (
     DLQ_PREFIX,
@@ -63,8 +58,6 @@ def parse_number(text: str | None, limit: int = LONG) -> int | None:
 
 @dataclass(slots=True, kw_only=True)
 class Message:
-    """A message on its way into a queue."""
-
     topic: str
     queue_id: int
     body: bytes | None  # the body as sent, possibly compressed
@@ -99,7 +92,7 @@ class Message:
         """The code that filters see (Java: ``MessageExtBrokerInner.tagsString2tagsCode``)."""
         if self.tag_code is not None:
             return self.tag_code
-        tag = self.properties.get(TAGS)
+        tag = self.properties.get(const.TAGS)
         return code_of_tag(tag) if tag else 0
 
     def lmq(self) -> str | None:
@@ -108,24 +101,19 @@ class Message:
         A broker names it in a property when it takes the message. While the message waits in a
         system topic, it is in no LMQ (Java: ``MessageExtBrokerInner.needDispatchLMQ``).
         """
-        lite_topic = self.properties.get(LITE_TOPIC)
+        lite_topic = self.properties.get(const.LITE_TOPIC)
         if not lite_topic or self.topic.startswith(_WITHOUT_LMQS):
             return None
         name = lite_queue(self.topic, lite_topic)
-        return name if self.properties.get(INNER_MULTI_DISPATCH) == name else None
+        return name if self.properties.get(const.INNER_MULTI_DISPATCH) == name else None
 
     def set_lmq_offset(self, offset: int) -> None:
         """Set the message's offset in its LMQ, which consumers read in a property."""
-        self.properties[INNER_MULTI_QUEUE_OFFSET] = str(offset)
+        self.properties[const.INNER_MULTI_QUEUE_OFFSET] = str(offset)
 
     def encode(
         self, queue_offset: int, physical_offset: int, store_host: Host, store_timestamp: int
     ) -> bytes:
-        """Return the stored bytes.
-
-        Raises:
-            EncodeError: a number or text exceeds its field.
-        """
         body, topic = self.body or None, self.topic
         sys_flag = self.sys_flag & ~_HOST_BITS
         if len(self.born_host[0]) == 16:
@@ -159,7 +147,6 @@ class Message:
 
 
 def read_stored(record: bytes) -> StoredMessage:
-    """Return the message of stored bytes, with its body as stored."""
     return StoredMessageReader(decompress=False).decode(record)[0]
 
 

@@ -17,25 +17,10 @@ from typing import Final, NamedTuple
 
 from rocketwire.store.commit_log import SMALLEST_MESSAGE
 
-_CUT: Final = 1_024
-"""Least number of dropped messages before the lists are cut."""
+_CUT: Final = 1_024  # least number of dropped messages before the lists are cut
 
 
 class Queue:
-    """The messages of a queue."""
-
-    __slots__ = (
-        "_base",
-        "_begin",
-        "_codes",
-        "_physical",
-        "_records",
-        "_times",
-        "max_offset",
-        "queue_id",
-        "topic",
-    )
-
     def __init__(self, topic: str, queue_id: int) -> None:
         self.topic = topic
         self.queue_id = queue_id
@@ -78,25 +63,20 @@ class Queue:
     # ------------------------------------------------------------------ one message
 
     def record(self, offset: int) -> bytes | None:
-        """Return the stored bytes at an offset; None if there are none."""
         index = offset - self._base
         return self._records[index] if self._begin <= index < len(self._records) else None
 
     def store_time(self, offset: int) -> int | None:
-        """Return the store time of the message at an offset, in milliseconds; None without one."""
         index = offset - self._base
         return self._times[index] if self._begin <= index < len(self._times) else None
 
     def tag_code(self, offset: int) -> int:
-        """Return the code of the message's tag; the offset must be that of a message."""
         return self._codes[offset - self._base]
 
     def physical(self, offset: int) -> int:
-        """Return the physical offset of a message; the offset must be that of a message."""
         return self._physical[offset - self._base]
 
     def offset_of(self, physical: int) -> int | None:
-        """Return the offset of the message at a physical offset; None if there is none."""
         index = bisect_left(self._physical, physical, self._begin)
         if index < len(self._physical) and self._physical[index] == physical:
             return self._base + index
@@ -105,12 +85,10 @@ class Queue:
     # ------------------------------------------------------------------ several messages
 
     def records(self, offset: int, count: int) -> list[bytes]:
-        """Return the stored bytes of up to ``count`` messages from an offset on."""
         begin = offset - self._base
         return self._records[begin : begin + count]
 
     def tag_codes(self, offset: int, count: int) -> array[int]:
-        """Return the tag codes of the same messages."""
         begin = offset - self._base
         return self._codes[begin : begin + count]
 
@@ -139,22 +117,18 @@ MAX_MISSING: Final = 65_536
 
 _NONE: Final[Mapping[int, bytes]] = {}
 
-_HEAD: Final = 76
-"""Bytes of a message up to its store time, whatever the address of its producer."""
+_HEAD: Final = 76  # bytes of a message up to its store time, whatever the address of its producer
 _SYS_FLAG: Final = 36
 _BORN_V6: Final = 0x10
 
 
 def store_time_of(head: bytes) -> int:
-    """Return the store time in milliseconds of a message that begins with these bytes."""
     is_long = int.from_bytes(head[_SYS_FLAG : _SYS_FLAG + 4]) & _BORN_V6
     position = 68 if is_long else 56
     return int.from_bytes(head[position : position + 8], signed=True)
 
 
 class Unit(NamedTuple):
-    """A message of the log, before it is in its queue."""
-
     offset: int  # its offset according to itself
     # physical, size, tag_code: see ``UnitQueue.add``.
     physical: int
@@ -163,10 +137,6 @@ class Unit(NamedTuple):
 
 
 class UnitQueue(Queue):
-    """A queue whose messages are in the log; the newest ones may be in memory, too."""
-
-    __slots__ = ("_doubted", "_read", "_recent", "_sizes", "misplaced", "written")
-
     def __init__(
         self, topic: str, queue_id: int, read: Read, recent: Mapping[int, bytes] = _NONE
     ) -> None:
@@ -249,10 +219,6 @@ class UnitQueue(Queue):
             self.add(physical, 0, 0)
         self.add(physical, size, tag_code)
 
-    @property
-    def _end(self) -> int:
-        return self._physical[-1] + self._sizes[-1]
-
     def _cut(self, offset: int) -> None:
         kept = max(0, offset - self._base)
         del self._physical[kept:], self._sizes[kept:], self._codes[kept:]
@@ -262,7 +228,6 @@ class UnitQueue(Queue):
         self.written = min(self.written, self.max_offset)
 
     def drop_before(self, physical: int) -> int:
-        """Drop the messages before a physical offset; return their number."""
         count = bisect_left(self._physical, physical)
         if count:
             del self._physical[:count], self._sizes[:count], self._codes[:count]
@@ -270,7 +235,6 @@ class UnitQueue(Queue):
         return count
 
     def units(self, offset: int) -> Iterator[tuple[int, int, int]]:
-        """Yield physical offset, size and tag code of the messages from an offset on."""
         begin = offset - self._base
         yield from zip(
             self._physical[begin:], self._sizes[begin:], self._codes[begin:], strict=True

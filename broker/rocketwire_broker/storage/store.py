@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.host import Host
     from rocketwire_broker.storage.message import Message
 
-_CUT: Final = 4_096
-"""Least number of dropped messages before the log's lists are cut."""
+_CUT: Final = 4_096  # least number of dropped messages before the log's lists are cut
 
 
 class UnwritableError(Exception):
@@ -30,23 +29,13 @@ class UnwritableError(Exception):
 
 
 class StoredPosition(NamedTuple):
-    """Where a message was stored."""
-
     queue_offset: int  # its offset in its queue
     physical_offset: int  # its position in the log
     size: int
 
 
 class Store:
-    """Queues and log.
-
-    Args:
-        retain_bytes: maximum bytes of messages.
-        retain_ms: maximum time for which a message is kept.
-    """
-
-    is_durable: bool = False
-    """Whether messages outlive the process."""
+    is_durable: bool = False  # whether messages outlive the process
 
     def __init__(self, *, retain_bytes: int, retain_ms: float, store_host: Host) -> None:
         self.store_host = store_host
@@ -74,14 +63,8 @@ class Store:
         self._retain_bytes = retain_bytes
         self._retain_ms = retain_ms
 
-    # ------------------------------------------------------------------ storing
-
     def put(self, message: Message, now: int) -> StoredPosition:
-        """Store a message; ``arrivals`` gets its queue, for requests that wait.
-
-        Raises:
-            EncodeError: a number or text exceeds its field; nothing is stored.
-        """
+        """Store a message; ``arrivals`` gets its queue, for requests that wait."""
         topic, queue_id = message.topic, message.queue_id
         lmq = self._lmq(message) if LITE_TOPIC in message.properties else None
         queues = self._queues.get(topic)
@@ -117,15 +100,10 @@ class Store:
         return name
 
     def put_all(self, messages: Sequence[Message], now: int) -> list[StoredPosition]:
-        """Store messages of one queue.
-
-        Raises:
-            EncodeError: a number or text of one exceeds its field; those before it are stored.
-        """
+        """Store messages of one queue; if one is invalid, those before it are stored."""
         return [self.put(message, now) for message in messages]
 
     def expire(self, now: int) -> None:
-        """Drop the messages that are too old."""
         oldest = now - self._retain_ms
         while self._begin < len(self._owners):
             queue = self._owners[self._begin]
@@ -167,8 +145,6 @@ class Store:
                 size = queue.drop_first()
                 self.size -= 0 if is_lmq else size
 
-    # ------------------------------------------------------------------ looking
-
     @property
     def first_physical(self) -> int:
         """Physical offset of the oldest message, or of the next one if there is none."""
@@ -178,7 +154,6 @@ class Store:
 
     @property
     def earliest_store_time(self) -> int:
-        """Store time of the oldest message in milliseconds; -1 if there is none."""
         if self._begin < len(self._owners):
             queue = self._owners[self._begin]
             time = queue.store_time(queue.min_offset)
@@ -194,17 +169,14 @@ class Store:
         yield from self._queues.get(topic, {}).values()
 
     def min_offset(self, topic: str, queue_id: int) -> int:
-        """Return the offset of a queue's oldest message; 0 for an unknown queue."""
         queue = self.queue(topic, queue_id)
         return 0 if queue is None else queue.min_offset
 
     def max_offset(self, topic: str, queue_id: int) -> int:
-        """Return the offset of a queue's next message; 0 for an unknown queue."""
         queue = self.queue(topic, queue_id)
         return 0 if queue is None else queue.max_offset
 
     def record_at(self, physical: int) -> bytes | None:
-        """Return the stored bytes at a physical offset; None if no message begins there."""
         index = bisect_left(self._physical, physical, self._begin)
         if index >= len(self._physical) or self._physical[index] != physical:
             return None

@@ -31,8 +31,6 @@ SYSTEM_GROUPS: Final = (
 
 
 class Groups:
-    """Consumer groups by name, with the version of all of them."""
-
     def __init__(self, config: Config, now: int) -> None:
         self.version: DataVersion = DataVersion(counter=0, state_version=0, timestamp=now)
         # topics that a group may not read, by group (code 353)
@@ -85,7 +83,6 @@ class Groups:
             self.version = version
 
     def delete(self, name: str, now: int) -> None:
-        """Delete a group, if it exists, and what it may not read."""
         self.forbidden.pop(name, None)
         if self._groups.pop(name, None) is not None:
             self._advance(now)

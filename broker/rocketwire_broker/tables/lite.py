@@ -13,13 +13,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 
 @dataclass(slots=True)
 class LiteSubscription:
-    """The subscriptions of a client."""
-
     group: str
     topic: str  # the parent topic
     updated: int  # time of its last change, in milliseconds
@@ -29,8 +27,6 @@ class LiteSubscription:
 
 
 class LiteSubscriptions:
-    """Subscriptions by client and by LMQ."""
-
     def __init__(self) -> None:
         self.count = 0  # pairs of a client and a queue
         self._by_client: dict[str, LiteSubscription] = {}
@@ -49,7 +45,6 @@ class LiteSubscriptions:
         return subscription
 
     def add(self, client_id: str, queue: str) -> bool:
-        """Subscribe a known client to a queue; return whether it is new."""
         subscription = self._by_client[client_id]
         subscription.queues[queue] = None
         clients = self._by_queue.setdefault(queue, {})
@@ -60,7 +55,6 @@ class LiteSubscriptions:
         return True
 
     def remove(self, client_id: str, queue: str) -> bool:
-        """End a subscription; return whether there was one."""
         subscription = self._by_client.get(client_id)
         if subscription is not None:
             subscription.queues.pop(queue, None)
@@ -73,7 +67,6 @@ class LiteSubscriptions:
         return True
 
     def remove_client(self, client_id: str) -> LiteSubscription | None:
-        """End everything of a client, and return what it was."""
         subscription = self._by_client.get(client_id)
         for queue in () if subscription is None else tuple(subscription.queues):
             self.remove(client_id, queue)
@@ -95,7 +88,6 @@ class LiteSubscriptions:
         return [name for name, one in self._by_client.items() if one.group == group]
 
     def silent(self, before: int) -> Iterator[str]:
-        """Yield the clients whose last change was before a time."""
         for client_id, subscription in list(self._by_client.items()):
             if subscription.updated < before:
                 yield client_id
@@ -104,15 +96,12 @@ class LiteSubscriptions:
 _SILENT_MS: Final = 35_000
 """Time without a pop after which a client may have ended: more than a long poll."""
 
-_BUSY_MS: Final = 10_000
-"""The same for a client that has events."""
+_BUSY_MS: Final = 10_000  # the same for a client that has events
 
 _LOW: Final = 0.2
 
 
 class LiteEvents:
-    """The events of one client, the oldest first."""
-
     __slots__ = ("_limit", "_queues", "accessed", "group")
 
     def __init__(self, group: str, limit: int, now: int) -> None:
@@ -126,7 +115,6 @@ class LiteEvents:
         return len(self._queues)
 
     def offer(self, queue: str) -> bool:
-        """Add a queue, once; return False if there are too many."""
         if len(self._queues) >= self._limit:
             return False
         self._queues[queue] = None
@@ -147,5 +135,4 @@ class LiteEvents:
 
     @property
     def is_low(self) -> bool:
-        """Whether there is room for many events."""
         return len(self._queues) < _LOW * self._limit

@@ -1,17 +1,18 @@
-"""The members of consumer and producer groups, which are connections.
+"""Connections, as members of consumer and producer groups, and their locks on queues.
 
 A member is a connection with a client id. The subscriptions of a group are those of its last
 heartbeat, and end with the last member. Members and subscriptions of all groups are bounded in
-bytes.
+bytes. A lock is free when its owner has not renewed it for a while; the end of the connection does
+not free it.
 
-Java: ``ConsumerManager``, ``ConsumerGroupInfo``, ``ProducerManager``.
+Java: ``ConsumerManager``, ``ConsumerGroupInfo``, ``ProducerManager``, ``RebalanceLockManager``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.connection.guards import exceeds
 from rocketwire.errors import RocketWireError
@@ -20,13 +21,34 @@ from rocketwire.policy.validation import MAX_GROUP_LENGTH
 
 if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
+    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.header_fields import Language
+    from rocketwire.wire.message.host import Host
     from rocketwire_broker.config import Config
-    from rocketwire_broker.tables.peer import Peer
 
 
-ITEM_BYTES: Final = 256
-"""Bytes of a member or a subscription, besides those of its texts."""
+@dataclass(slots=True, eq=False)
+class Peer:
+    number: int  # number of the connection, never reused
+    address: str  # ``host:port``
+    host: Host  # the address as stored messages have it
+    out: list[bytes] = field(default_factory=list[bytes])  # frames to send; the driver empties it
+    unsent: int = 0  # bytes for it that its socket has not taken
+    buffered: int = 0  # bytes from it that are not handled
+    held: int = 0  # number of its requests that wait for messages
+    held_bytes: int = 0  # bytes that these take
+    # ends of queues, by topic and queue id, when a consumer that begins at the end asked for an
+    # offset and there was none; it asks for the end next
+    first_ends: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+    gone: bool = False  # whether the connection has ended
+    next_opaque: int = 0
+
+    def new_opaque(self) -> int:
+        self.next_opaque = self.next_opaque + 1 & 0x7FFFFFFF
+        return self.next_opaque
+
+
+ITEM_BYTES: Final = 256  # bytes of a member or a subscription, besides those of its texts
 
 
 class MembersLimitError(RocketWireError):
@@ -35,8 +57,6 @@ class MembersLimitError(RocketWireError):
 
 @dataclass(slots=True)
 class Member:
-    """A client in a group."""
-
     peer: Peer
     client_id: str
     language: Language
@@ -50,8 +70,6 @@ class Member:
 
 @dataclass(slots=True)
 class ConsumerGroup:
-    """A consumer group that has members."""
-
     name: str
     consume_type: object = None  # pushed or pulled; these three are from the last heartbeat
     message_model: object = None  # clustering or broadcasting
@@ -77,8 +95,6 @@ class ConsumerGroup:
 
 
 class Members:
-    """Members of all groups."""
-
     def __init__(self, config: Config) -> None:
         self.config = config  # the settings that are valid now
         self.size = 0  # bytes of all members and subscriptions
@@ -91,18 +107,10 @@ class Members:
     # ------------------------------------------------------------------ consumers
 
     def online(self, group: str) -> ConsumerGroup | None:
-        """Return a consumer group that has members; else None."""
         return self.consumers.get(group)
 
     def join(self, data: ConsumerData, member: Member) -> bool:
-        """Apply a heartbeat to a consumer group.
-
-        Returns:
-            Whether the others should know: there is a new member, or another set of topics.
-
-        Raises:
-            MembersLimitError: there is no room for it; nothing has changed.
-        """
+        """Apply a heartbeat; return whether there is a new member, or another set of topics."""
         name = data.group_name or ""
         group = self.consumers.get(name) or ConsumerGroup(name)
         subscriptions = _merge_subscriptions(group.subscriptions, data)
@@ -117,7 +125,6 @@ class Members:
         return self._put(group.members, member) or is_changed
 
     def touch(self, member: Member) -> None:
-        """Note a heartbeat without subscriptions."""
         tables = [group.members for group in self.consumers.values()]
         for members in (*tables, *self.producers.values()):
             previous = members.get(member.peer.number)
@@ -144,11 +151,6 @@ class Members:
     # ------------------------------------------------------------------ producers
 
     def produce(self, group: str, member: Member) -> None:
-        """Note the heartbeat of a producer.
-
-        Raises:
-            MembersLimitError: there is no room for it.
-        """
         limit = self.config.max_groups
         if group not in self.producers and exceeds(len(self.producers) + 1, limit):
             text = f"{limit} producer groups, and another one: this broker's"
@@ -168,7 +170,6 @@ class Members:
         return None
 
     def producers_of(self, group: str) -> Mapping[int, Member]:
-        """Return the members of a producer group by the number of their connection."""
         return self.producers.get(group, {})
 
     # ------------------------------------------------------------------ leaving
@@ -222,7 +223,6 @@ class Members:
             member.heard += milliseconds
 
     def silent(self, heard_before: int) -> Iterator[Peer]:
-        """Yield the connections of members without a heartbeat since a time."""
         tables = [group.members for group in self.consumers.values()]
         peers = {
             member.peer.number: member.peer
@@ -249,3 +249,71 @@ def _size_of(subscription: SubscriptionData) -> int:
     tags, codes = subscription.tags_set or (), subscription.code_set or ()
     texts = (subscription.topic, subscription.sub_string, subscription.expression_type, *tags)
     return ITEM_BYTES + sum(64 + len(text or "") for text in texts) + 64 * len(codes)
+
+
+LONGEST_NAME: Final = 1_024
+"""Characters of a name in a lock; queues with longer ones are not locked."""
+
+
+class _Lock(NamedTuple):
+    client_id: str
+    renewed: int
+
+
+class Locks:
+    """Locked queues by group; beyond ``max_locks`` locks no further queue is locked."""
+
+    def __init__(self, expiry_ms: int, max_locks: int) -> None:
+        self._expiry_ms = expiry_ms
+        self.max_locks = max_locks
+        self._groups: dict[str, dict[MessageQueue, _Lock]] = {}
+
+    def lock(
+        self, group: str, client_id: str, queues: Iterable[MessageQueue], now: int
+    ) -> tuple[MessageQueue, ...]:
+        """Lock or renew queues; return those that the client has now."""
+        if max(len(group), len(client_id)) > LONGEST_NAME:
+            return ()
+        count = self._count(now)
+        locks = self._groups.get(group, {})
+        granted: list[MessageQueue] = []
+        for queue in queues:
+            lock = locks.get(queue)
+            names = (queue.topic or "", queue.broker_name or "")
+            if lock is None and (
+                exceeds(count + 1, self.max_locks) or max(map(len, names)) > LONGEST_NAME
+            ):
+                continue
+            if lock is None or lock.client_id == client_id or self._is_free(lock, now):
+                count += lock is None
+                locks[queue] = _Lock(client_id, now)
+                granted.append(queue)
+        if locks:
+            self._groups[group] = locks
+        return tuple(granted)
+
+    def unlock(self, group: str, client_id: str, queues: Iterable[MessageQueue]) -> None:
+        locks = self._groups.get(group, {})
+        for queue in queues:
+            lock = locks.get(queue)
+            if lock is not None and lock.client_id == client_id:
+                del locks[queue]
+
+    def is_any_held(self, group: str, now: int) -> bool:
+        locks = self._groups.get(group, {})
+        return any(not self._is_free(lock, now) for lock in locks.values())
+
+    def _count(self, now: int) -> int:
+        # if there is no room for another lock, free ones are removed
+        count = sum(map(len, self._groups.values()))
+        if not exceeds(count + 1, self.max_locks):
+            return count
+        for group, locks in list(self._groups.items()):
+            for queue in [queue for queue, lock in locks.items() if self._is_free(lock, now)]:
+                del locks[queue]
+            if not locks:
+                del self._groups[group]
+        return sum(map(len, self._groups.values()))
+
+    def _is_free(self, lock: _Lock, now: int) -> bool:
+        return now - lock.renewed > self._expiry_ms

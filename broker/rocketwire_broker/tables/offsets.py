@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from rocketwire.messages.topic_config import DataVersion
 from rocketwire_broker.tables.topics import MAX_QUEUES
 
-GroupTopic = tuple[str, str]
-"""A group and a topic."""
+GroupTopic = tuple[str, str]  # a group and a topic
 
 Predicate = Callable[[GroupTopic], bool]
 
@@ -61,7 +60,6 @@ class Offsets:
         self._resets.setdefault((group, topic), {})[queue_id] = offset
 
     def pending_reset(self, group: str, topic: str, queue_id: int) -> int | None:
-        """Return the target of a reset that the queue's consumer has not seen."""
         resets = self._resets.get((group, topic))
         return None if resets is None else resets.get(queue_id)
 
@@ -75,7 +73,6 @@ class Offsets:
         self._pulled.setdefault((group, topic), {})[queue_id] = offset
 
     def next_pull(self, group: str, topic: str, queue_id: int) -> int | None:
-        """Return where a group's next pull begins; None before its first."""
         return self._pulled.get((group, topic), {}).get(queue_id)
 
     def topics_of(self, group: str) -> list[str]:

@@ -17,13 +17,10 @@ if TYPE_CHECKING:
 FRESH_MS: Final = 1_000
 """Time for which an answer of a name server is used; a member asks for its queues every 20 s."""
 
-Waiting = Callable[[int], None]
-"""Called with the time when the queues of a topic are there."""
+Waiting = Callable[[int], None]  # called with the time when the queues of a topic are there
 
 
 class Routes:
-    """Queues by topic."""
-
     def __init__(self) -> None:
         # called when a topic was asked for; None while there is no name server
         self.on_asked: Callable[[], None] | None = None
@@ -31,7 +28,6 @@ class Routes:
         self._asked: dict[str, list[Waiting]] = {}
 
     def is_fresh(self, topic: str, now: int) -> bool:
-        """Return whether there is nothing newer to ask for."""
         if self.on_asked is None:
             return True
         time, _ = self._queues.get(topic, (0, ()))
@@ -46,7 +42,6 @@ class Routes:
             self.on_asked()
 
     def pending(self) -> list[str]:
-        """Return the topics that were asked for and have no answer yet."""
         return list(self._asked)
 
     def put(self, topic: str, queues: Sequence[MessageQueue] | None, now: int) -> None:

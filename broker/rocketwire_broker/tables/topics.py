@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.connection.guards import exceeds
-from rocketwire.flags import Perm, TopicSysFlag
+from rocketwire.flags import Perm
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
 from rocketwire.policy.resource_names import is_dlq_topic, is_retry_topic, is_system_topic
 
@@ -23,8 +23,7 @@ TEMPLATE_TOPIC: Final = "TBW102"
 NOT_COUNTED: Final = ("TRANS_CHECK_MAX_TIME_TOPIC", "CHECKPOINT_TOPIC")
 """System topics without queues."""
 
-MAX_QUEUES: Final = 65_536
-"""Maximum queues of a topic: statistics name each of them."""
+MAX_QUEUES: Final = 65_536  # maximum queues of a topic: statistics name each of them
 
 _READ_WRITE: Final = int(Perm.READ | Perm.WRITE)
 _INHERIT: Final = int(Perm.INHERIT)
@@ -34,7 +33,6 @@ _ALL: Final = _READ_WRITE | _INHERIT
 def new_topic(
     name: str, queues: int, perm: int = _READ_WRITE, *, order: bool = False, sys_flag: int = 0
 ) -> TopicConfig:
-    """Return a topic with the same number of queues for reading and writing."""
     return TopicConfig(
         topic_name=name,
         read_queue_nums=queues,
@@ -47,8 +45,6 @@ def new_topic(
 
 
 class Topics:
-    """Topics by name, with the version of all of them."""
-
     def __init__(self, config: Config, now: int) -> None:
         self.version: DataVersion = DataVersion(counter=0, state_version=0, timestamp=now)
         # topics to be registered at the name servers, by name, since the owner has emptied it
@@ -57,7 +53,7 @@ class Topics:
         # for each deleted topic the physical offset up to which its messages are gone
         self.deleted: dict[str, int] = {}
         # called after each change; if it raises ``UnwritableError``, the topics are as before
-        self.save: Callable[[], None] = _save_nothing
+        self.save: Callable[[], None] = lambda: None
         self.config = config  # the settings that are valid now
         self._topics = {str(topic.topic_name): topic for topic in _system_topics(config)}
         self._system = frozenset(self._topics) | set(NOT_COUNTED)
@@ -169,16 +165,6 @@ class Topics:
             self._topics.pop(name, None)
         else:
             self._topics[name] = topic
-
-
-def _save_nothing() -> None:
-    # the topics stay in memory
-    return
-
-
-def unit_flag(*, unit_mode: bool) -> int:
-    """Return the ``topicSysFlag`` of a topic that a send creates."""
-    return int(TopicSysFlag.UNIT) if unit_mode else 0
 
 
 def _template(config: Config) -> TopicConfig:

@@ -11,8 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from rocketwire.serving.events import Level, format_value
-from rocketwire.serving.limits import count_limit
+from rocketwire.serving.events import Level, count_limit, format_value
 from rocketwire_namesrv.events import (
     BrokerExpired,
     BrokerRegistered,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from rocketwire.errors import RocketWireError
-from rocketwire.serving.limits import LimitExceeded
+from rocketwire.serving.events import LimitExceeded
 
 
 class Limit(StrEnum):

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from rocketwire.connection.guards import exceeds
-from rocketwire.serving.limits import LimitExceeded
+from rocketwire.serving.events import LimitExceeded
 from rocketwire_namesrv.config.limits import Limit, LimitReachedError
 
 if TYPE_CHECKING:

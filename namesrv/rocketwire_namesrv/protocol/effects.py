@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rocketwire.serving.limits import ExceededAgain, LimitExceeded
+from rocketwire.serving.events import ExceededAgain, LimitExceeded
 
 if TYPE_CHECKING:
     from rocketwire.connection.guards import Guard

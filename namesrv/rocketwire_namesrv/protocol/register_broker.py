@@ -18,8 +18,7 @@ from rocketwire.messages.registration import (
     RegisterBrokerRequestHeader,
     RegisterBrokerResponseHeader,
 )
-from rocketwire.serving.events import Event
-from rocketwire.serving.limits import ExceededAgain
+from rocketwire.serving.events import Event, ExceededAgain
 from rocketwire_namesrv.config.limits import Limit, LimitReachedError
 from rocketwire_namesrv.events import ChecksumMismatch, RegistrationRefused
 from rocketwire_namesrv.protocol.admission import Excess, fit_body, fit_registration

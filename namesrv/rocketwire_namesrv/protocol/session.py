@@ -20,8 +20,7 @@ from rocketwire.codes import LanguageCode, RequestCode, ResponseCode, SerializeT
 from rocketwire.connection.guards import Guard, exceeds
 from rocketwire.errors import DecodeError
 from rocketwire.flags import CommandFlag
-from rocketwire.serving.events import Event, format_value
-from rocketwire.serving.limits import FrameRefused, LimitExceeded
+from rocketwire.serving.events import Event, FrameRefused, LimitExceeded, format_value
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH

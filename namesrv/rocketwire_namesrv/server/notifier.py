@@ -12,7 +12,7 @@ import trio
 
 from rocketwire.connection.guards import exceeds
 from rocketwire.os_errors import os_error_text
-from rocketwire.serving.limits import LimitExceeded
+from rocketwire.serving.events import LimitExceeded
 from rocketwire.serving.tls.certificates import TlsError
 from rocketwire.wire.command import encode
 from rocketwire_namesrv.config.limits import Limit

@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.connection.guards import Deadlines, Guard
-from rocketwire.serving.acceptor import Acceptor
+from rocketwire.serving.acceptor import Acceptor, sweep_for_ever
+from rocketwire.serving.events import ConnectionTooSlow, LimitExceeded
 from rocketwire.serving.handshake import RefusedError, open_connection
-from rocketwire.serving.limits import ConnectionTooSlow, LimitExceeded
 from rocketwire.serving.preamble import describe, is_plain
 from rocketwire.serving.sockets import Listening, SocketStream, listen
-from rocketwire.serving.sweeper import sweep_for_ever
 from rocketwire.serving.tls.contexts import TlsContexts
 from rocketwire.serving.tls.settings import TlsMode
 from rocketwire_namesrv.config.access_control import find_exposure

@@ -15,10 +15,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import h11
 
-MAX_HEAD: Final = 8 * 1024
-"""Bytes of a request before its body."""
-MAX_REQUESTS: Final = 100
-"""Over one connection; after the last one it is closed."""
+MAX_HEAD: Final = 8 * 1024  # bytes of a request before its body
+MAX_REQUESTS: Final = 100  # over one connection; after the last one it is closed
 MAX_QUERY_FIELDS: Final = 8
 
 _NEVER: Final = frozenset({"q=0", "q=0.0", "q=0.00", "q=0.000"})
@@ -36,12 +34,10 @@ _GUARDS: Final = (
 
 
 class Document(NamedTuple):
-    """An answer."""
-
-    status: int  #: of HTTP
-    content_type: str  #: of the body
-    body: bytes  #: sent as it is
-    encoding: str = ""  #: how the body is compressed, as HTTP names it; empty if it is not
+    status: int  # of HTTP
+    content_type: str  # of the body
+    body: bytes  # sent as it is
+    encoding: str = ""  # how the body is compressed, as HTTP names it; empty if it is not
 
 
 def plain(status: int, text: str) -> Document:
@@ -66,7 +62,7 @@ class Exchange:
         local_only: bool = False,
         refused: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.closed: bool = False  #: whether the connection has to be closed after the response
+        self.closed: bool = False  # whether the connection has to be closed after the response
         self._respond = respond
         self._local_only = local_only
         self._refused = refused
@@ -77,22 +73,15 @@ class Exchange:
 
     @property
     def accept(self) -> str:
-        """The ``Accept`` header of the request that is answered; empty if it has none."""
         return _header(self._request, b"accept")
 
     @property
     def accepts_gzip(self) -> bool:
-        """Whether the ``Accept-Encoding`` header of the request that is answered has gzip."""
         offers = _header(self._request, b"accept-encoding").split(",")
         words = (offer.replace(" ", "").partition(";") for offer in offers)
         return any(name == "gzip" and weight not in _NEVER for name, _, weight in words)
 
     def receive(self, data: bytes) -> bytes:
-        """Take bytes; none of them mean that the client sends no more.
-
-        Returns:
-            The bytes to send.
-        """
         return b"".join(self.answers(data))
 
     def answers(self, data: bytes) -> Iterator[bytes]:

@@ -30,12 +30,6 @@ border:1px solid #ddd}label{margin-right:.6em}a:focus,.wide:focus{outline:2px so
 
 
 def page(title: str, parts: Iterable[str]) -> bytes:
-    """Return a page.
-
-    Args:
-        title: plain text.
-        parts: HTML.
-    """
     head = (
         "<!doctype html><html lang=en><meta charset=utf-8>"
         f"<meta name=viewport content='width=device-width'><title>{text(title)}</title>"
@@ -71,13 +65,7 @@ def table(
     numeric: frozenset[int] = frozenset(),
     label: str = "",
 ) -> str:
-    """Return a table of cells that are HTML already.
-
-    Args:
-        numeric: columns whose cells stand at their right.
-        label: name for screen readers of a table that scrolls if the window is narrow; the keyboard
-            reaches it, too.
-    """
+    """Return a table of HTML cells; ``label`` names it for screen readers if it scrolls."""
 
     def line(tag: str, cells: Sequence[str]) -> str:
         scope = " scope=col" if tag == "th" else ""

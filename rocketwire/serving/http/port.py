@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 MAX_CONNECTIONS: Final = 32
 OWN_SECONDS: Final = 1.0
 """Time that a connection is kept open if the port is full, from its start or last request."""
-EXCHANGE_SECONDS: Final = 10.0
-"""Default of ``exchange_seconds``."""
-ACCEPT_PAUSE_SECONDS: Final = 0.1
-"""Pause when the process has no file descriptor left."""
+EXCHANGE_SECONDS: Final = 10.0  # default of ``exchange_seconds``
+ACCEPT_PAUSE_SECONDS: Final = 0.1  # pause when the process has no file descriptor left
 READ_SIZE: Final = 4096
 LIBRARIES: Final = ("h11", "prometheus_client")
 
@@ -48,15 +46,7 @@ def missing_libraries() -> str:
 
 
 class HttpPort:
-    """A port for HTTP.
-
-    Args:
-        open_exchange: begins the exchange of a connection.
-        logger: gets the errors of exchanges.
-        before_answer: awaited when bytes of a request have arrived, before they are answered.
-        exchange_seconds: maximum time from a connection's start, or its last response, until the
-            next response is sent; ``before_answer`` has as much time again.
-    """
+    """A port for HTTP; ``before_answer`` is awaited before received bytes are answered."""
 
     def __init__(
         self,
@@ -66,7 +56,7 @@ class HttpPort:
         before_answer: Callable[[], Awaitable[None]] | None = None,
         exchange_seconds: float = EXCHANGE_SECONDS,
     ) -> None:
-        #: address and port; the port is 0 if it does not listen
+        # address and port; the port is 0 if it does not listen
         self.listening: Listening = Listening("", 0)
         self._open_exchange = open_exchange
         self._logger = logger
@@ -78,11 +68,6 @@ class HttpPort:
         self._has_ended = trio.Event()
 
     async def start(self, address: str, port: int) -> None:
-        """Listen.
-
-        Raises:
-            BindError: the address is not local, the port is in use, or a library is missing.
-        """
         if missing := missing_libraries():
             raise BindError(missing)
         self._listener = await listen(address, port)
@@ -99,7 +84,6 @@ class HttpPort:
 
     @property
     def is_exposed(self) -> bool:
-        """Whether it listens, and other machines reach it."""
         return self._listener is not None and not is_loopback(self._address)
 
     async def serve(self) -> None:

@@ -33,15 +33,12 @@ _MODES: Final = {"CBC": "", "GCM": "-GCM", "CCM": "-CCM", "CCM_8": "-CCM8"}
 
 
 class CipherChoice(NamedTuple):
-    """The cipher suites of a list of names."""
-
-    older: tuple[str, ...]  #: for TLS 1.2, by OpenSSL's names
-    newer: tuple[str, ...]  #: for TLS 1.3
-    unknown: tuple[str, ...]  #: names that this OpenSSL does not know
+    older: tuple[str, ...]  # for TLS 1.2, by OpenSSL's names
+    newer: tuple[str, ...]  # for TLS 1.3
+    unknown: tuple[str, ...]  # names that this OpenSSL does not know
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Names that look wrong, for the log."""
         remarks: list[str] = []
         if self.unknown:
             remarks.append(f"tls.ciphers contains unknown names: {', '.join(self.unknown)}")
@@ -78,7 +75,6 @@ def openssl_name(name: str) -> str:
 
 
 def choose(text: str) -> CipherChoice:
-    """Read a comma-separated list of names."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     translated = {name: openssl_name(name) for name in names if name not in TLS_1_3}
     return CipherChoice(
@@ -91,12 +87,7 @@ def choose(text: str) -> CipherChoice:
 
 
 def restrict(context: ssl.SSLContext, choice: CipherChoice) -> None:
-    """Limit a context, whose versions are set, to these suites.
-
-    Raises:
-        ValueError: no suite is left.
-        ssl.SSLError: OpenSSL accepts none of the suites for TLS 1.2.
-    """
+    """Limit a context, whose versions are set, to these suites."""
     choose_newer: Callable[[str], None] | None = getattr(context, "set_ciphersuites", None)
     with_newer = bool(choice.newer) and (choose_newer is not None or not choice.is_partly_new)
     if choice.older:

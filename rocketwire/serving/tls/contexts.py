@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
@@ -21,9 +20,9 @@ from rocketwire.errors import IllegalValueError
 from rocketwire.os_errors import os_error_text
 from rocketwire.serving import LOGGER
 from rocketwire.serving.java_properties import load_config
-from rocketwire.serving.tls.certificate_dates import expiry_of
 from rocketwire.serving.tls.certificates import (
     TlsError,
+    expiry_of,
     first_certificate,
     make_client_context,
     make_server_context,
@@ -35,11 +34,9 @@ from rocketwire.serving.tls.stream import TlsStream
 if TYPE_CHECKING:
     import logging
     import ssl
-T = TypeVar("T")
 
 UNUSABLE: Final = "the TLS certificate cannot be used, TLS connections are refused"
-WATCH_SECONDS: Final = 0.5
-"""Time between two checks of the files; Java's number."""
+WATCH_SECONDS: Final = 0.5  # time between two checks of the files; Java's number
 
 _Signature = tuple[tuple[int, int, int] | None, ...]
 
@@ -52,18 +49,11 @@ class _Loaded(NamedTuple):
 
 
 class TlsContexts:
-    """The TLS contexts of a server.
-
-    Args:
-        settings: where the certificates are, and whether TLS is used.
-        logger: gets the remarks on the settings, and what becomes of the files.
-    """
-
     def __init__(self, settings: TlsSettings, logger: logging.Logger = LOGGER) -> None:
         self._logger = logger
-        #: whether connections may, must or must not begin with TLS; never changes
+        # whether connections may, must or must not begin with TLS; never changes
         self.mode: TlsMode = settings.mode
-        #: expiry of the certificate from a file, in seconds since 1970; NaN without one
+        # expiry of the certificate from a file, in seconds since 1970; NaN without one
         self.expiry: float = math.nan
         self._given = settings
         self._settings = settings  # overridden by tls.config.file
@@ -85,7 +75,7 @@ class TlsContexts:
         """
         if self.mode is TlsMode.DISABLED:
             return
-        self._settings = await _run_in_thread(lambda: _with_file(self._given))
+        self._settings = await trio.to_thread.run_sync(lambda: _with_file(self._given))
         for remark in _remarks(self._settings):
             self._logger.warning("TLS: %s", remark)
         if self._settings.test_mode:
@@ -112,28 +102,23 @@ class TlsContexts:
 
     async def _make_self_signed(self) -> None:
         try:
-            self._server = await _run_in_thread(lambda: make_server_context(self._settings))
+            self._server = await trio.to_thread.run_sync(
+                lambda: make_server_context(self._settings)
+            )
         except TlsError as error:
             self._missing = str(error)
         else:
             self._logger.info("TLS test mode: connections get a self-signed certificate")
 
     async def client_context(self) -> ssl.SSLContext:
-        """Return the context of a connection to a broker.
-
-        Raises:
-            TlsError: its files cannot be used.
-        """
         if self._client is None:
-            self._client = await _run_in_thread(lambda: make_client_context(self._settings))
+            self._client = await trio.to_thread.run_sync(
+                lambda: make_client_context(self._settings)
+            )
         return self._client
 
     async def start_tls(self, stream: trio.abc.Stream) -> TlsStream:
-        """Begin TLS over a connection to a broker, which is closed if that fails.
-
-        Raises:
-            TlsError: it fails, or its files cannot be used.
-        """
+        """Begin TLS over a connection to a broker, which is closed if that fails."""
         try:
             secured = TlsStream(stream, await self.client_context(), server_side=False)
             await secured.do_handshake()
@@ -165,7 +150,7 @@ class TlsContexts:
             paths = _paths(self._settings)
             self._signature = await trio.to_thread.run_sync(_signature_of, paths)
             try:
-                loaded = await _run_in_thread(lambda: _load_settings(self._given))
+                loaded = await trio.to_thread.run_sync(lambda: _load_settings(self._given))
             except TlsError as error:
                 self._missing = str(error)
                 self._logger.error("%s: %s", failure, error)
@@ -176,14 +161,7 @@ class TlsContexts:
 
 
 def check_files(base: TlsSettings) -> list[str]:
-    """Load the files like a start with these settings, and discard the result; blocks.
-
-    Returns:
-        The warnings of a start.
-
-    Raises:
-        TlsError: the server would not start.
-    """
+    """Load the files like a start with these settings; return the warnings of a start."""
     if base.mode is TlsMode.DISABLED:
         return []
     settings = _with_file(base)
@@ -211,10 +189,6 @@ def _require_paths(settings: TlsSettings) -> None:
         )
 
 
-async def _run_in_thread(work: Callable[[], T]) -> T:
-    return await trio.to_thread.run_sync(work)
-
-
 def _load_settings(base: TlsSettings) -> _Loaded:
     settings = _with_file(base)
     signature = _signature_of(_paths(settings))
@@ -223,11 +197,6 @@ def _load_settings(base: TlsSettings) -> _Loaded:
 
 
 def _with_file(settings: TlsSettings) -> TlsSettings:
-    """Return the settings, overridden by ``tls.config.file`` if it exists.
-
-    Raises:
-        TlsError: it exists and is invalid.
-    """
     if not settings.config_file or not os.path.isfile(settings.config_file):
         return settings
     try:

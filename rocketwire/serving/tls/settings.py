@@ -41,16 +41,12 @@ KEYS: Final = frozenset({_MODE, _FILE, "tls.enable", *_TEXTS, *SWITCHES})
 
 
 class TlsMode(Enum):
-    """Whether connections may, must or must not begin with TLS."""
-
     DISABLED = "disabled"
     PERMISSIVE = "permissive"
     ENFORCING = "enforcing"
 
 
 class ClientAuth(Enum):
-    """Whether a client is asked for a certificate, and refused without one."""
-
     NONE = "none"
     OPTIONAL = "optional"
     REQUIRE = "require"
@@ -60,29 +56,29 @@ class ClientAuth(Enum):
 class TlsSettings:
     """Every ``tls.*`` setting as written; empty if it is not set."""
 
-    server_mode: str = "permissive"  #: see ``mode``
-    config_file: str = ""  #: an optional properties file with more of these
-    #: use a self-signed certificate and verify no peer; all other settings except ``server_mode``
-    #: are ignored then
+    server_mode: str = "permissive"  # see ``mode``
+    config_file: str = ""  # an optional properties file with more of these
+    # use a self-signed certificate and verify no peer; all other settings except ``server_mode``
+    # are ignored then
     test_mode: bool = True
-    cert_path: str = ""  #: PEM chain of the server
-    key_path: str = ""  #: PEM private key of the server
-    key_password: str = field(default="", repr=False)  #: password of that file
-    auth_client: bool = False  #: whether certificates of clients are verified
-    #: PEM file of the authorities of clients' certificates; those of the system if it is empty
+    cert_path: str = ""  # PEM chain of the server
+    key_path: str = ""  # PEM private key of the server
+    key_password: str = field(default="", repr=False)  # password of that file
+    auth_client: bool = False  # whether certificates of clients are verified
+    # PEM file of the authorities of clients' certificates; those of the system if it is empty
     trust_cert_path: str = ""
-    need_client_auth: str = ""  #: see ``client_auth``
-    #: whether the certificates of brokers that are notified (905) are verified
+    need_client_auth: str = ""  # see ``client_auth``
+    # whether the certificates of brokers that are notified (905) are verified
     auth_server: bool = False
-    #: PEM chain shown to them; ``client_key_path`` and ``client_key_password`` go with it
+    # PEM chain shown to them; ``client_key_path`` and ``client_key_password`` go with it
     client_cert_path: str = ""
     client_key_path: str = ""
     client_key_password: str = field(default="", repr=False)
-    client_trust_cert_path: str = ""  #: as ``trust_cert_path``
-    protocols: str = ""  #: ``TLSv1.2``, ``TLSv1.3`` or both, comma-separated
-    #: comma-separated names of cipher suites (``ciphers``); empty for OpenSSL's default
+    client_trust_cert_path: str = ""  # as ``trust_cert_path``
+    protocols: str = ""  # ``TLSv1.2``, ``TLSv1.3`` or both, comma-separated
+    # comma-separated names of cipher suites (``ciphers``); empty for OpenSSL's default
     ciphers: str = ""
-    misplaced: tuple[str, ...] = ()  #: keys in a place where they are ignored
+    misplaced: tuple[str, ...] = ()  # keys in a place where they are ignored
 
     @classmethod
     def load(cls, system: Mapping[str, str], entries: Mapping[str, str] | None = None) -> Self:
@@ -93,7 +89,6 @@ class TlsSettings:
         return first._with(system).over(entries or {})
 
     def over(self, entries: Mapping[str, str]) -> Self:
-        """Return these settings, overridden by the entries of a file."""
         misplaced = tuple(key for key in (_MODE, _FILE) if key in entries)
         return replace(self._with(entries), misplaced=self.misplaced + misplaced)
 
@@ -131,7 +126,6 @@ class TlsSettings:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Settings that look wrong, for the log."""
         if self.mode is TlsMode.DISABLED:
             return ()
         remarks = [

@@ -16,19 +16,11 @@ import trio
 T = TypeVar("T")
 
 READ_SIZE: Final = 65_536
-FLUSH_SIZE: Final = 262_144
-"""Encrypted bytes held at most before they are sent."""
+FLUSH_SIZE: Final = 262_144  # encrypted bytes held at most before they are sent
 
 
 class TlsStream(trio.abc.Stream):
-    """One side of a TLS connection; ``do_handshake`` comes first.
-
-    Args:
-        transport: the bytes underneath; this stream owns it from now on.
-        context: certificate, trust and protocol versions.
-        received: bytes that came over ``transport`` already.
-        server_side: whether this is the side that was connected to.
-    """
+    """One side of a TLS connection; ``do_handshake`` comes first."""
 
     def __init__(
         self,
@@ -44,17 +36,8 @@ class TlsStream(trio.abc.Stream):
         self._incoming.write(received)
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=server_side)
 
-    @property
-    def version(self) -> str | None:
-        """``TLSv1.2`` or ``TLSv1.3``; None before the handshake."""
-        return self._tls.version()
-
     async def do_handshake(self) -> None:
-        """Agree on keys.
-
-        Raises:
-            trio.BrokenResourceError: the handshake failed; the peer has received an alert.
-        """
+        """Agree on keys."""
         await self._run(self._tls.do_handshake)
         await self._flush()
 
@@ -87,11 +70,7 @@ class TlsStream(trio.abc.Stream):
         await self._flush()
 
     def encrypt(self, data: bytes) -> bytes:
-        """Return the bytes that carry these over the transport; the caller sends them.
-
-        Raises:
-            trio.BrokenResourceError: the connection has ended.
-        """
+        """Return the bytes that carry these over the transport; the caller sends them."""
         unsent = memoryview(data)
         try:
             while unsent:
@@ -101,7 +80,6 @@ class TlsStream(trio.abc.Stream):
         return self._outgoing.read()
 
     async def wait_send_all_might_not_block(self) -> None:
-        """Wait until the stream underneath takes bytes again."""
         await self._transport.wait_send_all_might_not_block()
 
     async def aclose(self) -> None:

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire_namesrv.routes.peer_views import PeerView
-from rocketwire_tools.exporter.collector import AGE, COLLECTIONS
+from rocketwire_tools.exporter.exposition import AGE, COLLECTIONS
 from rocketwire_tools.exporter.families import FAMILIES
 from tests.support.builders.certificates import authority
 from tests.support.running_server import running, settings
@@ -55,7 +55,7 @@ async def name_server_metrics(folder: Path) -> dict[str, set[str]]:
 @pytest.fixture(scope="module")
 def metrics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     """Names of all series that the rules and the board may use, with their labels."""
-    exporter = {family.name: set(family.labels) for family in FAMILIES.values()}
+    exporter = {name: set(family.labels) for name, family in FAMILIES.items()}
     exporter_series: dict[str, set[str]] = {AGE: set(), f"{COLLECTIONS}_total": {"result"}}
     return {
         **trio.run(name_server_metrics, tmp_path_factory.mktemp("tls")),

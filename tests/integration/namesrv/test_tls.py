@@ -11,9 +11,8 @@ import trio
 
 from rocketwire.serving.tls import certificates
 from rocketwire.serving.tls import contexts as tls
-from rocketwire.serving.tls.certificates import TlsError
+from rocketwire.serving.tls.certificates import TlsError, make_self_signed
 from rocketwire.serving.tls.contexts import TlsContexts
-from rocketwire.serving.tls.self_signed import make_self_signed
 from rocketwire.serving.tls.settings import TlsSettings
 from tests.support.builders.certificates import authority, certificate_of, with_pair
 

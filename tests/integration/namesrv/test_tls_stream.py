@@ -30,7 +30,6 @@ async def streams(request: pytest.FixtureRequest, tmp_path: Path) -> Streams:
     ours, theirs = memory_stream_pair()
     client = TlsStream(ours, make_client_context(settings), server_side=False)
     server = TlsStream(theirs, make_server_context(settings))
-    assert server.version is None
     async with trio.open_nursery() as nursery:
         nursery.start_soon(server.do_handshake)
         nursery.start_soon(client.do_handshake)
@@ -45,7 +44,6 @@ async def test_bytes_come_through_both_ways(streams: Streams) -> None:
     await server.send_all(b"pong")
     assert await client.receive_some(2) == b"po"
     assert await client.receive_some(2) == b"ng"
-    assert server.version in {"TLSv1.2", "TLSv1.3"}
 
 
 async def test_a_million_bytes_come_through_in_large_pieces(streams: Streams) -> None:

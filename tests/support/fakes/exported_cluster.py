@@ -16,7 +16,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.queries import ConsumeStats, OffsetWrapper, QueueTimeSpan
 from rocketwire.messages.route import BrokerData, ClusterInfo
 from rocketwire.messages.topics import TopicOffset, TopicStatsTable
-from rocketwire_tools.exporter.samples import Samples
+from rocketwire_tools.exporter.families import Samples
 from rocketwire_tools.exporter.scrape import Broker, BrokerScrape
 
 ADDRESS = "10.0.0.1:10911"

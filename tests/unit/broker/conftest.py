@@ -12,18 +12,22 @@ from tests.support.broker import BrokerAtHand, Client
 from tests.support.broker_lite import Reader
 from tests.support.broker_pops import Popper
 from tests.support.virtual_disk import VirtualDisk
+from tests.unit.broker.storage.stores import CountingLog
 
 
 @pytest.fixture
 def home() -> BrokerAtHand:
-    """A broker with the default settings."""
     return BrokerAtHand()
 
 
 @pytest.fixture
 def client(home: BrokerAtHand) -> Client:
-    """A client that is connected."""
     return home.connect()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> CountingLog:
+    return CountingLog(tmp_path)
 
 
 @pytest.fixture
@@ -41,5 +45,4 @@ def reader(home: BrokerAtHand, client: Client) -> Reader:
 
 @pytest.fixture
 def popper(home: BrokerAtHand, client: Client) -> Popper:
-    """A pop consumer on the client's connection."""
     return Popper(home, client)

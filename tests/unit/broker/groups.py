@@ -15,7 +15,6 @@ ABANDONED_TOPIC = "TRANS_CHECK_MAX_TIME_TOPIC"
 
 
 def create_topic(client: Client, name: str, queues: int = 4, **changes: object) -> RemotingCommand:
-    """Create a topic, as a tool does it."""
     fields: dict[str, object] = {
         "topic": name,
         "defaultTopic": "TBW102",
@@ -48,7 +47,6 @@ def join_readers(
 
 
 def join_producers(client: Client, client_id: str, group: str = "p") -> None:
-    """Send the heartbeat of a producer."""
     beat = HeartbeatData(client_id=client_id, producer_data_set=(ProducerData(group_name=group),))
     client.call(RequestCode.HEART_BEAT, {}, beat)
 

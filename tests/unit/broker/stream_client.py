@@ -21,15 +21,9 @@ class StreamClient:
         self._decoder = CommandDecoder()
 
     async def send(self, *requests: bytes) -> None:
-        """Send requests in one write."""
         await self.stream.send_all(b"".join(requests))
 
     async def read_answer(self) -> RemotingCommand:
-        """Wait for the next answer.
-
-        Raises:
-            EOFError: the broker closed the connection.
-        """
         with trio.fail_after(SECONDS):
             while (command := self._decoder.next_command()) is None:
                 data = await self.stream.receive_some()
@@ -39,7 +33,6 @@ class StreamClient:
         return command
 
     async def call(self, request: bytes = GET_CONFIG) -> RemotingCommand:
-        """Send a request and wait for its answer."""
         await self.send(request)
         return await self.read_answer()
 
@@ -51,7 +44,6 @@ class StreamClient:
 
 
 async def connect(server: BrokerServer) -> StreamClient:
-    """Open a connection, which the broker may not have accepted yet."""
     port = server.broker.config.listen_port
     return StreamClient(await trio.open_tcp_stream("127.0.0.1", port))
 
@@ -70,7 +62,6 @@ async def open_clients(server: BrokerServer, count: int = 1) -> AsyncGenerator[l
 
 
 async def wait_for(is_true: Callable[[], bool]) -> None:
-    """Let other tasks run until a condition holds."""
     with trio.fail_after(SECONDS):
         while not is_true():
             await trio.lowlevel.checkpoint()

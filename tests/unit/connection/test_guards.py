@@ -5,7 +5,7 @@ import math
 import pytest
 
 from rocketwire.connection.guards import Activity, Deadlines, Guard, Holdings, exceeds
-from rocketwire.serving.limits import ConnectionTooSlow
+from rocketwire.serving.events import ConnectionTooSlow
 from rocketwire_namesrv.config.config import Config
 
 

@@ -25,7 +25,7 @@ from rocketwire.messages.topics import DeleteTopicListRequestBody
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.config import Config
 from rocketwire_broker.handlers.members import MAX_HEARTBEAT
-from rocketwire_broker.handlers.names import MAX_DELETED
+from rocketwire_broker.handlers.requests import MAX_DELETED
 from rocketwire_broker.server.programs import open_broker
 from rocketwire_broker.server.server import BrokerServer
 from tests.support.broker import BrokerAtHand, Client
@@ -425,9 +425,3 @@ def test_a_lock_too_many_is_not_given_and_others_stay() -> None:
     assert lock_queues(client, "readers", 2) == 2
     assert lock_queues(neighbour, "auditors", 2) == 1
     assert lock_queues(client, "readers", 2) == 2
-
-
-def test_names_of_a_thousand_topics_are_remembered() -> None:
-    client = BrokerAtHand().connect()
-    for _ in range(2):
-        assert {client.send(f"topic-{number}").code for number in range(1_000)} == {0}

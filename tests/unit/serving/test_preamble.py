@@ -31,8 +31,6 @@ HELLO = b"\x16\x03\x01\x02\x00"
         (b"PRI ", "an HTTP/2 connection preface (a gRPC client?)"),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "a TLS ClientHello"),
         (b"\x16", "a TLS ClientHello"),
-        (b"*1\r\n$4\r\nPING\r\n", "a Redis command: '*1\\r\\n$4\\r\\nPING\\r\\n'"),
-        (b"PING\r\n", "a Redis command: 'PING\\r\\n'"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", "an SSH client: 'SSH-2.0-OpenSSH_9.6'"),
         (
             b"PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\nabc",

@@ -10,7 +10,6 @@ from rocketwire.serving.sockets import BindError, SocketStream, accept, address_
 
 
 async def connect() -> tuple[socket.socket, trio.SocketStream]:
-    """An accepted socket, and its client."""
     with await listen("127.0.0.1", 0) as listener:
         client = await trio.open_tcp_stream("127.0.0.1", listener.getsockname()[1])
         return await accept(listener), client
@@ -55,8 +54,6 @@ async def test_a_port_that_cannot_be_is_a_bind_error(port: int) -> None:
 
 
 class Moody(socket.socket):
-    """A listener whose first accept fails."""
-
     number = errno.ECONNABORTED
     failed = False
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire.client import ClientConfig
-    from rocketwire_tools.exporter.samples import Samples
 
 __all__ = ["main"]
 
@@ -68,15 +67,12 @@ async def _print_once(config: ClientConfig, options: Options) -> int:
     from rocketwire_tools.exporter.exposition import gauges_text
 
     async with open_admin(config, within=options.request_timeout) as admin:
-        samples = await collect(admin, options.limits)
+        samples = await collect(admin, options)
     text = gauges_text(samples).decode()
     sys.stdout.write(escape_lines(text) if sys.stdout.isatty() else text)
-    return statuses.DONE if _is_complete(samples) else statuses.UNREACHABLE
-
-
-def _is_complete(samples: Samples) -> bool:
     families = ("rocketmq_exporter_up", "rocketmq_exporter_broker_up")
-    return all(value for name in families for value in samples.values[name].values())
+    is_complete = all(value for name in families for value in samples.values[name].values())
+    return statuses.DONE if is_complete else statuses.UNREACHABLE
 
 
 async def _serve(config: ClientConfig, options: Options) -> int:

@@ -12,11 +12,17 @@ import trio
 
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.routing import MASTER_ID
-from rocketwire_tools.exporter.parts.clients import MAX_CLIENTS, add_counts, collect_clients
-from rocketwire_tools.exporter.parts.groups import GroupMembers, collect_groups
-from rocketwire_tools.exporter.parts.runtime import collect_producers, collect_runtime
-from rocketwire_tools.exporter.parts.topics import collect_topics
-from rocketwire_tools.exporter.samples import MAX_SERIES, Samples
+from rocketwire_tools.exporter.families import MAX_SERIES, Samples
+from rocketwire_tools.exporter.parts import (
+    MAX_CLIENTS,
+    GroupMembers,
+    add_counts,
+    collect_clients,
+    collect_groups,
+    collect_producers,
+    collect_runtime,
+    collect_topics,
+)
 from rocketwire_tools.exporter.scrape import CONCURRENT_REQUESTS, Broker, BrokerScrape
 
 if TYPE_CHECKING:
@@ -25,13 +31,11 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.exporter")
 
-DEADLINE: Final = 30.0
-"""Default limit of a collection in seconds."""
+DEADLINE: Final = 30.0  # default limit of a collection in seconds
 
 WAIT: Final = 8.0
 """Default seconds that a scrape waits for a collection; Prometheus itself waits 10 s."""
-MIN_INTERVAL: Final = 1.0
-"""Default seconds after a collection in which no other begins."""
+MIN_INTERVAL: Final = 1.0  # default seconds after a collection in which no other begins
 
 Part = Callable[[BrokerScrape], Awaitable[None]]
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 from rocketwire import __version__
 from rocketwire.program import ProgramParser
 from rocketwire_tools.cli.arguments import seconds
 from rocketwire_tools.cli.settings import add_settings
-from rocketwire_tools.exporter.collection import DEADLINE, MIN_INTERVAL, WAIT, Limits
-from rocketwire_tools.exporter.parts.clients import MAX_CLIENTS
-from rocketwire_tools.exporter.samples import MAX_SERIES
-from rocketwire_tools.exporter.scrape import CONCURRENT_REQUESTS
+from rocketwire_tools.exporter.collection import MIN_INTERVAL, WAIT, Limits
+from rocketwire_tools.numbers import natural, positive
 
 NAME: Final = "rocketwire-exporter"
-PORT: Final = 5557
-"""Apache's exporter listens on the same port."""
+PORT: Final = 5557  # apache's exporter listens on the same port
 MAX_PORT: Final = 65_535
 
 _EPILOG: Final = """\
@@ -32,14 +29,15 @@ exit status: 0 success or a signal, 1 the port is in use, 2 invalid usage,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    address: str  # to listen on
-    port: int  # to listen on; 0 for any free one
-    once: bool  # collect once and print
-    wait: float  # seconds that a scrape waits for a collection
-    min_interval: float  # seconds after a collection in which no other begins
+class Options(Limits):
     request_timeout: float  # seconds of a request
-    limits: Limits  # of a collection
+    listen: tuple[str, int] = ("127.0.0.1", PORT)  # address and port; 0 for any free one
+    once: bool = False  # collect once and print
+    wait: float = WAIT  # seconds that a scrape waits for a collection
+    min_interval: float = MIN_INTERVAL  # seconds after a collection in which no other begins
+
+
+_DEFAULTS: Final = Options(request_timeout=0)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -62,42 +60,30 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--once", action="store_true", help="collect once, print, and exit")
     limits = parser.add_argument_group("limits")
-    for name, kind, default, text in (
-        ("--wait", seconds, WAIT, "seconds that a scrape waits for a collection"),
-        ("--deadline", seconds, DEADLINE, "seconds after which a collection ends incomplete"),
-        ("--min-interval", _duration, MIN_INTERVAL, "minimum seconds between two collections"),
-        ("--concurrent", _positive, CONCURRENT_REQUESTS, "concurrent requests to one broker"),
-        ("--max-series", _positive, MAX_SERIES, "maximum number of series of a collection"),
+    for name, field, kind, text in (
+        ("--wait", "wait", seconds, "seconds that a scrape waits for a collection"),
+        ("--deadline", "deadline", seconds, "seconds after which a collection ends incomplete"),
+        ("--min-interval", "min_interval", _duration, "minimum seconds between two collections"),
+        ("--concurrent", "concurrent", positive, "concurrent requests to one broker"),
+        ("--max-series", "series", positive, "maximum number of series of a collection"),
         (
             "--max-clients",
-            _count,
-            MAX_CLIENTS,
+            "clients",
+            natural,
             "maximum number of group members asked for their state",
         ),
     ):
-        limits.add_argument(
-            name, type=kind, default=default, metavar="N", help=f"{text} (default {default:g})"
-        )
+        default = getattr(_DEFAULTS, field)
+        text = f"{text} (default {default:g})"
+        limits.add_argument(name, dest=field, type=kind, default=default, metavar="N", help=text)
     add_settings(parser, taken=("--namespace",))  # all topics are shown, whatever their namespace
     return parser
 
 
 def options_of(arguments: argparse.Namespace, request_timeout: float) -> Options:
-    address, port = arguments.listen
-    return Options(
-        address=address,
-        port=port,
-        once=arguments.once,
-        wait=arguments.wait,
-        min_interval=arguments.min_interval,
-        request_timeout=request_timeout,
-        limits=Limits(
-            deadline=arguments.deadline,
-            series=arguments.max_series,
-            concurrent=arguments.concurrent,
-            clients=arguments.max_clients,
-        ),
-    )
+    names = [field.name for field in fields(Options) if field.name != "request_timeout"]
+    values = {name: getattr(arguments, name) for name in names}
+    return Options(request_timeout=request_timeout, **values)
 
 
 def _place(text: str) -> tuple[str, int]:
@@ -106,18 +92,6 @@ def _place(text: str) -> tuple[str, int]:
     if not colon or not port.isascii() or not port.isdigit() or int(port) > MAX_PORT:
         raise argparse.ArgumentTypeError(f"{text!r}: must be ADDRESS:PORT")
     return address.removeprefix("[").removesuffix("]"), int(port)
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r}: must not be negative")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if (number := _count(text)) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r}: must be a positive integer")
-    return number
 
 
 def _duration(text: str) -> float:

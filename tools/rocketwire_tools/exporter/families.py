@@ -1,4 +1,4 @@
-"""The families of metrics: names, labels and help texts.
+"""The families of metrics: names, labels, help texts; and ``Samples``, their values.
 
 Names without ``rocketmq_exporter_`` and ``rocketmq_group_queue_`` are those of Apache's exporter
 (``RMQMetricsCollector``). All of them are gauges, as there: a broker that lost its store starts
@@ -20,7 +20,6 @@ CLIENT: Final = ("cluster", "clientAddr", "clientId", "group", "topic")
 
 
 class Family(NamedTuple):
-    name: str
     labels: tuple[str, ...]
     text: str  # what it measures, in one sentence
 
@@ -175,7 +174,7 @@ _OF_EXPORTER: Final[dict[str, tuple[tuple[str, ...], str]]] = {
 }  # fmt: skip
 
 FAMILIES: Final = {
-    name: Family(name, labels, text)
+    name: Family(labels, text)
     for name, (labels, text) in (
         _OF_CLUSTER
         | {name: (BROKER, text) for name, text in _runtime_texts().items()}
@@ -183,3 +182,34 @@ FAMILIES: Final = {
     ).items()
 }
 """All families of a collection, by name."""
+
+
+MAX_SERIES: Final = 500_000  # default limit of the series of a collection
+
+Labels = tuple[str, ...]
+
+
+class Samples:
+    """Values by family and labels; series beyond a maximum are counted and dropped."""
+
+    def __init__(self, max_series: int = MAX_SERIES) -> None:
+        # family -> values of labels -> value
+        self.values: dict[str, dict[Labels, float]] = {name: {} for name in FAMILIES}
+        self.dropped = 0
+        self._max_series = max_series
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def set(self, family: str, labels: Labels, value: float) -> None:
+        values = self.values[family]
+        if labels not in values:
+            if self._count >= self._max_series and not family.startswith("rocketmq_exporter_"):
+                self.dropped += 1
+                return
+            self._count += 1
+        values[labels] = value
+
+    def add(self, family: str, labels: Labels, value: float) -> None:
+        self.set(family, labels, self.values[family].get(labels, 0) + value)

@@ -13,10 +13,9 @@ from rocketwire.errors import BrokerError, ChannelError, RequestTimeoutError, Ro
 
 if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
-    from rocketwire_tools.exporter.samples import Samples
+    from rocketwire_tools.exporter.families import Samples
 
-CONCURRENT_REQUESTS: Final = 8
-"""Default limit of concurrent requests to one broker."""
+CONCURRENT_REQUESTS: Final = 8  # default limit of concurrent requests to one broker
 MAX_CHANNEL_ERRORS: Final = 3
 """Errors of the connection after which a broker is not asked any more in this collection."""
 
@@ -81,7 +80,7 @@ class BrokerScrape:
         except BrokerGoneError:
             return
         except RocketWireError as error:
-            self._fail(part, error)
+            self.failures[part, error_name(error)] += 1
         if all(failed != part for failed, _ in self.failures):
             del self.incomplete[part]
 
@@ -117,22 +116,14 @@ class BrokerScrape:
                     is_gone = True
                     return
                 except RocketWireError as error:
-                    if not is_deleted(error):
-                        self._fail(part, error)
+                    if not isinstance(error, BrokerError) or error.code not in _DELETED:
+                        self.failures[part, error_name(error)] += 1
 
         async with trio.open_nursery() as nursery:
             for _ in range(int(self._limit.total_tokens)):
                 nursery.start_soon(work)
         if is_gone:
             raise BrokerGoneError
-
-    def _fail(self, part: str, error: RocketWireError) -> None:
-        self.failures[part, error_name(error)] += 1
-
-
-def is_deleted(error: RocketWireError) -> bool:
-    """Return whether a broker does not have the topic or group of a request."""
-    return isinstance(error, BrokerError) and error.code in _DELETED
 
 
 def error_name(error: RocketWireError) -> str:

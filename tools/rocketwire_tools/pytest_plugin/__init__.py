@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker."""
     config.addinivalue_line(
         "markers",
         "rocketmq(brokers=1, topics=[...], **settings): number of brokers, topics from the start,"
@@ -30,8 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Check the markers of a test, even if it does not use the fixture."""
-    check(item)
+    check(item)  # even if the test does not use the fixture
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.lazy_reader import StoredMessageReader
 from rocketwire_broker.config import Config, read_settings
 from rocketwire_broker.delayed.put_hooks import store_message
-from rocketwire_broker.handlers.names import topic_problem
+from rocketwire_broker.handlers.requests import topic_problem
 from rocketwire_broker.server.programs import open_broker, open_name_server
 from rocketwire_broker.state.faults import Fault, codes_of
 from rocketwire_broker.state.response import Response
@@ -40,8 +40,8 @@ __tracebackhide__ = True  # pytest shows the line of the test instead of this fi
 
 T = TypeVar("T")
 
+# A response, a function that creates one from the request, or None for no response
 Reply: TypeAlias = RemotingCommand | Callable[[RemotingCommand], RemotingCommand | None] | None
-"""A response, a function that creates one from the request, or None for no response."""
 
 _QUEUES: Final = 4
 _HOST: Final = "127.0.0.1"
@@ -66,7 +66,6 @@ class BrokerOfTest:
 
     @property
     def is_running(self) -> bool:
-        """Whether it serves."""
         return self._stop is not None
 
     @property
@@ -90,7 +89,6 @@ class BrokerOfTest:
         self._backstage.call(stopped.wait)
 
     def restart(self) -> None:
-        """Stop and start it."""
         self.stop()
         self.start()
 
@@ -199,12 +197,11 @@ class BrokerOfTest:
             stopped.set()
 
     async def advance(self, seconds: float) -> None:
-        """Move the clock; called in the thread of the servers."""
+        # Moves the clock; called in the thread of the servers, like ``settle``
         if self._server is not None:
             await self._server.advance(round(seconds * 1000))
 
     async def settle(self) -> None:
-        """Do what follows from a change; called in the thread of the servers."""
         if self._server is not None:
             await self._server.settle()
 
@@ -265,7 +262,6 @@ class RocketMQ:
 
     @property
     def broker(self) -> BrokerOfTest:
-        """The first broker."""
         return self.brokers[0]
 
     def add_broker(self) -> BrokerOfTest:
@@ -347,7 +343,6 @@ class RocketMQ:
         return self.do(lambda: [message for one in self.brokers for message in _read(one, topic)])
 
     def dead_letters(self, group: str) -> list[StoredMessage]:
-        """Return the dead letters of a group."""
         return self.messages(DLQ_PREFIX + group)
 
     # ------------------------------------------------------------------ progress
@@ -458,7 +453,7 @@ class RocketMQ:
     ) -> list[str]:
         broker, now = target.state, target.now
         config = broker.topics.get(topic) or new_topic(topic, _QUEUES)
-        broker.topics.put(config, now)
+        broker.topics.put(config, now)  # the topic may be new
         ids: list[str] = []
         for body in bodies:
             queue = broker.store.put_count % config.write_queue_nums
@@ -482,6 +477,7 @@ def _check_topic(name: str) -> None:
 
 
 def _read(broker: BrokerOfTest, topic: str) -> Iterator[StoredMessage]:
+    # By all queues, in the order in which the log has them
     reader = StoredMessageReader()
     messages = [
         message
@@ -502,6 +498,7 @@ def _lag(broker: Broker, group: str, topic: str | None) -> int:
     if topic is not None:
         topics = {name for name in topics if name.startswith(RETRY_PREFIX)} | {topic}
     topics.add(RETRY_PREFIX + group)
+    # Messages that POP hides from other consumers are not consumed before their acknowledgement
     hidden = sum(1 for message in broker.pops if message.group == group)
     return hidden + sum(
         max(0, queue.max_offset - (broker.offsets.get(group, name, queue.queue_id) or 0))

@@ -17,8 +17,7 @@ from rocketwire_tools.pytest_plugin.trio_thread import Backstage, host_and_port
 __all__ = ["Direction", "FaultProxy"]
 
 _READ: Final = 65_536
-_RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
-"""With this linger option, closing a socket sends a reset."""
+_RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)  # linger option: closing sends a reset
 
 
 def _check_number(name: str, value: object) -> None:
@@ -117,7 +116,7 @@ class Direction:
     async def carry(
         self, source: trio.abc.ReceiveStream, sink: trio.abc.HalfCloseableStream
     ) -> bool:
-        """Forward bytes until the source ends; return whether to reset the connection."""
+        # Forwards bytes until the source ends; returns whether to reset the connection
         try:
             while data := bytes(await source.receive_some(_READ)):
                 while data:
@@ -213,7 +212,6 @@ class FaultProxy:
 
     @property
     def open_connections(self) -> int:
-        """Number of connected clients."""
         return len(self._connections)
 
     def reset(self) -> None:

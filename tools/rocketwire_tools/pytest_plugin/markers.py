@@ -12,15 +12,11 @@ from typing import Any, Final, NoReturn, cast
 import pytest
 
 _NAME: Final = "rocketmq"
-_OWN: Final = ("brokers", "topics")
-"""Arguments that are no settings of ``broker.conf``."""
+_OWN: Final = ("brokers", "topics")  # arguments that are no settings of ``broker.conf``
 
 
 def check(node: pytest.Item) -> dict[str, Any]:
-    """Return the keyword arguments of all markers; the marker nearest to the test wins.
-
-    An invalid argument fails the test.
-    """
+    # The keyword arguments of all markers; the marker nearest to the test wins
     arguments: dict[str, Any] = {}
     for mark in node.iter_markers(_NAME):
         if mark.args:
@@ -37,7 +33,7 @@ def check(node: pytest.Item) -> dict[str, Any]:
 
 
 def setting_text(value: object) -> str:
-    """Return a value of a marker as a properties file has it."""
+    # As a properties file has it
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

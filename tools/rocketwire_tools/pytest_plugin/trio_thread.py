@@ -21,16 +21,10 @@ __all__ = ["Backstage", "host_and_port"]
 __tracebackhide__ = True  # pytest shows the line of the test instead of this file
 
 T = TypeVar("T")
-_SECONDS: Final = 30.0
-"""Timeout of a call in the thread."""
+_SECONDS: Final = 30.0  # timeout of a call in the thread
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """Split ``host:port``.
-
-    Raises:
-        ValueError: it is invalid.
-    """
     host, _, port = str(address).rpartition(":")
     if not host or not (port.isascii() and port.isdigit()) or not 0 < int(port) < 65536:
         raise ValueError(f"not host:port: {address!r}")
@@ -59,19 +53,13 @@ class Backstage:
         self._thread.join()
 
     def do(self, work: Callable[..., T], *args: object) -> T:
-        """Call a plain function in the loop's thread; return its result."""
-
         async def wait_for() -> T:
             return work(*args)
 
         return self.call(wait_for)
 
     def call(self, work: Callable[..., Awaitable[T]], *args: object) -> T:
-        """Run an asynchronous function in the loop; return its result.
-
-        Raises:
-            TimeoutError: the timeout expires.
-        """
+        # Raises TimeoutError if the loop does not answer
         future: Future[T] = Future()
         self._token.run_sync_soon(
             self.nursery.start_soon, self._carry_out, future, partial(work, *args)

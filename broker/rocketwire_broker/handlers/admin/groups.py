@@ -10,49 +10,43 @@ from typing import TYPE_CHECKING
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_body, decode_header
-from rocketwire.messages.groups import (
-    DeleteSubscriptionGroupListRequestBody,
-    DeleteSubscriptionGroupRequestHeader,
-    GetAllSubscriptionGroupRequestHeader,
-    GroupForbidden,
-    GroupList,
-    QuerySubscriptionByConsumerRequestHeader,
-    QuerySubscriptionResponseBody,
-    SubscriptionGroupConfig,
-    SubscriptionGroupList,
-    SubscriptionGroupWrapper,
-    UpdateGroupForbiddenRequestHeader,
-)
+from rocketwire.messages import groups as bodies
 from rocketwire.messages.route import TopicList
 from rocketwire_broker.access.needs import SEES_GROUP, SEES_TOPIC, reads
-from rocketwire_broker.delayed.pop_revive import forget
-from rocketwire_broker.handlers.fields import body_of, require, text, with_body
-from rocketwire_broker.handlers.names import check_list, group_problem
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.delayed.pops import forget
+from rocketwire_broker.handlers.requests import (
+    body_of,
+    check_list,
+    group_problem,
+    handles,
+    require,
+    text,
+    with_body,
+)
 from rocketwire_broker.state.response import SUCCESS, RefusedError, Response
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 
 @handles(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP)
 def create_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """200: create or change a group; a request without one is a success, as in Java."""
     if request.body:
-        _put(broker, body_of(request, SubscriptionGroupConfig), now)
+        _put(broker, body_of(request, bodies.SubscriptionGroupConfig), now)
     return SUCCESS
 
 
 @handles(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST)
 def create_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    for group in body_of(request, SubscriptionGroupList).group_config_list or ():
+    for group in body_of(request, bodies.SubscriptionGroupList).group_config_list or ():
         _put(broker, group, now)
     return SUCCESS
 
 
-def _put(broker: Broker, group: SubscriptionGroupConfig, now: int) -> None:
+def _put(broker: Broker, group: bodies.SubscriptionGroupConfig, now: int) -> None:
     name = group.group_name or ""
     problem = group_problem(name)
     if problem is not None:
@@ -71,8 +65,7 @@ def _put(broker: Broker, group: SubscriptionGroupConfig, now: int) -> None:
 
 @handles(RequestCode.DELETE_SUBSCRIPTIONGROUP)
 def delete_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """207: delete a group, and its offsets if asked to."""
-    header = decode_header(DeleteSubscriptionGroupRequestHeader, request.ext_fields)
+    header = decode_header(bodies.DeleteSubscriptionGroupRequestHeader, request.ext_fields)
     _delete(broker, require(header.group_name, "groupName"), now, offsets=header.clean_offset)
     return SUCCESS
 
@@ -80,8 +73,8 @@ def delete_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
 @handles(RequestCode.DELETE_SUBSCRIPTION_GROUP_LIST)
 def delete_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """5003: delete several groups, or none if one of the names is blank."""
-    body = decode_body(DeleteSubscriptionGroupListRequestBody, request.body or b"{}")
-    body = body or DeleteSubscriptionGroupListRequestBody()
+    body = decode_body(bodies.DeleteSubscriptionGroupListRequestBody, request.body or b"{}")
+    body = body or bodies.DeleteSubscriptionGroupListRequestBody()
     names = check_list(body.group_name_list, "group name")
     if not all(name.strip() for name in names):
         raise RefusedError(ResponseCode.INVALID_PARAMETER, "The specified group name is blank.")
@@ -110,15 +103,14 @@ def get_group(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
 
 @handles(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
 def get_all_groups(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """201: all groups, or a page of them by name."""
     fields = request.ext_fields or {}
     groups = {str(group.group_name): group for group in broker.groups}
     if "groupSeq" in fields and "maxGroupNum" in fields:
-        header = decode_header(GetAllSubscriptionGroupRequestHeader, fields)
+        header = decode_header(bodies.GetAllSubscriptionGroupRequestHeader, fields)
         start, count = max(0, header.group_seq or 0), max(0, header.max_group_num or 0)
         names = sorted(groups)[start : start + count]
         groups = {name: groups[name] for name in names}
-    body = SubscriptionGroupWrapper(
+    body = bodies.SubscriptionGroupWrapper(
         data_version=broker.groups.version,
         forbidden_table={
             group: dict.fromkeys(sorted(topics), 2)  # Java: the bit of PermName.INDEX_PERM_READ
@@ -139,7 +131,7 @@ def get_groups_of_topic(broker: Broker, request: RemotingCommand, peer: Peer, no
         if group.members and topic in group.subscriptions
     ]
     names = dict.fromkeys((*online, *broker.offsets.groups_of(topic)))
-    return with_body(GroupList(group_list=tuple(names)))
+    return with_body(bodies.GroupList(group_list=tuple(names)))
 
 
 @handles(RequestCode.QUERY_TOPICS_BY_CONSUMER, needs=reads(None, "group"))
@@ -151,11 +143,10 @@ def get_topics_of_group(broker: Broker, request: RemotingCommand, peer: Peer, no
 
 @handles(RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER, needs=SEES_GROUP)
 def get_subscription(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """345: how a group reads a topic."""
-    header = decode_header(QuerySubscriptionByConsumerRequestHeader, request.ext_fields)
+    header = decode_header(bodies.QuerySubscriptionByConsumerRequestHeader, request.ext_fields)
     group = broker.members.online(header.group or "")
     subscription = None if group is None else group.subscriptions.get(header.topic or "")
-    body = QuerySubscriptionResponseBody(
+    body = bodies.QuerySubscriptionResponseBody(
         group=header.group, topic=header.topic, subscription_data=subscription
     )
     return with_body(body)
@@ -163,10 +154,9 @@ def get_subscription(broker: Broker, request: RemotingCommand, peer: Peer, now: 
 
 @handles(RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN)
 def update_forbidden(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """353: allow or forbid a group to read a topic, or return which it is."""
-    header = decode_header(UpdateGroupForbiddenRequestHeader, request.ext_fields)
+    header = decode_header(bodies.UpdateGroupForbiddenRequestHeader, request.ext_fields)
     group, topic = require(header.group, "group"), require(header.topic, "topic")
     if header.readable is not None:
         broker.groups.forbid(group, topic, now, readable=header.readable)
     readable = not broker.groups.is_forbidden(group, topic)
-    return with_body(GroupForbidden(group=group, topic=topic, readable=readable))
+    return with_body(bodies.GroupForbidden(group=group, topic=topic, readable=readable))

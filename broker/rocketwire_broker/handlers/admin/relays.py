@@ -18,16 +18,14 @@ from rocketwire.messages.callbacks import (
 )
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire_broker.access.needs import SEES_GROUP, reads
-from rocketwire_broker.handlers.fields import require
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import handles, require
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.members import Member
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Member, Peer
 
 
 def _member(broker: Broker, group: str, client_id: str) -> Member:
@@ -49,8 +47,6 @@ def relay(
     body: bytes,
     now: int,
 ) -> None:
-    """Pass a request to a client, and its answer to the asker."""
-
     def on_answer(answer: RemotingCommand | None, now: int) -> None:
         if answer is None:
             remark = f"consumer <{group}> <{member.client_id}> Timeout: no answer"
@@ -79,7 +75,6 @@ def get_running_info(
 def consume_directly(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
-    """309: let a consumer consume one message now."""
     header = decode_header(ConsumeMessageDirectlyResultRequestHeader, request.ext_fields)
     group = require(header.consumer_group, "consumerGroup")
     member = _member(broker, group, header.client_id or "")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import DecodeError, LocalProtocolError
 from rocketwire.messages import decode_body, decode_header
+from rocketwire.messages import topics as bodies
 from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.route import TopicList
 from rocketwire.messages.topic_config import (
@@ -19,28 +20,26 @@ from rocketwire.messages.topic_config import (
     TopicConfig,
     TopicConfigAndMappingSerializeWrapper,
 )
-from rocketwire.messages.topics import (
-    CreateTopicListRequestBody,
-    CreateTopicRequestHeader,
-    DeleteTopicListRequestBody,
-    DeleteTopicRequestHeader,
-    GetAllTopicConfigRequestHeader,
-    TopicConfigAndQueueMapping,
-)
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire.policy.topic_attributes import parse_attribute_changes
 from rocketwire_broker.access.needs import SEES_TOPIC
-from rocketwire_broker.delayed.pop_revive import forget
-from rocketwire_broker.handlers.fields import body_of, require, text, with_body
-from rocketwire_broker.handlers.names import check_list, topic_problem
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.delayed.pops import forget
+from rocketwire_broker.handlers.requests import (
+    body_of,
+    check_list,
+    handles,
+    require,
+    text,
+    topic_problem,
+    with_body,
+)
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
 from rocketwire_broker.tables.topics import MAX_QUEUES, NOT_COUNTED
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 ATTRIBUTES: Final = frozenset(
     {"queue.type", "cleanup.policy", "message.type", "lite.topic.expiration"}
@@ -50,7 +49,7 @@ ATTRIBUTES: Final = frozenset(
 
 @handles(RequestCode.UPDATE_AND_CREATE_TOPIC)
 def create_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    header = decode_header(CreateTopicRequestHeader, request.ext_fields)
+    header = decode_header(bodies.CreateTopicRequestHeader, request.ext_fields)
     name = require(header.topic, "topic")
     present = broker.topics.get(name)
     topic = TopicConfig(
@@ -69,7 +68,7 @@ def create_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int)
 
 @handles(RequestCode.UPDATE_AND_CREATE_TOPIC_LIST)
 def create_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    for topic in body_of(request, CreateTopicListRequestBody).topic_config_list or ():
+    for topic in body_of(request, bodies.CreateTopicListRequestBody).topic_config_list or ():
         changes = ",".join(
             f"{name}={value}" if value else name for name, value in (topic.attributes or {}).items()
         )
@@ -119,15 +118,19 @@ def _attributes(present: TopicConfig | None, changes: str) -> dict[str, str]:
 @handles(RequestCode.DELETE_TOPIC_IN_BROKER)
 def delete_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """215: delete a topic with its messages, offsets and retry topics of pops."""
-    _delete(broker, (decode_header(DeleteTopicRequestHeader, request.ext_fields).topic or "",), now)
+    _delete(
+        broker,
+        (decode_header(bodies.DeleteTopicRequestHeader, request.ext_fields).topic or "",),
+        now,
+    )
     return SUCCESS
 
 
 @handles(RequestCode.DELETE_TOPIC_IN_BROKER_LIST)
 def delete_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     """5002: delete several topics, or none if one of the names is refused."""
-    body = decode_body(DeleteTopicListRequestBody, request.body or b"{}")
-    body = body or DeleteTopicListRequestBody()
+    body = decode_body(bodies.DeleteTopicListRequestBody, request.body or b"{}")
+    body = body or bodies.DeleteTopicListRequestBody()
     _delete(broker, check_list(body.topic_list, "topic"), now)
     return SUCCESS
 
@@ -158,16 +161,13 @@ def _delete(broker: Broker, names: Collection[str], now: int) -> None:
         broker.wake_topic(deleted, now)
 
 
-# ---------------------------------------------------------------------------- looking
-
-
 @handles(RequestCode.GET_TOPIC_CONFIG, needs=SEES_TOPIC)
 def get_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     name = text(request.ext_fields or {}, "topic")
     topic = broker.topics.get(name)
     if topic is None:
         return Response(ResponseCode.TOPIC_NOT_EXIST, f"No topic in this broker. topic: {name}")
-    body = TopicConfigAndQueueMapping(
+    body = bodies.TopicConfigAndQueueMapping(
         attributes=topic.attributes,
         order=topic.order,
         perm=topic.perm,
@@ -182,11 +182,10 @@ def get_topic(broker: Broker, request: RemotingCommand, peer: Peer, now: int) ->
 
 @handles(RequestCode.GET_ALL_TOPIC_CONFIG)
 def get_all_topics(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """21: all topics, or a page of them by name."""
     fields = request.ext_fields or {}
     topics = {str(topic.topic_name): topic for topic in broker.topics}
     if "topicSeq" in fields and "maxTopicNum" in fields:
-        header = decode_header(GetAllTopicConfigRequestHeader, fields)
+        header = decode_header(bodies.GetAllTopicConfigRequestHeader, fields)
         start, count = max(0, header.topic_seq or 0), max(0, header.max_topic_num or 0)
         names = sorted(topics)[start : start + count]
         topics = {name: topics[name] for name in names}

@@ -11,25 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages import decode_header
-from rocketwire.messages.lite import (
-    ClientGroup,
-    GetBrokerLiteInfoResponseBody,
-    GetLiteClientInfoRequestHeader,
-    GetLiteClientInfoResponseBody,
-    GetLiteGroupInfoRequestHeader,
-    GetLiteGroupInfoResponseBody,
-    GetLiteTopicInfoRequestHeader,
-    GetLiteTopicInfoResponseBody,
-    GetParentTopicInfoRequestHeader,
-    GetParentTopicInfoResponseBody,
-    LiteLagInfo,
-    TriggerLiteDispatchRequestHeader,
-)
+from rocketwire.messages import lite as bodies
 from rocketwire.messages.queries import OffsetWrapper
 from rocketwire.messages.topics import TopicOffset
 from rocketwire.policy.resource_names import LITE_PREFIX, lite_names, lite_queue
-from rocketwire_broker.handlers.fields import require, with_body
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import handles, require, with_body
 from rocketwire_broker.state.lite import BIND_TOPIC, broker_of, expiration_minutes, is_lite
 from rocketwire_broker.state.response import LATER, NOT_SET, RefusedError, Response
 
@@ -38,7 +24,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 _MAX_NAMES: Final = 10_000
 
@@ -46,7 +32,7 @@ _MAX_NAMES: Final = 10_000
 @handles(RequestCode.GET_BROKER_LITE_INFO)
 def get_broker_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     lite, store = broker.lite, broker.store
-    body = GetBrokerLiteInfoResponseBody(
+    body = bodies.GetBrokerLiteInfoResponseBody(
         store_type="default",
         max_lmq_num=broker.config.max_lmqs,
         current_lmq_num=len(store.lmqs),
@@ -75,12 +61,11 @@ def _has_messages(broker: Broker, topic: TopicConfig) -> bool:
 
 @handles(RequestCode.GET_PARENT_TOPIC_INFO)
 def get_parent_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200075: how many lite topics a topic has, and which groups read them."""
-    header = decode_header(GetParentTopicInfoRequestHeader, request.ext_fields)
+    header = decode_header(bodies.GetParentTopicInfoRequestHeader, request.ext_fields)
     name = require(header.topic, "topic")
     topic = _parent(broker, name)
     groups = broker.lite.groups_by_parent().get(name)
-    body = GetParentTopicInfoResponseBody(
+    body = bodies.GetParentTopicInfoResponseBody(
         topic=name,
         ttl=expiration_minutes(topic),
         lmq_num=len(broker.store.lmqs),
@@ -95,7 +80,7 @@ def get_topic_info(
     broker: Broker, request: RemotingCommand, peer: Peer, now: int
 ) -> Response | None:
     """200076: offsets and readers of a lite topic, and whether it belongs to this broker."""
-    header = decode_header(GetLiteTopicInfoRequestHeader, request.ext_fields)
+    header = decode_header(bodies.GetLiteTopicInfoRequestHeader, request.ext_fields)
     name, lite_topic = require(header.parent_topic, "parentTopic"), header.lite_topic or ""
     _parent(broker, name)
     if broker.routes.is_fresh(name, now) or request.is_oneway:
@@ -111,11 +96,13 @@ def _topic_info(broker: Broker, parent: str, lite_topic: str) -> Response:
     name = lite_queue(parent, lite_topic)
     queue = broker.store.queue(name, 0)
     readers = {
-        ClientGroup(client_id="*" if broker.lite.is_wildcard(group) else client_id, group=group)
+        bodies.ClientGroup(
+            client_id="*" if broker.lite.is_wildcard(group) else client_id, group=group
+        )
         for group, clients in broker.lite.readers(name).items()
         for client_id in clients
     }
-    body = GetLiteTopicInfoResponseBody(
+    body = bodies.GetLiteTopicInfoResponseBody(
         parent_topic=parent,
         lite_topic=lite_topic,
         subscriber=tuple(readers),
@@ -133,7 +120,7 @@ def _topic_info(broker: Broker, parent: str, lite_topic: str) -> Response:
 
 @handles(RequestCode.GET_LITE_CLIENT_INFO)
 def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    header = decode_header(GetLiteClientInfoRequestHeader, request.ext_fields)
+    header = decode_header(bodies.GetLiteClientInfoRequestHeader, request.ext_fields)
     name, group_name = require(header.parent_topic, "parentTopic"), header.group or ""
     _parent(broker, name)
     group = _existing_group(broker, group_name, now)
@@ -145,7 +132,7 @@ def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
     events = broker.lite.events.get(client_id)
     queues = None if subscription is None else tuple(subscription.queues)
     max_count = max(0, min(header.max_count, _MAX_NAMES))
-    body = GetLiteClientInfoResponseBody(
+    body = bodies.GetLiteClientInfoResponseBody(
         parent_topic=name,
         group=group_name,
         client_id=client_id,
@@ -158,8 +145,7 @@ def get_client_info(broker: Broker, request: RemotingCommand, peer: Peer, now: i
 
 @handles(RequestCode.GET_LITE_GROUP_INFO)
 def get_group_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200078: the lag of a group in its lite topics, or in one of them."""
-    header = decode_header(GetLiteGroupInfoRequestHeader, request.ext_fields)
+    header = decode_header(bodies.GetLiteGroupInfoRequestHeader, request.ext_fields)
     name = require(header.group, "group")
     parent = _parent_of_group(broker, name, now)
     if header.lite_topic:
@@ -167,7 +153,7 @@ def get_group_info(broker: Broker, request: RemotingCommand, peer: Peer, now: in
     if header.top_k < 1:
         raise RefusedError(ResponseCode.SYSTEM_ERROR, "java.lang.IllegalArgumentException")
     lags = list(_lags(broker, name))
-    body = GetLiteGroupInfoResponseBody(
+    body = bodies.GetLiteGroupInfoResponseBody(
         group=name,
         parent_topic=parent,
         lite_topic=header.lite_topic,
@@ -178,7 +164,7 @@ def get_group_info(broker: Broker, request: RemotingCommand, peer: Peer, now: in
     return with_body(body)
 
 
-def _lags(broker: Broker, group: str) -> Iterator[LiteLagInfo]:
+def _lags(broker: Broker, group: str) -> Iterator[bodies.LiteLagInfo]:
     for topic in broker.offsets.topics_of(group):
         names = lite_names(topic)
         queue = None if names is None else broker.store.queue(topic, 0)
@@ -187,7 +173,7 @@ def _lags(broker: Broker, group: str) -> Iterator[LiteLagInfo]:
             continue
         if queue.max_offset > offset:
             time = queue.store_time(offset)
-            yield LiteLagInfo(
+            yield bodies.LiteLagInfo(
                 lite_topic=names[1],
                 lag_count=queue.max_offset - offset,
                 earliest_unconsumed_timestamp=-1 if time is None else time,
@@ -196,7 +182,7 @@ def _lags(broker: Broker, group: str) -> Iterator[LiteLagInfo]:
 
 def _lag_of_topic(
     broker: Broker, group: str, parent: str, lite_topic: str
-) -> GetLiteGroupInfoResponseBody:
+) -> bodies.GetLiteGroupInfoResponseBody:
     name = lite_queue(parent, lite_topic)
     queue = broker.store.queue(name, 0)
     offset = broker.offsets.get(group, name, 0)
@@ -212,7 +198,7 @@ def _lag_of_topic(
             consumer_offset=offset,
             last_timestamp=-1 if before is None else before,
         )
-    return GetLiteGroupInfoResponseBody(
+    return bodies.GetLiteGroupInfoResponseBody(
         group=group,
         parent_topic=parent,
         lite_topic=lite_topic,
@@ -224,8 +210,7 @@ def _lag_of_topic(
 
 @handles(RequestCode.TRIGGER_LITE_DISPATCH)
 def trigger_dispatch(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
-    """200079: make events for all messages that a client, or its group, has not consumed."""
-    header = decode_header(TriggerLiteDispatchRequestHeader, request.ext_fields)
+    header = decode_header(bodies.TriggerLiteDispatchRequestHeader, request.ext_fields)
     group = require(header.group, "group")
     _parent_of_group(broker, group, now)
     if header.client_id:
@@ -233,9 +218,6 @@ def trigger_dispatch(broker: Broker, request: RemotingCommand, peer: Peer, now: 
     else:
         broker.lite.dispatch_all_of_group(group, now)
     return Response(remark=NOT_SET)
-
-
-# ---------------------------------------------------------------------------- checks
 
 
 def _parent(broker: Broker, name: str) -> TopicConfig:

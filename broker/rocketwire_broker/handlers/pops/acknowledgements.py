@@ -18,24 +18,18 @@ from rocketwire.messages.pop import (
 )
 from rocketwire.policy.pop_handle import NORMAL, RETRY_V2, PopHandle, parse_pop_handle
 from rocketwire.policy.resource_names import RETRY_PREFIX, lite_queue, pop_retry_topic
-from rocketwire_broker.access.needs import CONSUMES, needs_of_names
-from rocketwire_broker.delayed.pop_revive import hide, show, wake_at
-from rocketwire_broker.handlers.fields import require
-from rocketwire_broker.handlers.names import existing_topic, illegal_queue
+from rocketwire_broker.access.needs import CONSUMES, reads_names
+from rocketwire_broker.delayed.pops import hide, show, wake_at
 from rocketwire_broker.handlers.pops.pop import ORDERED_REVIVE_QUEUE
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.handlers.requests import existing_topic, handles, illegal_queue, require
 from rocketwire_broker.state.lite import BIND_TOPIC
 from rocketwire_broker.state.response import NOT_SET, SUCCESS, RefusedError, Response
-from rocketwire_broker.tables.pop_orders import UNKNOWN
-from rocketwire_broker.tables.pops import HiddenMessage, Origin
+from rocketwire_broker.tables.pops import UNKNOWN, HiddenMessage, Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_broker.access.needs import Need
     from rocketwire_broker.state.broker import Broker
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
 
 _NO_CHANGE_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
 
@@ -78,11 +72,7 @@ def _check_queue(broker: Broker, name: str, queue_id: int, peer: Peer) -> None:
 
 
 def _acknowledge_ordered(broker: Broker, message: HiddenMessage, remark: str, now: int) -> bool:
-    """Acknowledge a message that was popped in order; return whether its queue can be read again.
-
-    Raises:
-        RefusedError: it was not popped.
-    """
+    """Acknowledge a message popped in order; return whether its queue can be read again."""
     group, topic, queue_id, offset, pop_time = message
     committed = broker.offsets.get(group, topic, queue_id)
     if committed is not None and offset < committed:
@@ -98,13 +88,13 @@ def _acknowledge_ordered(broker: Broker, message: HiddenMessage, remark: str, no
     return not broker.pop_orders.is_blocked(queue, None, now)
 
 
-def _needs_of_batch(request: RemotingCommand) -> Iterator[Need]:
-    body = decode_body(BatchAckMessageRequestBody, request.body)
-    for ack in () if body is None else body.acks or ():
-        yield from needs_of_names(ack.consumer_group, (ack.topic,))
-
-
-@handles(RequestCode.BATCH_ACK_MESSAGE, needs=_needs_of_batch)
+@handles(
+    RequestCode.BATCH_ACK_MESSAGE,
+    needs=reads_names(
+        BatchAckMessageRequestBody,
+        lambda body: [(ack.consumer_group, (ack.topic,)) for ack in body.acks or ()],
+    ),
+)
 def acknowledge_batch(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
     if not request.body:
         return Response(ResponseCode.NO_MESSAGE)
@@ -176,9 +166,6 @@ def _change_ordered(
     broker.pop_orders.change_time((group, topic, queue_id), offset, pop_time, due)
     wake_at(broker, topic, queue_id, due)
     return Response(ext_fields=_change_fields(pop_time, due - pop_time, handle))
-
-
-# ---------------------------------------------------------------------------- lite topics
 
 
 def _acknowledge_lite(broker: Broker, header: AckMessageRequestHeader, now: int) -> Response:

@@ -1,10 +1,11 @@
-"""Popping: 200050.
+"""Popping (200050), and reading the queues of a pop without taking (200052, 200054, 200055).
 
 A pop takes messages of several queues, moves the offsets of the group past them and hides them for
-a time. ``acknowledgements`` ends that time early, ``delayed.pop_revive`` stores a message again at
-its end. A pop in order leaves the offset where it is, and blocks the queue.
+a time. ``acknowledgements`` ends that time early, ``delayed.pops`` stores a message again at its
+end. A pop in order leaves the offset where it is, and blocks the queue.
 
-Java: ``PopMessageProcessor``, ``PopLongPollingService``, ``ExtraInfoUtil``.
+Java: ``PopMessageProcessor``, ``PopLongPollingService``, ``ExtraInfoUtil``,
+``PeekMessageProcessor``, ``NotificationProcessor``, ``PollingInfoProcessor``.
 """
 
 from __future__ import annotations
@@ -19,16 +20,19 @@ from rocketwire.errors import IllegalValueError, LocalProtocolError
 from rocketwire.flags import Perm
 from rocketwire.messages import decode_header
 from rocketwire.messages.message_const import POP_CK
-from rocketwire.messages.pop import PopMessageRequestHeader
+from rocketwire.messages.pop import (
+    NotificationRequestHeader,
+    PeekMessageRequestHeader,
+    PollingInfoRequestHeader,
+    PopMessageRequestHeader,
+)
 from rocketwire.policy.pop_handle import NORMAL, RETRY_V1, PopHandle
 from rocketwire.policy.resource_names import pop_retry_topic
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_broker.access.needs import CONSUMES
-from rocketwire_broker.delayed.pop_revive import hide, wake_at
-from rocketwire_broker.handlers.fields import FAQ, require
-from rocketwire_broker.handlers.names import existing_topic, illegal_queue
-from rocketwire_broker.handlers.priorities import pops_by_priority
-from rocketwire_broker.handlers.registry import handles
+from rocketwire_broker.delayed.pops import hide, wake_at
+from rocketwire_broker.handlers.requests import FAQ, existing_topic, handles, illegal_queue, require
+from rocketwire_broker.handlers.sends import pops_by_priority
 from rocketwire_broker.state.response import LATER, RefusedError, Response
 from rocketwire_broker.state.waits import ANY_QUEUE
 from rocketwire_broker.storage.filters import (
@@ -47,7 +51,8 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_broker.state.broker import Broker
     from rocketwire_broker.storage.queue import Queue
-    from rocketwire_broker.tables.peer import Peer
+    from rocketwire_broker.tables.members import Peer
+
 
 ORDERED_REVIVE_QUEUE: Final = 999
 """Revive queue in the handles of pops in order, and of no others (Java: ``KeyBuilder``)."""
@@ -56,13 +61,11 @@ _REVIVE_QUEUES: Final = 8
 _RETRY_FIRST: Final = 5
 """One of this many pops reads the retry topic first (Java: ``popFromRetryProbability``)."""
 
-NO_MESSAGE: Final = "NO_MESSAGE_IN_QUEUE"
-"""Remark of a response without messages."""
+NO_MESSAGE: Final = "NO_MESSAGE_IN_QUEUE"  # remark of a response without messages
 
 MAX_POP_MESSAGES: Final = 32
 _LATE_MS: Final = 500
-MAX_POLL_MS: Final = 600_000
-"""Longest time for which a request may wait, in milliseconds."""
+MAX_POLL_MS: Final = 600_000  # longest time for which a request may wait, in milliseconds
 
 _READ: Final = int(Perm.READ)
 NO_POP_FIELDS: Final = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0", "restNum": "0"}
@@ -80,9 +83,6 @@ class PopRequest(NamedTuple):
     max_messages: int = 1
     invisible_time: int = 0  # milliseconds for which the messages are hidden
     message_filter: Filter = EVERYTHING
-
-
-# ---------------------------------------------------------------------------- 200050
 
 
 @handles(RequestCode.POP_MESSAGE, needs=CONSUMES)
@@ -112,11 +112,7 @@ def pop(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Respo
 
 
 def check_time(broker: Broker, deadline: int, client_time: int) -> None:
-    """Refuse a pop whose client has stopped to wait half a second ago.
-
-    Raises:
-        RefusedError: it is too late.
-    """
+    """Refuse a pop whose client has stopped to wait half a second ago."""
     if client_time > deadline + _LATE_MS:
         remark = f"the broker[{broker.config.broker_ip}] pop message is timeout too much"
         raise RefusedError(ResponseCode.POLLING_TIMEOUT, remark)
@@ -166,11 +162,6 @@ def _check(broker: Broker, header: PopMessageRequestHeader, peer: Peer, now: int
 def check_readable(
     broker: Broker, name: str, queue_id: int, group_name: str, peer: Peer, now: int
 ) -> TopicConfig:
-    """Return a topic that a group may read.
-
-    Raises:
-        RefusedError: there is no such topic, queue or group, or it may not be read.
-    """
     topic = existing_topic(broker, name, blank=" ")
     if not topic.perm & _READ:
         remark = f"the topic[{name}] peeking message is forbidden"
@@ -228,13 +219,8 @@ def count_held(broker: Broker, pop_request: PopRequest) -> int:
     )
 
 
-# ---------------------------------------------------------------------------- the messages
-
-
 @dataclass(slots=True)
 class PopResult:
-    """The messages that a pop has taken so far."""
-
     pop_time: int
     revive_queue_id: int  # queue of Java's log of pops, which handles contain
     records: list[bytes] = field(default_factory=list[bytes])
@@ -250,14 +236,7 @@ class PopResult:
 
 
 def take(broker: Broker, pop_request: PopRequest, now: int) -> Response | None:
-    """Take messages and hide them; None if there are none.
-
-    A pop whose filter has looked at many messages in vain is answered without messages. The offset
-    has moved, so the next pop continues after them.
-
-    Raises:
-        RefusedError: too many messages are hidden.
-    """
+    """Take messages and hide them; None if there are none, unless the filter has read many."""
     limit = broker.config.max_hidden_messages
     if exceeds(len(broker.pops) + pop_request.max_messages, limit):
         raise RefusedError(ResponseCode.SYSTEM_BUSY, "too many messages are not acknowledged")
@@ -443,3 +422,91 @@ def nothing(broker: Broker, pop_request: PopRequest, now: int) -> Response:
     revive = ORDERED_REVIVE_QUEUE if pop_request.is_ordered else broker.next_pop() % _REVIVE_QUEUES
     fields = _pop_fields(pop_request, PopResult(now, revive))
     return Response(ResponseCode.POLLING_TIMEOUT, NO_MESSAGE, fields)
+
+
+@handles(RequestCode.PEEK_MESSAGE, needs=CONSUMES)
+def peek(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    """200052: return messages as a pop would, but take none."""
+    header = decode_header(PeekMessageRequestHeader, request.ext_fields)
+    topic_name = require(header.topic, "topic")
+    group = require(header.consumer_group, "consumerGroup")
+    if header.max_msg_nums > MAX_POP_MESSAGES:
+        remark = f"the max pull number is {MAX_POP_MESSAGES}"
+        raise RefusedError(ResponseCode.INVALID_PARAMETER, remark, NO_POP_FIELDS)
+    try:
+        check_readable(broker, topic_name, header.queue_id, group, peer, now)
+    except RefusedError as refused:
+        return refused.response._replace(ext_fields=NO_POP_FIELDS)
+    pop_request = PopRequest(group, topic_name, max(header.queue_id, ANY_QUEUE))
+    records: list[bytes] = []
+    remaining = 0
+    for topic, queue, _ in queues(broker, pop_request, broker.next_pop()):
+        offset = offset_of(broker, group, topic, queue, now)
+        chosen = queue.records(offset, max(0, header.max_msg_nums - len(records)))
+        records += chosen
+        remaining += queue.max_offset - offset
+    fields = {**NO_POP_FIELDS, "restNum": str(remaining)}
+    if not records:
+        return Response(ResponseCode.PULL_NOT_FOUND, NO_MESSAGE, fields)
+    return Response(ResponseCode.SUCCESS, "FOUND", fields, tuple(records))
+
+
+@handles(RequestCode.NOTIFICATION, needs=CONSUMES)
+def notification(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response | None:
+    """200054: answer whether there are messages to pop, or hold the request until there are."""
+    client_time = now - broker.clock_advance
+    header = decode_header(NotificationRequestHeader, with_born_time(request, client_time))
+    topic = require(header.topic, "topic")
+    group = require(header.consumer_group, "consumerGroup")
+    pop_request = PopRequest(
+        group, topic, max(header.queue_id, ANY_QUEUE), bool(header.order), header.attempt_id
+    )
+    due = header.born_time + min(header.poll_time, MAX_POLL_MS) + broker.clock_advance
+    try:
+        check_readable(broker, topic, header.queue_id, group, peer, now)
+    except RefusedError as refused:
+        return refused.response._replace(ext_fields=_has_messages(is_true=False))
+    if _would_find(broker, pop_request, now):
+        return Response(ext_fields=_has_messages(is_true=True))
+    if request.is_oneway or header.poll_time <= 0 or due <= now:
+        return Response(ext_fields=_has_messages(is_true=False))
+
+    def wake_up(now: int, must_answer: bool) -> Response | None:
+        if must_answer:
+            existing_topic(broker, topic, blank=" ")
+        is_true = _would_find(broker, pop_request, now)
+        if not is_true and not must_answer:
+            return LATER
+        return Response(ext_fields=_has_messages(is_true=is_true))
+
+    broker.hold(peer, request.opaque, wakers(pop_request), wake_up, due)
+    return LATER
+
+
+def _has_messages(*, is_true: bool) -> dict[str, str]:
+    return {"hasMsg": str(is_true).lower(), "pollingFull": "false"}
+
+
+def _would_find(broker: Broker, pop_request: PopRequest, now: int) -> bool:
+    for topic, queue, _ in queues(broker, pop_request, 1):
+        group_queue = (pop_request.group, topic, queue.queue_id)
+        if pop_request.is_ordered and broker.pop_orders.is_blocked(
+            group_queue, pop_request.attempt_id, now
+        ):
+            continue
+        if offset_of(broker, pop_request.group, topic, queue, now) < queue.max_offset:
+            return True
+    return False
+
+
+@handles(RequestCode.POLLING_INFO, needs=CONSUMES)
+def polling_info(broker: Broker, request: RemotingCommand, peer: Peer, now: int) -> Response:
+    header = decode_header(PollingInfoRequestHeader, request.ext_fields)
+    topic = require(header.topic, "topic")
+    group = require(header.consumer_group, "consumerGroup")
+    try:
+        check_readable(broker, topic, header.queue_id, group, peer, now)
+    except RefusedError as refused:
+        return refused.response._replace(ext_fields={"pollingNum": "0"})
+    pop_request = PopRequest(group, topic, max(header.queue_id, ANY_QUEUE))
+    return Response(ext_fields={"pollingNum": str(count_held(broker, pop_request))})

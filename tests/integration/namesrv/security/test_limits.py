@@ -11,8 +11,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
 from rocketwire.connection.guards import Guard
-from rocketwire.serving.events import Event
-from rocketwire.serving.limits import ExceededAgain, LimitExceeded
+from rocketwire.serving.events import Event, ExceededAgain, LimitExceeded
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.server.connection import ServerConnection

@@ -1,14 +1,22 @@
-"""Whether a request may be sent, with the remarks of Java 5.5.0."""
+"""Requests of accounts, files of accounts, and warnings without them."""
+
+import re
+import tomllib
+from typing import Any
 
 import pytest
+import yaml
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
+from rocketwire.errors import IllegalValueError
+from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire.signing import sign
 from rocketwire.wire.command import RemotingCommand
-from rocketwire_broker.access.access import Access
-from rocketwire_broker.access.accounts import read_accounts
-from rocketwire_broker.handlers.registry import needs_of
+from rocketwire_broker.access.access import Access, find_exposure
+from rocketwire_broker.access.accounts import Permission, is_trusted, read_accounts
+from rocketwire_broker.config import Config
+from rocketwire_broker.handlers.requests import needs_of
 from tests.support.broker import BrokerAtHand, Client
 
 HOST = "127.0.0.1"
@@ -35,7 +43,6 @@ def request(code: int, **fields: str) -> RemotingCommand:
 
 
 def refuse(request: RemotingCommand, host: str = HOST) -> str | None:
-    """Return the reason for which a request is refused; None if it is permitted."""
     return ACCESS.refusal(request, host, needs_of(request, "DefaultCluster"))
 
 
@@ -140,3 +147,120 @@ def test_message_needs_permission_of_its_topic(
 
     assert (answer.code, answer.body) == (ResponseCode.NO_PERMISSION, None)
     assert "Topic:topicA" in (answer.remark or "")
+
+
+JAVAS = """
+globalWhiteRemoteAddresses:
+  - 10.10.103.*
+accounts:
+  - accessKey: RocketMQ
+    secretKey: 12345678
+    whiteRemoteAddress:
+    admin: false
+    defaultTopicPerm: DENY
+    defaultGroupPerm: SUB
+    topicPerms:
+      - topicA=DENY
+      - topicB=PUB|SUB
+      - topicC=SUB
+    groupPerms:
+      - groupA=DENY
+  - accessKey: rocketmq2
+    secretKey: 12345678
+    whiteRemoteAddress: 192.168.1.*
+    admin: true
+dataVersion:
+  - counter: 1
+"""
+"""The file of Java's distribution, with the version that a broker writes into it."""
+
+
+def test_javas_file_is_read() -> None:
+    accounts = read_accounts(yaml.safe_load(JAVAS))
+    first, second = accounts.by_key["RocketMQ"], accounts.by_key["rocketmq2"]
+
+    assert accounts.trusted == ("10.10.103.*",)
+    assert (first.secret_key, first.is_admin, first.trusted) == ("12345678", False, "")
+    assert (first.default_topic, first.default_group) == (Permission.DENY, Permission.SUB)
+    assert first.topics["topicB"] == Permission.PUB | Permission.SUB
+    assert first.groups == {"groupA": Permission.DENY}
+    assert (second.is_admin, second.trusted) == (True, "192.168.1.*")
+
+
+def test_the_same_members_are_read_from_toml() -> None:
+    text = '[[accounts]]\naccessKey = "a"\nsecretKey = "s"\ntopicPerms = ["orders=PUB"]\n'
+
+    assert read_accounts(tomllib.loads(text)).by_key["a"].topics == {"orders": Permission.PUB}
+
+
+def test_a_secret_is_not_printed() -> None:
+    assert "12345678" not in repr(read_accounts(yaml.safe_load(JAVAS)))
+
+
+ACCOUNT: dict[str, Any] = {"accessKey": "a", "secretKey": "s"}
+
+
+@pytest.mark.parametrize(
+    ("document", "text"),
+    [
+        (None, "the document is not a table"),
+        ({"odd": 1}, "the document: odd is not a member"),
+        ({"accounts": 1}, "accounts is not a list"),
+        ({"accounts": [1]}, "accounts[0] is not a table"),
+        ({"accounts": [{}]}, "accounts[0].accessKey is not a text"),
+        ({"accounts": [{"accessKey": "a"}]}, "accounts[0].secretKey is not a text"),
+        ({"accounts": [{**ACCOUNT, "secretKey": ""}]}, "accounts[0].secretKey"),
+        ({"accounts": [{**ACCOUNT, "admin": 1}]}, "accounts[0].admin"),
+        ({"accounts": [{**ACCOUNT, "x": 1}]}, "x is not a member"),
+        ({"accounts": [{**ACCOUNT, "topicPerms": ["t"]}]}, "'t' is not NAME=PERMISSION"),
+        ({"accounts": [{**ACCOUNT, "topicPerms": ["t=ALL"]}]}, "'ALL' is none of"),
+        ({"accounts": [ACCOUNT] * 2}, "a is there twice"),
+    ],
+)
+def test_other_documents_are_errors(document: Any, text: str) -> None:
+    with pytest.raises(IllegalValueError, match=re.escape(text)):
+        read_accounts(document)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "trusted", "untrusted"),
+    [
+        ("", (), ("10.0.0.1", "")),
+        ("*", ("10.0.0.1", "::1"), ()),
+        ("10.0.0.1", ("10.0.0.1",), ("10.0.0.10", "10.0.0.11")),
+        ("10.0.0.1,::1", ("10.0.0.1", "::1"), ("10.0.0.2",)),
+        ("10.0.0.*", ("10.0.0.1", "10.0.0.255"), ("10.0.1.1", "::1", "10.0.0.x")),
+        ("10.0.*.*", ("10.0.3.1",), ("10.1.0.1",)),
+        ("10.0.1-5.*", ("10.0.1.1", "10.0.5.9"), ("10.0.6.1",)),
+        ("10.0.0.{1,3}", ("10.0.0.1", "10.0.0.3"), ("10.0.0.2",)),
+    ],
+)
+def test_patterns(pattern: str, trusted: tuple[str, ...], untrusted: tuple[str, ...]) -> None:
+    assert all(is_trusted(host, pattern) for host in trusted)
+    assert not any(is_trusted(host, pattern) for host in untrusted)
+
+
+CERTIFICATES = TlsSettings(
+    server_mode="enforcing", test_mode=False, auth_client=True, need_client_auth="require"
+)
+
+
+@pytest.mark.parametrize(
+    ("config", "address", "has_accounts", "is_exposed"),
+    [
+        (Config(), "0.0.0.0", False, True),
+        (Config(), "::", False, True),
+        (Config(), "192.0.2.1", False, True),
+        (Config(tls=TlsSettings(server_mode="enforcing")), "0.0.0.0", False, True),
+        (Config(tls=CERTIFICATES), "0.0.0.0", False, False),
+        (Config(), "0.0.0.0", True, False),
+        (Config(), "127.0.0.1", False, False),
+        (Config(), "::1", False, False),
+    ],
+)
+def test_exposed_broker(config: Config, address: str, has_accounts: bool, is_exposed: bool) -> None:
+    events = find_exposure(config, address, has_accounts=has_accounts)
+
+    assert [event.text.split(" can ")[0] for event in events] == [
+        "any host that reaches 127.0.0.1:10911"
+    ] * is_exposed

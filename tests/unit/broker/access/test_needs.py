@@ -23,8 +23,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pop import BatchAck, BatchAckMessageRequestBody
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.access.accounts import Permission
-from rocketwire_broker.handlers.registry import needs_of
-from rocketwire_broker.protocol.handler_table import REQUESTS
+from rocketwire_broker.handlers.requests import REQUESTS, needs_of
 
 Needs: TypeAlias = list[tuple[str, str, Permission | None]]
 PUB, SUB = Permission.PUB, Permission.SUB

@@ -9,7 +9,6 @@ from tests.support.broker import BrokerAtHand
 
 
 def samples(*homes: BrokerAtHand) -> dict[tuple[str, ...], float]:
-    """Values by name and labels."""
     text = Exposition(lambda: [(home.broker, home.now) for home in homes]).text().decode()
     return {
         (sample.name, *sample.labels.values()): sample.value

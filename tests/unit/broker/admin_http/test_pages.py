@@ -20,7 +20,6 @@ def documents_of(home: BrokerAtHand) -> Documents:
 
 
 def fields_of(link: str) -> dict[str, str]:
-    """The query of a link."""
     return dict(parse_qsl(urlsplit(link).query))
 
 

@@ -11,7 +11,6 @@ from tests.unit.broker.groups import join_readers
 
 @pytest.fixture
 def client(home: BrokerAtHand) -> Client:
-    """A member of the group ``readers``."""
     client = home.connect()
     assert join_readers(client, "orders", client_id="client-1").code == 0
     return client

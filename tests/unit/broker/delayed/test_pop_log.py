@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketwire_broker.delayed.pop_log import PopLog, log_pops
-from rocketwire_broker.delayed.pop_revive import hide, show
+from rocketwire_broker.delayed.pops import PopLog, hide, log_pops, show
 from rocketwire_broker.tables.pops import HiddenMessage, Origin
 from tests.support.broker import START, messages
 from tests.support.broker_folder import BrokerWithFolder
@@ -16,7 +15,6 @@ REVIVE = "rmq_sys_REVIVE_LOG_DefaultCluster"
 
 @pytest.fixture
 def home(tmp_path: Path) -> BrokerWithFolder:
-    """A broker with a pop that has hidden the offsets 5 and 7."""
     home = BrokerWithFolder(tmp_path)
     for offset in (5, 7):
         hide(home.broker, make_message(offset), Origin(5, 3, START + 60_000))

@@ -20,7 +20,6 @@ Restart: TypeAlias = "Callable[[BrokerWithFolder], BrokerWithFolder]"
 
 @pytest.fixture(params=["ended", "killed"])
 def next_of(request: pytest.FixtureRequest) -> Restart:
-    """End or kill a broker, and return the next one with its folder."""
     if request.param == "ended":
         return BrokerWithFolder.restart
     return BrokerWithFolder.restart_after_kill
@@ -241,7 +240,6 @@ def test_a_lock_that_is_a_link_is_refused(tmp_path: Path) -> None:
 
 
 def send_twelve(root: Path, acknowledged: list[bytes]) -> None:
-    """Send messages to two topics; add the acknowledged ones to a list."""
     home = BrokerWithFolder(root, log_file_size=2_048)
     client = home.connect()
     for number in range(12):

@@ -27,7 +27,6 @@ STORES = [
 
 
 def open_broker(source: BrokerStore, now: int = LATER) -> BrokerWithFolder:
-    """Open a store without doing the work that is due."""
     return BrokerWithFolder(source.root, now=now)
 
 
@@ -146,6 +145,5 @@ def test_stores_of_other_kinds_stay_unchanged(name: str, tmp_path: Path) -> None
 
 
 def read_files(root: Path) -> dict[Path, bytes]:
-    """The contents of all files but the lock."""
     paths = (path for path in root.rglob("*") if path.is_file() and path.name != "lock")
     return {path: path.read_bytes() for path in paths}

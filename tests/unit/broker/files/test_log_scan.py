@@ -15,19 +15,15 @@ SIZE = 100_000
 
 
 def record(physical: int, offset: int = 0) -> bytes:
-    """A message with a property."""
     message = Message(topic="t", queue_id=1, body=b"body", properties={"TAGS": "a"}, born_host=HOST)
     return message.encode(offset, physical, HOST, 5)
 
 
 def damage(data: bytes) -> bytes:
-    """Change a bit of the body."""
     return data[:90] + bytes([data[90] ^ 1]) + data[91:]
 
 
 class Store:
-    """A folder with files of a commit log."""
-
     def __init__(self, root: Path, *files: bytes) -> None:
         self.disk = Disk(root)
         for number, data in enumerate(files):
@@ -35,11 +31,9 @@ class Store:
         self.log = LogFiles(self.disk, SIZE, [number * SIZE for number in range(len(files))])
 
     def scan(self) -> list[int]:
-        """Physical offsets of the messages."""
         return [entry.parts.physical_offset for entry in scan(self.disk, self.log)]
 
     def names(self) -> list[str]:
-        """Names of all files."""
         paths = (path for path in self.disk.root.rglob("*") if path.is_file())
         return sorted(str(path.relative_to(self.disk.root)) for path in paths)
 

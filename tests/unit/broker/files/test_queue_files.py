@@ -14,7 +14,6 @@ LATER = 1_900_000_000_000
 
 
 def read_files(root: Path) -> dict[str, bytes]:
-    """The files of the queues that have a unit, by name."""
     folder = root / "consumequeue"
     files = {str(path.relative_to(folder)): path for path in folder.rglob("0*") if path.is_file()}
     return {name: data for name, path in files.items() if any(data := path.read_bytes())}

@@ -26,7 +26,6 @@ def home() -> BrokerAtHand:
 
 @pytest.fixture
 def clients(home: BrokerAtHand) -> list[Client]:
-    """Members ``c0`` to ``c2`` of ``readers``."""
     clients = [home.connect() for _ in range(3)]
     for number, client in enumerate(clients):
         join_readers(client, "orders", client_id=f"c{number}")
@@ -45,7 +44,6 @@ def question(client_id: str, **changes: Any) -> QueryAssignmentRequestBody:
 
 
 def read_queues(answer: RemotingCommand) -> list[tuple[str, int]] | None:
-    """Broker and number of each queue that was assigned; None without a list."""
     assert answer.code == 0
     body = require(decode_body(QueryAssignmentResponseBody, answer.body))
     if body.message_queue_assignments is None:

@@ -13,13 +13,11 @@ from tests.unit.broker.groups import join_readers
 
 
 def send_heartbeat(client: Client, *topics: str, **members: Any) -> RemotingCommand:
-    """Send the heartbeat of a consumer; its client id is its number."""
     client_id = f"client-{client.peer.number}"
     return join_readers(client, *(topics or ("orders",)), client_id=client_id, **members)
 
 
 def take_notices(client: Client) -> list[str]:
-    """Take the groups that a client was notified of."""
     requests = client.requests()
     assert all(
         request.code == Code.NOTIFY_CONSUMER_IDS_CHANGED and request.is_oneway

@@ -24,7 +24,6 @@ def home() -> BrokerAtHand:
 
 @pytest.fixture
 def client(home: BrokerAtHand) -> Client:
-    """A client of a broker with three messages, stored a second apart."""
     client = home.connect()
     for _ in range(3):
         client.send()

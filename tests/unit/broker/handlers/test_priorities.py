@@ -3,7 +3,7 @@
 import pytest
 
 from rocketwire.messages.groups import SubscriptionGroupConfig
-from rocketwire_broker.handlers.priorities import pops_by_priority
+from rocketwire_broker.handlers.sends import pops_by_priority
 from tests.support.broker import BrokerAtHand, Client, fields_of
 from tests.support.broker_pops import GROUP, Popper
 from tests.unit.broker.groups import create_topic

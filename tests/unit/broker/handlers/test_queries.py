@@ -10,7 +10,6 @@ from tests.support.broker import START, BrokerAtHand, Client, bodies, fields_of
 
 @pytest.fixture
 def client(home: BrokerAtHand) -> Client:
-    """A client of a broker with five messages in two queues, stored a second apart."""
     client = home.connect()
     for index in range(5):
         properties = {"KEYS": f"k{index} common", "UNIQ_KEY": f"U{index}", "TAGS": f"T{index % 2}"}
@@ -20,7 +19,6 @@ def client(home: BrokerAtHand) -> Client:
 
 
 def query(client: Client, key: str, **changes: object) -> tuple[list[bytes], str]:
-    """Search for a key; return the bodies of the messages, and the remark."""
     fields: dict[str, object] = {"topic": "orders", "key": key, "maxNum": 32}
     fields |= {"beginTimestamp": 0, "endTimestamp": START * 2}
     answer = client.call(Code.QUERY_MESSAGE, {**fields, **changes})

@@ -10,8 +10,7 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.properties import encode_properties
-from rocketwire_broker.handlers import names
-from rocketwire_broker.handlers.names import group_problem, topic_problem
+from rocketwire_broker.handlers.requests import group_problem
 from tests.support.broker import START, BrokerAtHand, Client, bodies, fields_of, messages
 from tests.support.values import require
 from tests.unit.broker import groups
@@ -29,16 +28,6 @@ from tests.unit.broker.groups import ABANDONED_TOPIC, HALF_TOPIC, end_transactio
 def test_group_name_is_refused(name: str, begin: str) -> None:
     assert str(group_problem(name)).startswith(begin)
     assert group_problem("readers") is None
-
-
-def test_long_topic_name_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    checked: list[str] = []
-    monkeypatch.setattr(names, "_topic_problem", checked.append)
-
-    assert "is longer than topic max length" in str(topic_problem("t" * 3_000_000))
-    topic_problem("orders")
-
-    assert checked == ["orders"]
 
 
 def test_send_names_light_queues_up_to_a_limit() -> None:
@@ -71,7 +60,6 @@ REPLY_TOPIC = "DefaultCluster_REPLY_TOPIC"
 
 @pytest.fixture
 def asker(home: BrokerAtHand) -> Client:
-    """The producer ``asker``."""
     client = home.connect()
     join_producers(client, "asker")
     return client
@@ -153,7 +141,6 @@ def send_half(client: Client, **properties: str) -> RemotingCommand:
 
 
 def commit(client: Client, offset: int = 0, **changes: Any) -> int:
-    """Commit the half message at an offset of its queue; return the code."""
     half = messages(client.pull_now(offset, HALF_TOPIC))[0]
     ids = {"msgId": "KEY1", "transactionId": "KEY1"}
     return end_transaction(client, half.queue_offset, half.commit_log_offset, **ids, **changes)

@@ -6,7 +6,7 @@ from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
-from rocketwire_broker.tables.peer import Peer
+from rocketwire_broker.tables.members import Peer
 from tests.support.broker import BrokerAtHand, Client
 from tests.unit.broker.stream_client import GET_CONFIG
 

@@ -12,7 +12,7 @@ from rocketwire.signing import sign
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_broker.access.access import Access
 from rocketwire_broker.config import Config
-from rocketwire_broker.handlers.registry import needs_of
+from rocketwire_broker.handlers.requests import needs_of
 from rocketwire_broker.server.accounts_file import load_access, watch_accounts
 from rocketwire_broker.state.broker import Broker
 
@@ -31,7 +31,6 @@ def test_without_accounts_every_request_may_be_sent() -> None:
 
 
 def load_text(folder: Path, name: str, text: str) -> Access | None:
-    """Load a file of accounts with a name and a text."""
     (folder / name).write_text(text)
     return load_access(Config(accounts_file=str(folder / name)))
 

@@ -31,8 +31,6 @@ async def test_tests_move_the_time() -> None:
 
 
 class Wall:
-    """The offset of a wall clock that a test sets, in seconds."""
-
     offset = 0.0
 
     def __call__(self) -> float:

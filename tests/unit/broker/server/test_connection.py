@@ -10,7 +10,7 @@ from rocketwire.serving.sockets import SocketStream
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.protocol.session import Session
 from rocketwire_broker.server.connection import Connection
-from rocketwire_broker.tables.peer import Peer
+from rocketwire_broker.tables.members import Peer
 from tests.support.broker import BrokerAtHand
 
 LARGE = 4 << 20
@@ -19,7 +19,6 @@ LARGE = 4 << 20
 
 @contextmanager
 def connect_peer(tasks: trio.Nursery) -> Generator[tuple[Connection, socket.socket]]:
-    """A connection and the socket of its peer."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         peer_socket = socket.create_connection(listener.getsockname())
         accepted, _ = listener.accept()

@@ -13,6 +13,7 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_broker.config import Config
+from rocketwire_broker.server.delivery import ALONE, PAUSE, Batching
 from rocketwire_broker.server.programs import open_broker
 from rocketwire_broker.server.server import BrokerServer
 from rocketwire_broker.state.broker import Broker
@@ -35,13 +36,10 @@ class HeldSyncs:
         assert self._released.wait(TIMEOUT)
 
     async def wait_for_start(self) -> None:
-        """Wait until a sync has begun."""
         assert await trio.to_thread.run_sync(self._started.wait, TIMEOUT)
 
 
 class Peer:
-    """A connection whose calls do not let the broker run."""
-
     def __init__(self, server: BrokerServer) -> None:
         self._server = server
         address = ("127.0.0.1", server.broker.config.listen_port)
@@ -49,7 +47,6 @@ class Peer:
         self._decoder = CommandDecoder()
 
     def send(self, body: bytes, *topics: str) -> None:
-        """Send a message to each topic, in one write."""
         data = b""
         for topic in topics or ("orders",):
             values = (topic, "TBW102", "4", "0", "0", "0", "0", "")
@@ -61,22 +58,15 @@ class Peer:
         self.socket.sendall(data)
 
     def ask(self) -> None:
-        """Send a request that changes nothing."""
         self.socket.sendall(encode(RemotingCommand(code=Code.GET_BROKER_CONFIG, opaque=3)))
 
     def pull(self, offset: int) -> None:
-        """Wait for a message."""
         fields = {"consumerGroup": "readers", "topic": "orders", "queueId": "0", "sysFlag": "6"}
         fields |= {"queueOffset": str(offset), "maxMsgNums": "1", "suspendTimeoutMillis": "60000"}
         command = RemotingCommand(code=Code.PULL_MESSAGE, opaque=2, ext_fields=fields)
         self.socket.sendall(encode(command))
 
     async def answer(self) -> RemotingCommand:
-        """Wait for an answer.
-
-        Raises:
-            EOFError: the broker closed the connection.
-        """
         with trio.fail_after(TIMEOUT):
             while (command := self._decoder.next_command()) is None:
                 await trio.lowlevel.wait_readable(self.socket)
@@ -87,7 +77,6 @@ class Peer:
         return command
 
     def has_answer(self) -> bool:
-        """Return whether there is an answer already."""
         try:
             return bool(self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
         except BlockingIOError:
@@ -213,3 +202,41 @@ async def test_frames_of_others_survive_the_end_of_a_connection(
     may_go_on.set()
 
     assert b"wakes the reader" in ((await reader.answer()).body or b"")
+
+
+async def count_answering(batching: Batching, tasks: int) -> int:
+    answers: list[bool] = []
+
+    async def ask() -> None:
+        answers.append(await batching.is_last())
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(tasks):
+            nursery.start_soon(ask)
+    return sum(answers)
+
+
+async def test_one_of_several_answers_for_all() -> None:
+    assert await count_answering(Batching(), 5) == 1
+
+
+async def test_a_connection_alone_answers_for_itself() -> None:
+    batching = Batching()
+
+    assert [await batching.is_last() for _ in range(3)] == [True] * 3
+
+
+async def test_after_a_pause_connections_are_answered_together_again() -> None:
+    batching = Batching()
+    for _ in range(ALONE):
+        await count_answering(batching, 1)
+
+    assert await count_answering(batching, PAUSE) == PAUSE
+    assert await count_answering(batching, 4) == 1
+
+
+async def test_connections_that_come_together_never_pause() -> None:
+    batching = Batching()
+    for _ in range(PAUSE):
+        await count_answering(batching, ALONE - 1)
+        assert await count_answering(batching, 3) == 1

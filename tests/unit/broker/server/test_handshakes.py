@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from rocketwire.serving.tls.self_signed import make_self_signed
+from rocketwire.serving.tls.certificates import make_self_signed
 from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire.serving.tls.stream import TlsStream
 from rocketwire_broker.config import Config
@@ -29,7 +29,6 @@ V2 = b"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c" + bytes(
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a certificate and its key."""
     folder = tmp_path_factory.mktemp("certificate")
     write_certificate(folder)
     return folder
@@ -58,27 +57,22 @@ async def running(folder: Path, mode: str = "permissive") -> AsyncGenerator[Brok
 
 
 def context() -> ssl.SSLContext:
-    """The TLS of a client that trusts all certificates."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
 
 
 class Clients:
-    """Connections of a test, which are closed at its end."""
-
     def __init__(self) -> None:
         self.streams: list[trio.abc.Stream] = []
 
     async def connect(self, server: BrokerServer, header: bytes = b"") -> StreamClient:
-        """Connect, and send a header."""
         client = await connect(server)
         self.streams.append(client.stream)
         await client.send(header)
         return client
 
     async def connect_with_tls(self, server: BrokerServer, header: bytes = b"") -> StreamClient:
-        """Connect, send a header, and begin TLS."""
         client = await self.connect(server, header)
         stream = TlsStream(client.stream, context(), server_side=False)
         await stream.do_handshake()

@@ -13,7 +13,6 @@ from rocketwire_broker.server.programs import open_broker
 
 
 async def get(port: OperatorsPort, path: str) -> tuple[int, str]:
-    """Return the status and the body of a document."""
     number = int(port.url.rstrip("/").rpartition(":")[2])
     async with await trio.open_tcp_stream("127.0.0.1", number) as stream:
         await stream.send_all(

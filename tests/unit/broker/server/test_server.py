@@ -27,7 +27,6 @@ async def server() -> AsyncGenerator[BrokerServer]:
 
 @pytest.fixture
 async def client(server: BrokerServer) -> AsyncGenerator[StreamClient]:
-    """A connection that the broker has accepted."""
     async with open_clients(server) as [client]:
         yield client
 

@@ -9,7 +9,6 @@ from tests.support.broker import BrokerAtHand, Client, bodies
 
 
 def ask_client(home: BrokerAtHand, client: Client) -> list[RemotingCommand | None]:
-    """Send a request to a client; return a list to which the answer is added."""
     answers: list[RemotingCommand | None] = []
     code = RequestCode.GET_CONSUMER_RUNNING_INFO
     home.broker.ask(

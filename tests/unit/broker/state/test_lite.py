@@ -33,7 +33,6 @@ NAMES = [f"n{number:02}" for number in range(25)]
 
 
 def send_each(client: Client, names: Iterable[str]) -> None:
-    """Send a message to each of these lite topics, with its name as the body."""
     for name in names:
         send(client, name, name)
 

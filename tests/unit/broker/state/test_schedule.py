@@ -12,7 +12,6 @@ def schedule() -> Schedule:
 
 @pytest.fixture
 def times() -> list[int]:
-    """Times at which actions ran."""
     return []
 
 
@@ -63,7 +62,7 @@ def test_many_cancelled_actions_take_no_room(schedule: Schedule, times: list[int
         schedule.cancel(entry)
 
     assert len(schedule) == 1
-    assert schedule.size < 1500
+    assert len(vars(schedule)["_heap"]) < 1500
     schedule.run(10_000)
     assert times == [10_000]
 

@@ -4,7 +4,7 @@ import pytest
 
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.state.waits import ANY_QUEUE, Wait, Waits
-from rocketwire_broker.tables.peer import Peer
+from rocketwire_broker.tables.members import Peer
 
 
 def make_wait(peer: Peer, *queues: tuple[str, int]) -> Wait:

@@ -15,7 +15,6 @@ HIT, MISS = record(), record(key="x")
 
 
 def fill_queue(count: int, oldest: bytes, newer: bytes) -> Queue:
-    """A queue whose messages were stored a millisecond apart."""
     queue = Queue("orders", 0)
     for number in range(count):
         queue.append(newer if number else oldest, 0, number, 100 * number)

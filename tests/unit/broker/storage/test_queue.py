@@ -1,34 +1,34 @@
 """A queue whose messages are in the log."""
 
+from pathlib import Path
+
 import pytest
 
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.storage.queue import UnitQueue, store_time_of
-from tests.unit.broker.storage.stores import HOST, LogAtHand, make_message
+from tests.unit.broker.storage.stores import HOST, CountingLog, make_message
 
 
-def add(log: LogAtHand, queue: UnitQueue, body: bytes, time: int) -> None:
-    """Append a message to the log and to its queue."""
+def add(log: CountingLog, queue: UnitQueue, body: bytes, time: int) -> None:
     record = make_message(body=body).encode(queue.max_offset, log.end, HOST, time)
     queue.add(log.end, len(record), 7)
     log.append(log.end, record)
 
 
 @pytest.fixture
-def log() -> LogAtHand:
-    return LogAtHand(file_size=1 << 20)
+def log(tmp_path: Path) -> CountingLog:
+    return CountingLog(tmp_path, file_size=1 << 20)
 
 
 @pytest.fixture
-def queue(log: LogAtHand) -> UnitQueue:
-    """Messages that were stored at 10, 20, 20 and 30."""
+def queue(log: CountingLog) -> UnitQueue:
     queue = UnitQueue("t", 0, log.read)
     for time in (10, 20, 20, 30):
         add(log, queue, b"at %d" % time, time)
     return queue
 
 
-def test_a_message_is_read_from_the_log(queue: UnitQueue, log: LogAtHand) -> None:
+def test_a_message_is_read_from_the_log(queue: UnitQueue, log: CountingLog) -> None:
     size = log.end // 4
 
     assert queue.record(1) == log.read(size, size)
@@ -37,7 +37,7 @@ def test_a_message_is_read_from_the_log(queue: UnitQueue, log: LogAtHand) -> Non
     assert (queue.physical(2), queue.tag_code(2), queue.size) == (2 * size, 7, log.end)
 
 
-def test_adjacent_messages_are_read_together(queue: UnitQueue, log: LogAtHand) -> None:
+def test_adjacent_messages_are_read_together(queue: UnitQueue, log: CountingLog) -> None:
     records = queue.records(1, 9)
 
     assert (len(records), log.reads) == (3, 1)
@@ -45,7 +45,7 @@ def test_adjacent_messages_are_read_together(queue: UnitQueue, log: LogAtHand) -
 
 
 @pytest.mark.parametrize(("count", "reads"), [(1, 1), (20, 3)])
-def test_close_messages_are_read_together(log: LogAtHand, count: int, reads: int) -> None:
+def test_close_messages_are_read_together(log: CountingLog, count: int, reads: int) -> None:
     queue, neighbour = UnitQueue("t", 0, log.read), UnitQueue("t", 1, log.read)
     for number in range(3):
         add(log, queue, b"%d" % number, 0)
@@ -73,7 +73,7 @@ def test_offsets_of_store_times(queue: UnitQueue, time: int, lower: int, upper: 
     assert (queue.offset_at(time), queue.offset_until(time)) == (lower, upper)
 
 
-def test_messages_of_a_removed_file_are_dropped(queue: UnitQueue, log: LogAtHand) -> None:
+def test_messages_of_a_removed_file_are_dropped(queue: UnitQueue, log: CountingLog) -> None:
     assert queue.drop_before(log.end // 2) == 2
 
     assert (queue.min_offset, queue.max_offset) == (2, 4)
@@ -81,7 +81,7 @@ def test_messages_of_a_removed_file_are_dropped(queue: UnitQueue, log: LogAtHand
     assert queue.drop_before(0) == 0
 
 
-def test_a_queue_begins_where_its_first_message_is(log: LogAtHand) -> None:
+def test_a_queue_begins_where_its_first_message_is(log: CountingLog) -> None:
     queue = UnitQueue("t", 0, log.read)
 
     queue.add_scanned(5, 100, 91, 0)
@@ -119,7 +119,7 @@ def test_a_wrong_offset_is_not_believed(queue: UnitQueue, offset: int, count: in
 @pytest.mark.parametrize("offset", [-1, 1, 1 << 24, 1 << 62])
 @pytest.mark.parametrize("count", [2, 4])
 def test_a_wrong_offset_of_the_first_message_is_not_believed(offset: int, count: int) -> None:
-    queue = UnitQueue("t", 0, LogAtHand().read)
+    queue = UnitQueue("t", 0, lambda _physical, _size: b"")
 
     queue.add_scanned(offset, 0, 91, 0)
     for number in range(count):

@@ -7,7 +7,7 @@ from rocketwire_broker.storage.store import Store
 from tests.support.values import require
 from tests.unit.broker.storage.stores import (
     HOST,
-    LogAtHand,
+    CountingLog,
     make_lite_message,
     make_message,
     open_store,
@@ -19,7 +19,7 @@ def make_store(retain_bytes: int = 1 << 20, retain_ms: int = 1000) -> Store:
 
 
 @pytest.fixture(params=["memory", "log"])
-def any_store(request: pytest.FixtureRequest, log: LogAtHand) -> Store:
+def any_store(request: pytest.FixtureRequest, log: CountingLog) -> Store:
     return make_store() if request.param == "memory" else open_store(log)
 
 

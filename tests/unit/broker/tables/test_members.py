@@ -1,14 +1,14 @@
-"""Members of groups."""
+"""Connections as members of groups, and their locks."""
 
 import pytest
 
 from rocketwire.codes import LanguageCode
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.wire.message.host import Host
 from rocketwire_broker.config import Config
-from rocketwire_broker.tables.members import Member, Members, MembersLimitError
-from rocketwire_broker.tables.peer import Peer
+from rocketwire_broker.tables.members import Locks, Member, Members, MembersLimitError, Peer
 from tests.support.values import require
 
 
@@ -104,3 +104,40 @@ def test_a_producer_group_too_many_is_refused_and_others_stay(members: Members) 
     with pytest.raises(MembersLimitError, match="121 characters"):
         Members(Config()).produce("g" * 121, member(2))
     members.produce("producers", member(2))
+
+
+def test_requests_to_a_peer_have_numbers_of_their_own_within_31_bits() -> None:
+    peer = Peer(1, "127.0.0.1:5", Host(bytes(4), 5))
+    assert (peer.new_opaque(), peer.new_opaque()) == (1, 2)
+
+    peer.next_opaque = 0x7FFFFFFF
+    assert peer.new_opaque() == 0
+
+
+FIRST, SECOND = (
+    MessageQueue(topic="orders", broker_name="b", queue_id=number) for number in (1, 2)
+)
+
+
+def test_there_are_no_more_locks_than_the_limit() -> None:
+    locks = Locks(60_000, max_locks=1)
+
+    assert locks.lock("g", "a", (FIRST, SECOND), now=0) == (FIRST,)
+    assert locks.lock("g", "a", (FIRST,), now=1) == (FIRST,)
+
+
+def test_free_locks_make_room_for_others() -> None:
+    locks = Locks(60_000, max_locks=1)
+    locks.lock("g", "a", (FIRST,), now=0)
+
+    assert locks.lock("h", "b", (SECOND,), now=60_000) == ()
+    assert locks.lock("h", "b", (SECOND,), now=60_001) == (SECOND,)
+
+
+def test_names_too_long_are_not_locked() -> None:
+    locks = Locks(60_000, max_locks=10)
+    queue = MessageQueue(topic="t" * 1_025, broker_name="b", queue_id=1)
+
+    assert locks.lock("g", "a", (queue, FIRST), now=0) == (FIRST,)
+    assert locks.lock("g" * 1_025, "a", (FIRST,), now=0) == ()
+    assert locks.lock("h", "a" * 1_025, (FIRST,), now=0) == ()

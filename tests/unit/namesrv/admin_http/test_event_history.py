@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketwire.serving.limits import ExceededAgain, LimitExceeded
+from rocketwire.serving.events import ExceededAgain, LimitExceeded
 from rocketwire_namesrv.admin_http.event_history import (
     BROKERS,
     ENDINGS,

@@ -11,8 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire.codes import RequestCode
-from rocketwire.serving.events import Event, Level
-from rocketwire.serving.limits import LimitExceeded
+from rocketwire.serving.events import Event, Level, LimitExceeded
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.admin_http.metrics import MAX_BROKERS, SECURITY_EVENTS, Exposition
 from rocketwire_namesrv.events import BrokerUnregistered
@@ -209,7 +208,6 @@ def test_series_of_brokers_have_a_limit(site: Site) -> None:
 
 
 def leaf_classes(base: type[Event] = Event) -> set[type[Event]]:
-    """All classes of events of the server that have no subclass."""
     below = [
         event_class
         for event_class in base.__subclasses__()

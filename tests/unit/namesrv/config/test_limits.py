@@ -33,7 +33,6 @@ def test_a_connection_that_is_lost_holds_nothing(server: Server, data: bytes) ->
 
 
 def count_answers(server: Server, data: bytes) -> list[int]:
-    """Send requests; count the answers of each round."""
     session = server.session
     counts = [len(replies(session.receive(data, server.now).send))]
     while session.busy:

@@ -12,7 +12,7 @@ from rocketwire.messages.registration import (
     decode_register_broker_body,
     encode_register_broker_body,
 )
-from rocketwire.serving.limits import ExceededAgain, LimitExceeded
+from rocketwire.serving.events import ExceededAgain, LimitExceeded
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.protocol.register_broker import REPEAT_SECONDS

@@ -20,8 +20,6 @@ FOUND = RequestKind(ROUTE, 0)
 
 
 class Clock:
-    """A clock that advances by ten milliseconds with each call."""
-
     def __init__(self) -> None:
         self.now = 0.0
 

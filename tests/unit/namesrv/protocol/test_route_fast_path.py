@@ -36,21 +36,18 @@ def server() -> Server:
 def route(
     topic: str = "TA", opaque: int = 7, *, fields: dict[str, str] | None = None, **members: Any
 ) -> bytes:
-    """A request for a route with a JSON header."""
     return request(
         Code.GET_ROUTEINFO_BY_TOPIC, {"topic": topic, **(fields or {})}, opaque=opaque, **members
     )
 
 
 def binary(topic: str, opaque: int = 7, *, text: str = "", **members: Any) -> bytes:
-    """A request for a route with a binary header."""
     members = {"code": 105, "serialize_type": SerializeType.ROCKETMQ, **members}
     fields = {"topic": topic, "x": text}
     return encode(RemotingCommand(opaque=opaque, ext_fields=fields, **members))
 
 
 def lengthen(frame: bytes) -> bytes:
-    """Add a byte after the entries of a binary header."""
     length, header = unpack(">II", frame[:8])
     return pack(">II", length + 1, header + 1) + frame[8:] + b"x"
 
@@ -60,7 +57,6 @@ def answer_fast(server: Server, data: bytes) -> bytes | None:
 
 
 def answer_known(session: Session, data: bytes, now: float) -> bytes | None:
-    """Answer one request with a known header."""
     answer = session.answer_one_route(data, now)
     if answer is None:
         return None

@@ -1,4 +1,4 @@
-"""A connection's requests and answers, as literal bytes."""
+"""A connection's requests and answers, as literal bytes; requests beyond its limits wait."""
 
 from struct import pack
 
@@ -6,11 +6,15 @@ import pytest
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode, SerializeType
+from rocketwire.connection.guards import Guard
 from rocketwire.errors import DecodeError
+from rocketwire.serving.events import Event, ExceededAgain, LimitExceeded
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.events import RequestFailed
 from rocketwire_namesrv.protocol import handlers, session
+from rocketwire_namesrv.protocol.effects import EffectsBuilder
 from rocketwire_namesrv.protocol.handlers import Peer, Response
 from rocketwire_namesrv.protocol.session import NOTHING
 from rocketwire_namesrv.protocol.state import State
@@ -217,7 +221,6 @@ NAMES = tuple(f"Topic-{number:04}" for number in range(700))
 
 
 def large(name: str = "b1", address: str = BROKER) -> bytes:
-    """A registration that takes several steps."""
     body = registration_body(NAMES, data_version=version(1))
     return request(Code.REGISTER_BROKER, identity(name, address), body)
 
@@ -309,3 +312,87 @@ def test_error_keeps_no_traceback(data: bytes) -> None:
     while error is not None:
         assert error.__traceback__ is None
         error = error.__cause__ or error.__context__
+
+
+CLUSTER_INFO = request(Code.GET_BROKER_CLUSTER_INFO)
+ROUTE = request(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
+
+
+def limits(events: tuple[Event, ...]) -> list[tuple[type[Event], str, int]]:
+    return [
+        (type(event), event.limit, event.allowed)
+        for event in events
+        if isinstance(event, LimitExceeded)
+    ]
+
+
+def test_requests_beyond_a_limit_are_reported() -> None:
+    server = Server(Config(max_requests_in_flight=3))
+    first = server.receive(CLUSTER_INFO * 7)
+    second = server.receive(CLUSTER_INFO * 4)
+    within = server.receive(CLUSTER_INFO * 3, server.connect())
+
+    assert [len(replies(outcome.send)) for outcome in (first, second, within)] == [7, 4, 3]
+    limit = (Limit.REQUESTS_IN_FLIGHT, 3)
+    assert limits(first.events) == [(LimitExceeded, *limit), (ExceededAgain, *limit)]
+    assert limits(second.events) == [(ExceededAgain, *limit)]
+    assert limits(within.events) == []
+
+
+def test_answers_beyond_a_limit_are_reported() -> None:
+    server = Server(Config(max_unsent_bytes=200))
+    server.register()
+    for data, count in ((CLUSTER_INFO, 4), (ROUTE, 4)):
+        outcome = server.receive(data * count, server.connect())
+
+        assert len(replies(outcome.send)) == count
+        types = [event_type for event_type, _, _ in limits(outcome.events)]
+        assert types[:2] == [LimitExceeded, ExceededAgain]
+        assert {event[1:] for event in limits(outcome.events)} == {(Guard.UNSENT_BYTES, 200)}
+
+
+def test_a_scan_lets_others_go_first_and_is_no_limit(server: Server) -> None:
+    outcome = server.receive(request(Code.GET_TOPICS_BY_CLUSTER, {"cluster": "C"}) * 3)
+
+    assert len(replies(outcome.send)) == 3
+    assert limits(outcome.events) == []
+
+
+def test_unsaved_answers_are_replaced() -> None:
+    work = EffectsBuilder()
+    assert work.frames_if_unsaved() == b""
+    work.send = [b"a", b"b", b"c"]
+    work.unsaved[1] = b"not saved"
+
+    assert work.frames_if_unsaved() == b"anot savedc"
+
+
+# made by a Java broker: topics U and TopicTest, one static mapping, bodyCrc32 799000593
+PACKED = bytes.fromhex(
+    "78da554f4dabc230108cfe0fa1ec51aa54786ac9cd834ac10f1eaf7a1109695cb5d83625491129fdef6fdb83e22eb387"
+    "d9d961963116d6a074553834c0031fac930e8f686caa8b8e70698e44e625f0c93cf854c318eb1306b12e531593c60ba9"
+    "67de5fb45b6f96225eacbdba150d0fde0ff5f702c8d4ca1b8eddab44e0b08a567be82c4f679a3dc2b386a49079bb4d8c"
+    "7ea01949f04155c64497ada43875c0278d0f97d4b817f0abcc2cfa80a55677e053fa44e9ce5a885ba613990941e7ae0d"
+    "4be43b74c73999fd5658a1051e36ff1d724fd0"
+)
+
+
+@pytest.mark.parametrize("missing", ["brokerName", "brokerAddr", "clusterName", "brokerId"])
+def test_broker_without_an_identity_is_refused(server: Server, missing: str) -> None:
+    fields = {key: value for key, value in identity().items() if key != missing}
+    reply = server.ask(Code.REGISTER_BROKER, fields, registration_body(("TA", "TB")))
+
+    assert reply.code == ResponseCode.SYSTEM_ERROR
+    assert missing in (reply.remark or "")
+    assert server.cluster_info() == {"brokerAddrTable": {}, "clusterAddrTable": {}}
+
+
+@pytest.mark.parametrize("label", ["true", "TRUE", "false"])
+def test_packed_body_is_known_by_its_zlib_stream(server: Server, label: str) -> None:
+    fields = {**identity(), "compressed": label, "bodyCrc32": "799000593"}
+
+    assert server.ask(Code.REGISTER_BROKER, fields, PACKED).code == 0
+    topics = server.ask(Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER).body
+    assert topics == b'{"topicList":["U","TopicTest"]}'
+    assert server.route("U")["queueDatas"][0]["topicSysFlag"] == 0
+    assert any("topicQueueMappingByBroker" in server.route(name) for name in ("TopicTest", "U"))

@@ -34,7 +34,6 @@ def test_a_packed_body_of_an_old_broker_has_no_mappings() -> None:
 
 
 def many_names(count: int, suffix: str = "") -> dict[str, int]:
-    """Names that do not become much shorter by compression."""
     return {f"{number:05}-{hash(str(number)):x}{suffix}": 8 for number in range(count)}
 
 

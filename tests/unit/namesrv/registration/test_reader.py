@@ -37,7 +37,6 @@ def read_topics(
 
 
 def read_or_refuse(body: bytes) -> RegisteredTopics | None:
-    """Read a body; return None if it is refused."""
     try:
         return read_topics(body)
     except DecodeError:
@@ -56,7 +55,6 @@ def assert_alike(first: RegisteredTopics | None, second: RegisteredTopics | None
 
 
 def read_both_ways(body: bytes) -> RegisteredTopics | None:
-    """Read a body, and read it with blanks that make it long enough for the other way."""
     typed, light = read_or_refuse(body), read_or_refuse(body + PADDING)
     assert_alike(typed, light)
     if light is not None:

@@ -28,8 +28,6 @@ MAX_BYTES = 600_000
 
 
 class Step:
-    """The work of one step."""
-
     def __init__(self) -> None:
         self.calls = 0  #: of functions, Python's own among them
         self.size = 0  #: bytes that went through digests and checksums
@@ -40,7 +38,6 @@ class Step:
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
-    """All steps so far, the one under way last."""
     steps = [Step()]
 
     def weigh_calls(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,7 +53,6 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
 
 
 def register(server: Server, body: bytes, steps: list[Step]) -> None:
-    """Register, and count what each step does."""
     outcome = server.session.receive(request(Code.REGISTER_BROKER, identity(), body), server.now)
     while server.session.stepping:
         steps.append(Step())

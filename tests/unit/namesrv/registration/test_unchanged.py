@@ -34,7 +34,6 @@ Event = tuple[str, int, dict[str, int], int, bool]
 
 
 def send_event(server: Server, sessions: Sequence[Session], event: Event) -> list[int]:
-    """Send the request of an event; return the codes of the answers."""
     operation, number, topics, counter, flag = event
     address, broker_id, name = BROKERS[number]
     session = sessions[number]
@@ -63,7 +62,6 @@ def send_event(server: Server, sessions: Sequence[Session], event: Event) -> lis
 
 
 def responses_of(server: Server) -> dict[str, Any]:
-    """All responses that a client may get."""
     entries = server.state.table.topics.entries
     routes = {topic: sorted(map(repr, layout.queues)) for topic, layout in entries.items()}
     brokers = {topic: server.route(topic)["brokerDatas"] for topic in routes}

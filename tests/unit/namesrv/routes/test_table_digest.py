@@ -1,4 +1,4 @@
-"""Digests of tables: equal for equal tables, whatever the order in which brokers came."""
+"""Digests of tables, and their comparisons: only differences that last count."""
 
 import json
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from rocketwire_namesrv.routes.brokers import Registration
+from rocketwire_namesrv.routes.peer_views import PeerView, PeerViews
 from rocketwire_namesrv.routes.route_table import RouteTable
 from rocketwire_namesrv.routes.steps import run_steps
 from rocketwire_namesrv.routes.table_digest import (
@@ -112,3 +113,26 @@ VALID: dict[str, Any] = {"form": 1, "brokers": {}, "topics": [0] * TOPIC_GROUPS}
 def test_invalid_documents_are_refused(document: bytes) -> None:
     with pytest.raises(InvalidDigestError):
         TableDigest.read(document)
+
+
+NO_TOPICS = (0,) * TOPIC_GROUPS
+EMPTY = TableDigest({}, NO_TOPICS)
+FULL = TableDigest({"c b a:1": "0 1 1"}, NO_TOPICS)
+
+
+def test_a_difference_counts_at_the_second_comparison_in_a_row() -> None:
+    views = PeerViews()
+
+    assert views.record_comparison("p:1", EMPTY, FULL) == PeerView(reached=True)
+    assert views.record_comparison("p:1", EMPTY, FULL).drift.brokers == {"c b a:1"}
+    assert views.record_comparison("p:1", FULL, FULL) == PeerView(reached=True)
+    assert views.record_comparison("p:1", EMPTY, FULL).drift == Drift()
+
+
+def test_a_peer_that_fails_begins_again() -> None:
+    views = PeerViews()
+    views.record_comparison("p:1", EMPTY, FULL)
+
+    assert views.record_failure("p:1", "no response") == PeerView(fault="no response")
+    assert views.record_comparison("p:1", EMPTY, FULL).drift == Drift()
+    assert list(views.views) == ["p:1"]

@@ -148,7 +148,6 @@ def test_another_content_is_refused(content: bytes) -> None:
 
 
 def list_awaited_brokers(**settings: Any) -> set[KnownBroker]:
-    """The brokers that a server waits for when it starts."""
     return set(load_state(Config(**settings)).warm_start.awaited)
 
 

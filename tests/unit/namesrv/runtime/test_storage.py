@@ -13,7 +13,6 @@ from tests.support.virtual_disk import run_until_crashes
 
 
 def load_content(folder: Path, content: bytes) -> dict[str, dict[str, str | None]]:
-    """Load a KV file with a content."""
     path = folder / "kvConfig.json"
     path.write_bytes(content)
     return load_kv(str(path))

@@ -2,7 +2,6 @@
 
 import pytest
 
-from rocketwire_tools.exporter.collection import Limits
 from rocketwire_tools.exporter.command_line import Options, build_parser, options_of
 
 
@@ -11,10 +10,8 @@ def parse(*arguments: str) -> Options:
 
 
 def test_the_default_address_is_the_port_of_apaches_exporter_on_loopback() -> None:
-    options = parse()
-
-    assert (options.address, options.port, options.once) == ("127.0.0.1", 5557, False)
-    assert options.limits == Limits()
+    assert parse() == Options(request_timeout=5.0)
+    assert parse().listen == ("127.0.0.1", 5557)
 
 
 def test_every_limit_has_an_option() -> None:
@@ -23,9 +20,16 @@ def test_every_limit_has_an_option() -> None:
         *("--min-interval", "0", "--wait", "3", "--listen", "[::1]:0"),
     )
 
-    assert options.limits == Limits(deadline=9, series=8, concurrent=7, clients=0)
-    assert (options.min_interval, options.wait) == (0, 3)
-    assert (options.address, options.port) == ("::1", 0)
+    assert options == Options(
+        deadline=9,
+        series=8,
+        concurrent=7,
+        clients=0,
+        min_interval=0,
+        wait=3,
+        listen=("::1", 0),
+        request_timeout=5.0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -34,7 +38,7 @@ def test_every_limit_has_an_option() -> None:
         (("--listen", "here"), "must be ADDRESS:PORT"),
         (("--listen", "a:65536"), "must be ADDRESS:PORT"),
         (("--concurrent", "0"), "must be a positive integer"),
-        (("--max-clients", "-1"), "must not be negative"),
+        (("--max-clients", "-1"), "must be 0 or a positive integer"),
         (("--deadline", "0"), "must be a positive number of seconds"),
         (("--namespace", "shop"), "unrecognized arguments: --namespace"),
     ],

@@ -132,7 +132,6 @@ def test_broker_has_no_replicas(client: Client) -> None:
 
 
 def change_text(text: str) -> str:
-    """Return another value of a setting."""
     if text in {"true", "false"}:
         return "false" if text == "true" else "true"
     return str(int(text) + 1) if text.isdecimal() else f"{text} 1s"

@@ -1,4 +1,4 @@
-"""Popping, and asking whether there is something to pop (broker.md 13.3)."""
+"""Popping, asking whether there is something to pop, acknowledging, and changing the time that messages are hidden (broker.md 13.2, 13.3, 13.5)."""
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -85,3 +85,42 @@ def test_waiting_pops_are_bounded_and_counted() -> None:
 
     assert refused.code == ResponseCode.POLLING_FULL
     assert fields_of(count)["pollingNum"] == "2"
+
+
+def send_three(client: Client) -> None:
+    for number in range(3):
+        client.send(body=b"%d" % number)
+
+
+def read_offset(client: Client) -> str:
+    answer = client.call(
+        Code.QUERY_CONSUMER_OFFSET, {"consumerGroup": GROUP, "topic": "orders", "queueId": 0}
+    )
+    return fields_of(answer)["offset"]
+
+
+def test_ack_of_old_handle_is_ignored(home: BrokerAtHand, client: Client, popper: Popper) -> None:
+    send_three(client)
+    old = popper.pop(order=True)[0]
+    home.pass_time(10_000)
+    popper.pop(order=True)
+
+    answer = popper.settle(Code.ACK_MESSAGE, old)
+
+    assert answer.code == 0
+    assert read_offset(client) == "0"
+
+
+def test_changed_time_in_order_blocks_the_queue(
+    home: BrokerAtHand, client: Client, popper: Popper
+) -> None:
+    send_three(client)
+    [first] = popper.pop(order=True, count=1)
+
+    answer = popper.settle(Code.CHANGE_MESSAGE_INVISIBLETIME, first, invisibleTime=30_000)
+
+    assert fields_of(answer)["reviveQid"] == "999"
+    home.pass_time(29_999)
+    assert popper.pop(order=True) == []
+    home.pass_time(1)
+    assert [message.body for message in popper.pop(order=True, count=1)] == [b"0"]
