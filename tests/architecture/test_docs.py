@@ -122,7 +122,6 @@ def without_code(text: str) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors that GitHub and the site give the headings of a page."""
     result: set[str] = set()
     for heading in re.findall(
         r"^#{1,6} (.+)$", without_code(page.read_text("utf-8")), re.MULTILINE

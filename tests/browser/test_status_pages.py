@@ -32,8 +32,6 @@ LONG = "orders-of-all-shops-" + "x" * 80
 
 
 async def fill(name_server: str) -> None:
-    """Give the broker topics, messages of all kinds, and a group with a lag."""
-
     async def handle(
         messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
     ) -> ConsumeConcurrentlyStatus:
@@ -63,7 +61,6 @@ def browser() -> Generator[Any]:
 
 @pytest.fixture(scope="module")
 def name_server(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Generator[Child]:
-    """A name server with a page, which prints its address."""
     folder = tmp_path_factory.mktemp("namesrv")
     (folder / "namesrv.properties").write_text(
         f"listenPort={free_ports()}\nbindAddress={LOOPBACK}\nrocketwire.observePort=0\n"
@@ -77,7 +74,6 @@ def name_server(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Gener
 
 @pytest.fixture(scope="module")
 def broker(name_server: Child, tmp_path_factory: pytest.TempPathFactory) -> Generator[Child]:
-    """Two brokers in one process, with a page of both."""
     folder = tmp_path_factory.mktemp("brokers")
     properties = (name_server.folder / "namesrv.properties").read_text()
     address = f"{LOOPBACK}:{properties.split()[0].removeprefix('listenPort=')}"
@@ -90,7 +86,6 @@ def broker(name_server: Child, tmp_path_factory: pytest.TempPathFactory) -> Gene
 
 
 def page_of(program: Child) -> str:
-    """The address that a program prints for its page."""
     match = re.search(r"status page: (http://[^;\s]+)", program.output)
     assert match is not None
     return match[1]

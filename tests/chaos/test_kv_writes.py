@@ -26,18 +26,13 @@ TABLES = tuple(
 
 
 class Death(NamedTuple):
-    """The files of a process that was killed at a system call."""
-
     call: str
     saved: int
     path: Path
 
 
 class FailingDisk(VirtualDisk):
-    """A disk on which one call fails."""
-
     def end(self, name: str) -> None:
-        """Let only this call fail."""
         code = (errno.ENOSPC, errno.EIO, errno.EDQUOT)[len(self.calls) % 3]
         self._last, self.is_dead = None, False
         raise OSError(code, f"{os.strerror(code)}, {name}")

@@ -69,8 +69,6 @@ PATIENCE: Final = 60.0
 
 
 class Answers(BrokerRequests):
-    """Makes answers: plausible, odd and damaged ones."""
-
     count: ClassVar[int] = 0
 
     def to(self, request: RemotingCommand) -> RemotingCommand:
@@ -101,8 +99,6 @@ class Answers(BrokerRequests):
 
 
 class OddCluster:
-    """A name server and a broker in memory whose first answers are odd."""
-
     def __init__(
         self, data: bytes, odd_count: int, *, first: Container[int] = ALL, may_lose: bool = False
     ) -> None:
@@ -116,11 +112,9 @@ class OddCluster:
         self._replies: dict[int, Any] = {}
 
     def on(self, code: int, answer: object) -> None:
-        """Remember the usual answer to requests of a code."""
         self._replies[code] = answer
 
     def peer(self, _: str) -> Self:
-        """Take the usual answers of all servers."""
         return self
 
     def install(self, network: MemoryNetwork) -> None:
@@ -148,12 +142,10 @@ class OddCluster:
 
     @property
     def storing(self) -> StoringCluster:
-        """Itself, for a function that installs a cluster."""
         return cast("StoringCluster", self)
 
 
 def _calls_of(admin: Any, chance: Chance) -> Iterator[Call]:
-    """Calls of methods of an admin, with arguments."""
     parts = [item for item in vars(Admin(cast("Any", None))).items() if item[0] != "client"]
     for _ in range(CALLS):
         label, part = chance.choice(parts)
@@ -188,7 +180,6 @@ def _sends_of(producer: Any) -> Iterator[Call]:
 
 
 def read_in_trio(data: bytes) -> None:
-    """A producer, a consumer of each kind and an operator."""
     with raising("rocketwire"):
         for role in (*FLAVOURS, "producer", "admin"):
             seed = data + role.encode()
@@ -231,8 +222,6 @@ async def _await_each(calls: Iterator[Call]) -> None:
 
 
 def read_in_asyncio(data: bytes) -> None:
-    """A producer, an operator and a consumer."""
-
     async def use() -> None:
         cluster = OddCluster(data, 30)
         async with (
@@ -260,7 +249,6 @@ def read_in_asyncio(data: bytes) -> None:
 
 
 def read_in_threads(data: bytes) -> None:
-    """A producer, an operator and a consumer."""
     with raising("rocketwire"):
         cluster = OddCluster(data, 30)
         with (
@@ -285,7 +273,6 @@ def read_in_threads(data: bytes) -> None:
 
 
 def _consumer_of(facade: Any, opened: object, chance: Chance, listener: object) -> Any:
-    """A consumer of any kind."""
     role = chance.choice(("push", "pop", "lite pull"))
     if role == "lite pull":
         return facade.open_lite_pull_consumer(opened, "g")
@@ -298,5 +285,4 @@ async def _ignore(*_: object) -> None:
 
 
 def seed_answers() -> list[bytes]:
-    """Seeds of random numbers, which make the answers."""
     return [bytes((number,)) for number in range(2)]

@@ -19,7 +19,7 @@ NEWER = ("DeleteTopicListRequestBody", "DeleteSubscriptionGroupListRequestBody")
 
 
 def body_classes() -> dict[str, type[Any]]:
-    """The classes of 5.5.0 that are bodies or parts of bodies, by their names in Java."""
+    # The classes of 5.5.0 that are bodies or parts of bodies, by their names in Java.
     return {
         name: cls
         for name, cls in CLASSES.items()
@@ -29,7 +29,6 @@ def body_classes() -> dict[str, type[Any]]:
 
 
 def read(cls: type[Any], text: bytes) -> Outcome:
-    """Return the value that we read, as a tree."""
     return ours(lambda: of_ours(decode_body(cls, text)))
 
 
@@ -45,7 +44,6 @@ class JsonBodies:
     reshaped = 8
 
     def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
-        """Of six cases one is read, one written again, and four are damaged or have another shape."""
         classes = body_classes()
         names = sorted(classes)
         for start in range(0, count, ROUND):
@@ -98,7 +96,7 @@ class JsonBodies:
         return Trial(kind=kind, data=text, java=java, ours=read(cls, text), about=name, retry=retry)
 
     def _rewrite(self, name: str, cls: type[Any], text: bytes) -> Trial:
-        """A body that Java wrote and we read is written again as the same bytes."""
+        # A body that Java wrote and we read is written again as the same bytes.
 
         def rewrite() -> str:
             body = decode_body(cls, text)

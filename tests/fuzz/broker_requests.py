@@ -115,7 +115,6 @@ class BrokerRequests:
         return chance.damage(frame) if chance.below(40) == 0 else frame
 
     def _finish(self, command: RemotingCommand) -> RemotingCommand:
-        """Return what is sent."""
         return command
 
     def _fields(self, header: type[Any] | None) -> dict[str, str] | None:
@@ -128,7 +127,6 @@ class BrokerRequests:
         return fields
 
     def _text(self, name: str) -> str:
-        """A text for a field, by its Python name or its short name."""
         chance = self._chance
         if chance.below(ODD) == 0:
             kinds = (ODD_PROPERTIES, ODD_TEXTS, (chance.text(),), TOPICS, GROUPS)
@@ -181,7 +179,6 @@ class BrokerRequests:
         return self._text(name)
 
     def _container(self, name: str, origin: Any, arguments: list[Any], depth: int) -> Any:
-        """A value of a type with arguments."""
         if origin in {Union, UnionType}:
             return self._value(name, arguments[0], depth)
         count = range(1 + self._chance.below(3))

@@ -23,8 +23,6 @@ SHOWN = 20
 
 @dataclass(slots=True)
 class Totals:
-    """The result of a run."""
-
     #: trials by kind in which both sides have the same value
     agreed: Counter[str] = field(default_factory=Counter[str])
     refused: Counter[str] = field(default_factory=Counter[str])  #: trials by kind that both refuse
@@ -38,7 +36,6 @@ class Totals:
     )
 
     def lines(self) -> Iterator[str]:
-        """The totals as text."""
         kinds = sorted(
             {
                 *self.agreed,
@@ -59,7 +56,6 @@ class Totals:
             yield f"    explained, {group}: {name}: {count}"
 
     def example_lines(self, count: int = SHOWN) -> Iterator[str]:
-        """The first unexplained trials as text."""
         for trial, differences_ in self.examples[:count]:
             yield f"  unexplained, {trial.kind} {trial.about}: {trial.data.hex()}"
             yield f"    {trial.data[:300]!r}"
@@ -69,8 +65,6 @@ class Totals:
 
 
 class Run:
-    """One format against one release, with an older one for second opinions."""
-
     def __init__(self, form: Format, oracle: Oracle, older: Oracle | None = None) -> None:
         self.form = form
         self.oracle = oracle
@@ -78,7 +72,6 @@ class Run:
         self.totals = Totals()
 
     def perform(self, cases: int, seed: int) -> Totals:
-        """Runs that many cases and counts."""
         for trial in self.form.trials(Chance(f"{self.form.name} {seed}"), self.oracle, cases):
             self._count(trial)
         return self.totals
@@ -105,7 +98,6 @@ class Run:
         totals.explained[trial.kind, " + ".join(sorted(names))] += 1
 
     def _older_agrees(self, trial: Trial) -> bool:
-        """Whether 5.3.3, whose JSON library is another one, makes of it what we do."""
         if self.older is None or trial.retry is None or not isinstance(trial.java, Refusal):
             return False
         return not list(differences(trial.retry(self.older), trial.ours))
@@ -114,12 +106,10 @@ class Run:
 def compare(
     name: str, cases: int, seed: int, oracle: Oracle, older: Oracle | None = None
 ) -> Totals:
-    """Runs one format."""
     return Run(FORMATS[name], oracle, older).perform(cases, seed)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

@@ -93,8 +93,6 @@ class LiveRequests(BrokerRequests):
 
 @dataclass(slots=True)
 class Tally:
-    """The output of a process."""
-
     name: str
     bound: int  #: bytes that it may have beyond its start, the sum of the settings that bound it
     counts: Counter[str] = field(default_factory=Counter[str])
@@ -103,20 +101,17 @@ class Tally:
     peak: int = 0  #: the most that it had
 
     def look(self, pid: int) -> None:
-        """Note the memory of a process."""
         self.start = self.start or machine.resident_bytes(pid)
         self.peak = max(self.peak, machine.status_bytes(pid, "VmHWM"))
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing failed, and memory was within its bound."""
         return (
             not self.errors and self.counts["answers"] > 0 and self.peak < self.start + self.bound
         )
 
     @property
     def line(self) -> str:
-        """The row of the process."""
         counts = "".join(f"{self.counts[kind]:10}" for kind in ("requests", "answers", "starts"))
         memory = f"{self.peak / MIB:10.0f}{(self.start + self.bound) / MIB:10.0f}"
         return f"{self.name:22}{counts}{len(self.errors):10}{memory}"
@@ -124,14 +119,11 @@ class Tally:
 
 @dataclass(slots=True, kw_only=True)
 class ServerTally(Tally):
-    """A server, and who makes requests for it."""
-
     peer: DevBroker | UnluckyServer
     port: int
     requests: Callable[[Chance], Any]
 
     def run(self, end: float, seed: str) -> None:
-        """Start it, send requests and end it, again and again."""
         try:
             while time.monotonic() < end:
                 self.counts["starts"] += 1
@@ -187,7 +179,6 @@ class ServerTally(Tally):
 
 
 def list_servers(folder: Path) -> list[ServerTally]:
-    """The servers, which are not started."""
     (folder / "accounts.yml").write_text(ACCOUNTS)
     servers: list[ServerTally] = []
     for name, options, keys in (
@@ -221,7 +212,7 @@ def list_servers(folder: Path) -> list[ServerTally]:
 
 
 def answer(name: str, end: float, seed: str) -> int:
-    """Give answers to clients until the end; return the exit status."""
+    # Give answers to clients until the end; return the exit status.
     rounds, status = 0, 0
     _print("ready")
     while time.monotonic() < end:
@@ -237,7 +228,6 @@ def answer(name: str, end: float, seed: str) -> int:
 
 
 def watch_clients(tally: Tally, folder: Path, minutes: float, seed: str) -> None:
-    """Let clients get answers in a process of their own."""
     command = [sys.executable, "-m", __spec__.name, f"--minutes={minutes}", f"--seed={seed}"]
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "namesrv", ROOT / "broker")))
     child = Child(tally.name, [*command, tally.name], folder, environment={"PYTHONPATH": paths})
@@ -260,7 +250,6 @@ def _print(text: str) -> None:
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", default="live", help="of the random numbers")

@@ -9,8 +9,6 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 
 
 class Container(NamedTuple):
-    """An object or an array in a text."""
-
     start: int
     end: int
     #: where each of its members or elements starts, where its value does, and where it ends
@@ -30,7 +28,7 @@ class _Open:
 
 
 def containers(text: bytes) -> list[Container]:
-    """The objects and arrays of a text whose brackets pair, inner ones first; an object in key position is none."""
+    # The objects and arrays of a text whose brackets pair, inner ones first; an object in key position is none.
     waiting: list[_Open] = []
     complete: list[Container] = []
     for token in _TOKEN.finditer(text):
@@ -53,7 +51,7 @@ def containers(text: bytes) -> list[Container]:
 
 
 def reshape(chance: Chance, text: bytes) -> bytes:
-    """A text whose object became an array, or the opposite: an empty one, one around it, or one of its values."""
+    # A text whose object became an array, or the opposite: an empty one, one around it, or one of its values.
     parts = containers(text)
     if not parts:
         return text

@@ -23,7 +23,7 @@ from tests.support.stores.fixtures import unpack
 
 
 def read_commit_log(data: bytes) -> None:
-    """Any bytes are a file of a commit log: each message is at its own offset, and the readers of ``check`` and ``messages`` agree."""
+    # Any bytes are a file of a commit log: each message is at its own offset, and the readers of ``check`` and ``messages`` agree.
     positions, end = commit_log.walk(data, 0, len(data))
     for position in (*positions, end):
         commit_log.message_parts(data, position)
@@ -59,7 +59,6 @@ def seed_commit_log() -> list[bytes]:
 
 
 def read_index_file(data: bytes) -> None:
-    """Any bytes are an index file or a ``DecodeError``, and a lookup in it ends."""
     header = index_file.decode_index_header(data)
     assert data.startswith(index_file.encode_index_header(header))
     for geometry in islice(index_file.geometries(len(data)), 50):
@@ -77,7 +76,7 @@ def seed_index_file() -> list[bytes]:
 
 
 def read_queue_units(data: bytes) -> None:
-    """Any bytes are units of a queue, of a batch queue and an extension; and what was read comes back."""
+    # Any bytes are units of a queue, of a batch queue and an extension; and what was read comes back.
     units = list(consume_queue.decode_units(data))
     assert data.startswith(b"".join(map(consume_queue.encode_unit, units)))
     for unit in units:
@@ -103,7 +102,6 @@ LONGEST = 65_536
 
 
 def pairs(data: bytes) -> list[tuple[bytes, bytes]]:
-    """Keys and values; a length of two bytes stands before each."""
     parts: list[bytes] = []
     while data:
         size = int.from_bytes(data[:2], "big")
@@ -113,13 +111,11 @@ def pairs(data: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def join(items: list[tuple[bytes, bytes]]) -> bytes:
-    """The texts that ``pairs`` splits."""
     parts = [part for item in items for part in item if len(part) < LONGEST]
     return b"".join(len(part).to_bytes(2, "big") + part for part in parts)
 
 
 def read_rocksdb_records(data: bytes) -> None:
-    """Any bytes are keys and values of a broker's RocksDB, and bodies of the revive log."""
     items = pairs(data)
     for key, value in items:
         place = rocksdb_records.decode_queue_key(key)
@@ -168,7 +164,6 @@ def seed_rocksdb_records() -> list[bytes]:
 
 
 def read_store_config(data: bytes) -> None:
-    """Any bytes are a configuration file of a broker or a ``DecodeError``, and its offsets are numbers."""
     config = decode_config(data)
     for table in ("offsetTable", "pullOffsetTable"):
         for queues in consumer_offsets(config, table).values():
@@ -186,7 +181,6 @@ def seed_store_config() -> list[bytes]:
 
 
 def read_store_words(data: bytes) -> None:
-    """Any bytes are ``checkpoint`` and ``config/timercheck``, or a ``DecodeError``."""
     with contextlib.suppress(DecodeError):
         decode_timer_check(data)
     checkpoint = decode_checkpoint(data)
@@ -199,7 +193,6 @@ def seed_store_words() -> list[bytes]:
 
 
 def read_timers(data: bytes) -> None:
-    """Any bytes are a timer log and a part of the timer wheel."""
     for position in range(0, len(data), 4):
         record = timers.decode_timer_record(data, position)
         assert record is None or record.size == timers.RECORD_SIZE

@@ -11,7 +11,6 @@ SIZE = 4096
 
 @cache
 def _files() -> dict[str, bytes]:
-    """Name of store and file → the first bytes of the file."""
     files: dict[str, bytes] = {}
     for release, kind in PACKED:
         with tarfile.open(archive_of(release, kind)) as archive:
@@ -23,6 +22,5 @@ def _files() -> dict[str, bytes]:
 
 
 def seeds(*parts: str) -> list[bytes]:
-    """Different beginnings of the files whose names have one of ``parts``."""
     names = [name for name in _files() if any(part in name for part in parts)]
     return sorted({_files()[name] for name in names} - {b""})

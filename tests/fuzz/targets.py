@@ -22,8 +22,6 @@ CACHE: Final = ROOT / ".cache" / "fuzz"
 
 
 class Target(NamedTuple):
-    """A function that reads any bytes."""
-
     read: Callable[[bytes], None]  #: returns nothing, raises a ``DecodeError`` or breaks
     seeds: Callable[[], list[bytes]]  #: valid inputs to start from
     cases: int = 1500  #: damaged seeds that ``test_targets`` tries; fewer if one takes milliseconds
@@ -67,7 +65,6 @@ TARGETS: Final = {
 
 
 def fuzz(name: str, seconds: int) -> None:
-    """Fuzz one target in this process; atheris ends the process."""
     atheris = cast("Any", importlib.import_module("atheris"))
     target = TARGETS[name]
     corpus = CACHE / name
@@ -95,7 +92,6 @@ def fuzz(name: str, seconds: int) -> None:
 
 
 def main() -> int:
-    """Fuzz each target in a process of its own, for that ends at the first input that breaks it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="for each target")
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)

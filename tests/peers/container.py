@@ -11,10 +11,7 @@ CONTAINER_POM = "container.xml"
 
 
 class JavaContainer(Server):
-    """A container without brokers."""
-
     def __init__(self, folder: Path, name_servers: Sequence[str]) -> None:
-        """Its configuration is written."""
         port = free_ports((-2, 0))
         self.address = f"{LOOPBACK}:{port}"
         prepare(folder)
@@ -36,7 +33,6 @@ class JavaContainer(Server):
         super().__init__("container", command, folder)
 
     def write_config(self, name: str, cluster: str) -> Path:
-        """The configuration file of a broker that the container can start."""
         port = free_ports((-2, 0, 1))
         store = self.folder.resolve() / name
         settings = {

@@ -74,11 +74,9 @@ class DevCluster:
 
     @property
     def address(self) -> str:
-        """The name server's address."""
         return f"{LOOPBACK}:{self.master.name_server_port}"
 
     def slave(self) -> NoReturn:
-        """There are no slaves."""
         pytest.skip("brokers for development have no slaves")
 
     def broker(
@@ -109,7 +107,6 @@ class DevCluster:
         return broker
 
     def end_brokers(self) -> None:
-        """End every broker but the master."""
         for broker in self._brokers.values():
             broker.kill()
         self._brokers.clear()

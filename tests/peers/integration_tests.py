@@ -154,7 +154,6 @@ def classes_of(version: str) -> tuple[str, ...]:
 
 
 def compile_tests(version: str) -> Path:
-    """Folder with our ``BaseConf`` and the program that runs the classes, compiled for a release."""
     folder = java_cache.JAVA_SOURCES / "integration"
     line = "4x" if version == OLD else "5x"
     sources = [folder / line / "BaseConf.java", folder / "IntegrationTests.java"]
@@ -225,7 +224,6 @@ def run(
 
 
 def by_class(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
-    """How many methods of each class passed, and how many ran."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for outcome in outcomes:
         if outcome.outcome != "ignored":

@@ -120,12 +120,9 @@ class Child:
 
     @property
     def output(self) -> str:
-        """All that it has printed so far, also by earlier processes of that name in that folder."""
         return self._output.read_text("utf-8", "replace")
 
     def wait_printed(self, pattern: str) -> None:
-        """Wait until this process has printed what a regular expression finds."""
-
         def is_printed() -> bool:
             with self._output.open("rb") as output:
                 output.seek(self._begin)
@@ -136,8 +133,6 @@ class Child:
     def wait_until(
         self, condition: Callable[[], bool], what: str, seconds: float = START_SECONDS
     ) -> float:
-        """Like the function, but fails at once when the process has ended, and quotes its last output."""
-
         def holds() -> bool:
             if self.process.poll() is not None:
                 raise PeerFailedError(
@@ -153,7 +148,6 @@ class Child:
             os.killpg(self.process.pid, number)
 
     def kill(self) -> None:
-        """End it without notice (SIGKILL to its group)."""
         self.signal(signal.SIGKILL)
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -225,21 +219,17 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Of its process, once it was started."""
         return self._child.process.pid
 
     @property
     def runs(self) -> bool:
-        """Whether its process was started and has not ended."""
         return self._started is not None and self._started.process.poll() is None
 
     @property
     def log(self) -> str:
-        """Everything that it has printed."""
         return "" if self._started is None else self._started.output
 
     def ask_to_end(self) -> None:
-        """SIGTERM alone; ``kill`` must follow."""
         self._child.signal(signal.SIGTERM)
 
     def freeze(self) -> None:
@@ -247,7 +237,6 @@ class Server:
         self._child.signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let it continue after ``freeze``."""
         self._child.signal(signal.SIGCONT)
 
     def stop(self, seconds: float = 5.0) -> None:
@@ -256,7 +245,6 @@ class Server:
             self._started.stop(seconds)
 
     def kill(self) -> None:
-        """SIGKILL: its connections close without a request."""
         if self._started is not None:
             self._started.kill()
 

@@ -29,7 +29,7 @@ class LocalCluster:
         (self.home / "conf" / "spark-defaults.conf").write_text(defaults)
 
     def add_site(self, packages: Iterable[str]) -> None:
-        """Copy packages as ``pip install --target site`` does; numpy and others are installed."""
+        # Copy packages as ``pip install --target site`` does; numpy and others are installed.
         for package in packages:
             shutil.copytree(
                 ROOT / package,
@@ -38,7 +38,6 @@ class LocalCluster:
             )
 
     def submit(self, commands: Iterable[str], environment: Mapping[str, str]) -> None:
-        """Run the commands of a recipe; they must succeed."""
         variables = {
             **os.environ,
             "SPARK_HOME": str(self.home),
@@ -59,7 +58,6 @@ class LocalCluster:
         assert process.returncode == 0, process.stderr[-5000:]
 
     def executors(self) -> list[int]:
-        """Return the process ids of the executors."""
         work = self.home / "work"
         return [
             int(process.name)
@@ -77,6 +75,5 @@ def _is_executor(process: Path, work: Path) -> bool:
 
 
 def read_recipe(guide: Path, heading: str) -> list[str]:
-    """The commands of the first block for a shell after a heading."""
     text = guide.read_text("utf-8").partition(f"\n## {heading}\n")[2]
     return text.partition("```sh\n")[2].partition("```")[0].splitlines()

@@ -41,7 +41,6 @@ pq: Any = importlib.import_module("pyarrow.parquet")
 
 @pytest.fixture(scope="module")
 def disks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Stores of several brokers."""
     folder = tmp_path_factory.mktemp("fleet") / "disks"
     for release, kind in FLEET:
         unpack(release, kind, folder / f"{kind}-{release}")
@@ -53,7 +52,7 @@ def read(spark: SparkSession, path: Path, **options: str) -> DataFrame:
 
 
 def sort_rows(rows: list[dict[str, Any]]) -> list[Any]:
-    """Sorted rows whose values have the same classes from Spark and from Arrow."""
+    # Sorted rows whose values have the same classes from Spark and from Arrow.
 
     def convert(name: str, value: Any) -> Any:
         if name.endswith("_timestamp"):
@@ -141,7 +140,6 @@ def fleet(tmp_path: Path) -> list[Disk]:
 
 
 def with_a_repeat(store: BrokerStore) -> BrokerStore:
-    """Give a message the unique key of another one, as if its producer had sent that again."""
     first, second = [sent for sent in store.truth.sent if sent.topic == "orders"][3:5]
     place = int(second.offset_msg_id[-16:], 16)
     file = next(file for file in reversed(log_files(store.root)) if int(file.name) <= place)

@@ -31,7 +31,6 @@ pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 @pytest.fixture(scope="module")
 def topics(java_cluster: JavaCluster) -> Topics:
-    """The topics of two brokers, one of each release."""
     java_cluster.broker("broker-old", version=OLD)
     return Topics(java_cluster.address, brokers=2)
 
@@ -42,13 +41,12 @@ def reader(spark: SparkSession, topics: Topics, tmp_path: Path) -> Reader:
 
 
 def wait_dispatched(topics: Topics, topic: str, count: int) -> dict[tuple[str, int], int]:
-    """The ends of the queues when they have this number of messages: Java builds queues a moment later."""
+    # The ends of the queues when they have this number of messages: Java builds queues a moment later.
     wait_until(lambda: sum(topics.ends(topic).values()) == count, f"{count} messages in {topic}")
     return topics.ends(topic)
 
 
 def once(places: list[Place], stored: set[Place]) -> bool:
-    """Whether each place is there, and there once."""
     assert Counter(places) == Counter(stored)
     return True
 

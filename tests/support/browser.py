@@ -58,12 +58,9 @@ def open_browser() -> Generator[Any]:
 
 
 class Visit:
-    """A visit to pages, in light or dark colours and a window of some width."""
-
     def __init__(
         self, browser: Any, *, width: int = DESK, height: int = 800, dark: bool = False
     ) -> None:
-        """Open a window."""
         #: ``playwright.sync_api.Page``
         self.page = browser.new_page(
             viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"

@@ -54,10 +54,7 @@ for module, words in json.load(open(sys.argv[1])):
 
 
 class _Usual:
-    """A source of values that are never odd."""
-
     def below(self, limit: int) -> int:
-        """The largest number."""
         return limit - 1
 
     def choice(self, values: Sequence[Any]) -> Any:
@@ -65,8 +62,6 @@ class _Usual:
 
 
 class _Texts(BrokerRequests):
-    """Makes headers and bodies whose texts are evil, and whose numbers are 1."""
-
     def fields(self, header: type[Any]) -> dict[str, str]:
         return {
             wire: {"int": "1", "bool": "true"}.get(hint, EVIL)
@@ -107,8 +102,6 @@ def _hints_of(header: type[Any]) -> dict[str, str]:
 
 
 class EvilServer(TcpCluster):
-    """A name server, broker and controller."""
-
     def __init__(self) -> None:
         super().__init__()
         self.refuses = False
@@ -135,7 +128,6 @@ class EvilServer(TcpCluster):
         return reply(ext_fields=fields, body=self._texts.body(operation.response_body), remark=EVIL)
 
     def is_drained(self, request: RemotingCommand) -> bool:
-        """Whether a pull is for an offset after the only message."""
         return (request.ext_fields or {}).get("queueOffset", "0") != "0"
 
     def _brokers(self) -> tuple[BrokerData, ...]:
@@ -159,7 +151,6 @@ class EvilServer(TcpCluster):
 
 
 def frames() -> list[bytes]:
-    """A request and its answer, with evil texts."""
     fields = {"topic": EVIL, "b": EVIL, "i": EVIL, "consumerGroup": EVIL, EVIL: EVIL}
     request = RemotingCommand(
         code=Code.PULL_MESSAGE, opaque=1, ext_fields=fields, body=EVIL.encode()
@@ -179,7 +170,6 @@ def write_capture(path: Path) -> Path:
 
 
 def write_store(folder: Path) -> Path:
-    """Write a store with messages and a group."""
     broker = BrokerWithFolder(folder)
     client = broker.connect()
     evil = {"KEYS": EVIL, "TAGS": EVIL, "UNIQ_KEY": EVIL, "a": EVIL}
@@ -192,7 +182,6 @@ def write_store(folder: Path) -> Path:
 
 
 def show(calls: Sequence[tuple[str, Sequence[str]]], folder: Path) -> str:
-    """Run calls of programs in one process on a terminal, and return all that came out."""
     script = folder / "calls.json"
     script.write_text(json.dumps(calls))
     ours, theirs = pty.openpty()

@@ -11,17 +11,13 @@ ROOT = Path(__file__).parents[2]
 
 
 class OurProgram:
-    """``python -m MODULE WORDS...`` in a scratch folder, killed at the end of the block."""
-
     def __init__(self, folder: Path, module: str, *words: object) -> None:
-        """Start it."""
         folder.mkdir(parents=True, exist_ok=True)
         paths = ":".join(map(str, (ROOT, ROOT / "namesrv", ROOT / "tools")))
         command = [sys.executable, "-m", module, *map(str, words)]
         self._child = Child("ours", command, folder, environment={"PYTHONPATH": paths}, piped=True)
 
     def line(self, seconds: float = START_SECONDS) -> str:
-        """The next line that it prints."""
         stdout = self._child.process.stdout
         if stdout is None or not select.select([stdout], [], [], seconds)[0]:
             raise PeerFailedError(f"no line in {seconds} s: {self._child.output[-2000:]}")
@@ -31,7 +27,6 @@ class OurProgram:
         return result
 
     def kill(self) -> None:
-        """SIGKILL."""
         self._child.kill()
 
     def __enter__(self) -> Self:

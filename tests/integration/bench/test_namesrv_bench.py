@@ -26,7 +26,6 @@ BROKER = routes.Broker("smoke", "127.2.0.99:10911")
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
-    """A server that knows the topics of ``FAMILY``."""
     build_programs()
     folder = tmp_path_factory.mktemp("server")
     server = Server(OURS, folder, machine.choose_cpus(), request.param)

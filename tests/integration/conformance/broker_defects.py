@@ -13,8 +13,6 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """A change of one line."""
-
     function: str  #: module below ``rocketwire_broker`` and the function in it, or class and method
     line: str  #: a part of its source that occurs once
     instead: str  #: what the defective broker has there
@@ -25,7 +23,6 @@ class Defect:
 
 
 def _plain(target: Any) -> Any:
-    """The function of a property, a static method or a cache."""
     for name in ("fget", "__func__", "__wrapped__"):
         target = getattr(target, name, target)
     return target
@@ -33,7 +30,7 @@ def _plain(target: Any) -> Any:
 
 @contextmanager
 def present(defect: Defect) -> Generator[None]:
-    """Run with the defect: the function has other code in all modules that imported it."""
+    # Run with the defect: the function has other code in all modules that imported it.
     module_name, _, path = defect.function.partition(":")
     module = importlib.import_module(f"rocketwire_broker.{module_name}")
     target: Any = module

@@ -20,8 +20,6 @@ from rocketwire_tools.conformance.run.target import Address
 
 @dataclass
 class Memory:
-    """The state of a defective server, across its connections."""
-
     #: ext fields of all registrations
     registered: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     #: anything else
@@ -41,8 +39,6 @@ Reply: TypeAlias = Callable[[RemotingCommand], RemotingCommand | None]
 
 @dataclass(frozen=True)
 class Defect:
-    """One thing that a name server could do wrong."""
-
     name: str  #: a description
     case: str  #: the address of the case that must notice it
     _: KW_ONLY
@@ -58,8 +54,6 @@ class Defect:
 
 
 class _Pair:
-    """A connection of the suite, and its connection to the server."""
-
     def __init__(
         self, defect: Defect, memory: Memory, near: trio.SocketStream, far: trio.SocketStream
     ) -> None:
@@ -88,7 +82,7 @@ class _Pair:
                 await self._far.send_all(data)
 
     async def _forward(self, decoder: FrameDecoder) -> bool:
-        """Pass whole requests on; returns False when the bytes cannot be read."""
+        # Pass whole requests on; returns False when the bytes cannot be read.
         requests: list[tuple[RemotingCommand, bytes]] = []
         readable = True
         try:
@@ -153,7 +147,6 @@ class _Pair:
 
 
 async def _both(pair: _Pair, defect: Defect) -> None:
-    """Move bytes both ways until one side closes, or for ever if the defect is not to close."""
     async with trio.open_nursery() as nursery:
 
         async def pump(move: Callable[[], Awaitable[None]], stays: bool) -> None:
@@ -169,7 +162,6 @@ async def _both(pair: _Pair, defect: Defect) -> None:
 
 @asynccontextmanager
 async def run_proxy(defect: Defect, server: Address) -> AsyncGenerator[Address]:
-    """The server with that defect, at an address of its own."""
     memory = Memory()
 
     async def serve(near: trio.SocketStream) -> None:

@@ -64,7 +64,7 @@ async def test_a_defect_is_noticed_by_its_case(defect: Defect, server: Address) 
 async def test_only_a_list_that_another_case_disturbed_is_read_again(
     error: str, expected: VerdictKind, server: Address
 ) -> None:
-    """Java's name servers answer so if a broker registers while they write the list."""
+    # Java's name servers answer so if a broker registers while they write the list.
 
     def disturb_first(
         request: RemotingCommand, response: RemotingCommand, memory: Memory

@@ -81,7 +81,7 @@ def lines(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def check_all(folder: Path, checks: dict[str, Check]) -> set[str]:
-    """Check everything of a folder; returns the names of its sheets that were checked."""
+    # Check everything of a folder; returns the names of its sheets that were checked.
     checked: set[str] = set()
     for file in sorted(folder.rglob("*.jsonl")):
         name = file.relative_to(folder).as_posix().removesuffix(".jsonl")
@@ -110,7 +110,6 @@ def test_our_codec_refuses_all_vectors_to_refuse(exports: Path) -> None:
 
 
 def members_of(command: RemotingCommand, name: str) -> Plain:
-    """The members of a body, as our codec shows them."""
     body, ext = command.body or b"", command.ext_fields or {}
     if name == "RegisterBrokerBody":
         packed = ext.get("compressed") == "true"

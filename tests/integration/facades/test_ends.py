@@ -30,7 +30,6 @@ PATIENCE = 30.0
 
 @pytest.fixture
 def topic(rocketmq: RocketMQ) -> str:
-    """A topic with some messages in its queue."""
     name = rocketmq.topic(1)
     rocketmq.produce(name, *(b"%d" % number for number in range(5)))
     return name

@@ -19,7 +19,6 @@ PATIENCE = 30.0
 
 @pytest.fixture
 def config(rocketmq: RocketMQ) -> ClientConfig:
-    """Settings of clients that store offsets soon."""
     return ClientConfig(namesrv_addr=rocketmq.address, persist_consumer_offset_interval=0.1)
 
 
@@ -57,7 +56,7 @@ def test_a_failed_message_comes_again_while_another_is_being_handled(rocketmq: R
 
 
 def two_batches(rocketmq: RocketMQ) -> str:
-    """A topic with a message in each of two queues; trio is woken for the first one settled."""
+    # A topic with a message in each of two queues; trio is woken for the first one settled.
     topic = rocketmq.topic(2)
     for queue in range(2):
         rocketmq.produce(topic, b"%d" % queue, queue_id=queue)

@@ -54,7 +54,6 @@ MIN_MARKED = 45
 
 
 def words_of(command: Command) -> list[str]:
-    """Words that let a command reach a server."""
     text = MORE.get(command.name, EXAMPLES.get(command.name))
     if text is not None:
         return shlex.split(text)
@@ -71,7 +70,6 @@ def words_of(command: Command) -> list[str]:
 
 
 def calls_of_admin(address: str, form: str) -> list[tuple[str, list[str]]]:
-    """A call of every command."""
     calls: list[tuple[str, list[str]]] = []
     for command in all_commands():
         words = [
@@ -87,7 +85,6 @@ def calls_of_admin(address: str, form: str) -> list[tuple[str, list[str]]]:
 
 
 def assert_harmless(output: str) -> None:
-    """Nothing of it changes a terminal."""
     foreign_text = OWN.sub("", output)
     assert [line for line in foreign_text.split("\n") if line != escape_lines(line)] == []
 

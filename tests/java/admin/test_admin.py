@@ -21,7 +21,6 @@ HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 
 @pytest.fixture
 def broker(java_cluster: JavaCluster) -> str:
-    """Address of the broker."""
     return java_cluster.master.address
 
 
@@ -35,7 +34,6 @@ async def create_group(admin: Admin, name: str) -> str:
 
 
 async def commit_offsets(admin: Admin, broker: str, topic: str, **offsets: int) -> None:
-    """Create groups, with these offsets in the first queue of a topic."""
     for group, offset in offsets.items():
         await create_group(admin, group)
         await admin.client.brokers.update_consumer_offset(broker, group, queue_of(topic), offset)

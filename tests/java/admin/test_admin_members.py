@@ -134,7 +134,6 @@ async def test_a14_members_with_short_heartbeats_are_seen_and_asked(
 async def check_members(
     admin: Admin, group: str, topic: str, client_id: str, producers: str, address: str
 ) -> None:
-    """Check what brokers know of the only consumer of a group and the only producer of another."""
     queue = MessageQueue(topic=topic, broker_name="broker-a", queue_id=0)
     for connection in (
         await admin.consumers.connection(group),

@@ -122,7 +122,7 @@ async def test_pops_of_the_pop_store_are_written_back_as_messages(
         )
 
     async def is_exported(run: Callable[[str], object], group: str, seconds: int) -> bool:
-        """Whether it was in time: the broker gives back a message that is visible again by itself, and exports it no more."""
+        # Whether it was in time: the broker gives back a message that is visible again by itself, and exports it no more.
         await in_thread(ours, f"updateSubGroup -b {broker.address} -g {group}")
         start = trio.current_time()
         await pop(group, seconds)
@@ -155,8 +155,6 @@ async def test_pops_of_the_pop_store_are_written_back_as_messages(
 
 
 class Lite(NamedTuple):
-    """A parent of lite topics, a group that is bound to it, and the number of queues before."""
-
     topic: str
     group: str
     queue_count: int
@@ -211,7 +209,7 @@ def check_lite_topic(ours: Ours, mqadmin: Mqadmin, lite: Lite, address: str) -> 
 
 
 def check_queue_of_parent(ours: Ours, mqadmin: Mqadmin, lite: Lite, name: str) -> None:
-    """Name servers know no route of the queue itself: ``-c`` names the cluster to count in."""
+    # Name servers know no route of the queue itself: ``-c`` names the cluster to count in.
     line = f"topicStatus -t {name} -c {lite.topic}"
     (printed,) = rows(mqadmin(line), begin=NAME)
     assert columns(ours(line), QUEUE_ENDS) == [printed[:4]] == [[NAME, "0", "0", "3"]]

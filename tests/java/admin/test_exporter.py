@@ -19,8 +19,6 @@ BROKERS = {CURRENT: "broker-a", OLD: "old"}
 
 
 class Site:
-    """A broker of one of the releases, and the exporter of its cluster."""
-
     def __init__(self, cluster: JavaCluster, version: str) -> None:
         self._cluster = cluster
         self.version = version
@@ -30,18 +28,16 @@ class Site:
         wait_until(lambda: self.scrape().status == 0, "every broker answers", 300)
 
     def scrape(self, *options: str) -> Scrape:
-        """Collect once."""
         options = options or (*LONG, "--deadline", "300")
         return scrape_address(self._cluster.address, *options)
 
     def scrape_all(self) -> Scrape:
-        """Collect once, without failures."""
         values = self.scrape()
         assert values.status == 0, values.failures()
         return values
 
     def fill(self, group: str, topics: dict[str, bool]) -> None:
-        """Send three messages to the first queue of each topic and one to the second; the group has read one of each if that is true."""
+        # Send three messages to the first queue of each topic and one to the second; the group has read one of each if that is true.
 
         async def send_all() -> None:
             async with (
@@ -109,7 +105,7 @@ def test_the_progress_of_a_group_is_that_of_mqadmin(
     assert values.value("rocketmq_group_get_latency_by_storetime", **of_group) != 0
 
     def is_gone() -> bool:
-        """Delete again: a broker that registers meanwhile announces what was deleted."""
+        # Delete again: a broker that registers meanwhile announces what was deleted.
         for name in topics:
             ours(f"deleteTopic -c {CLUSTER} -t {name}")
         ours(f"deleteSubGroup -b {address} -g {group}")

@@ -26,8 +26,6 @@ KINDS = ("", "--orderly", "--pull", "--broadcast")
 
 
 class Place(Programs):
-    """The program at a cluster of one release."""
-
     def __init__(self, version: str, cluster: JavaCluster, home: Path) -> None:
         super().__init__(cluster, home)
         self.version = version
@@ -100,7 +98,6 @@ def test_messages_of_every_way_come_to_every_kind_of_consumer(place: Place) -> N
 
 
 def check_output(place: Place, topic: str, group: str) -> None:
-    """Check the output about a topic with twelve messages, and about the cluster."""
     stats = place.rows("topicStatus", "-t", topic)
     assert sum(row["maxOffset"] - row["minOffset"] for row in stats) == 12
     progress = place.rows("consumerProgress", "-g", group)
@@ -136,7 +133,7 @@ def test_the_exporter_shows_progress_until_a_group_is_deleted(place: Place) -> N
     broker = place.cluster.master.address
 
     def is_gone() -> bool:
-        """Delete the group again: a pull that a broker still holds creates it when it ends."""
+        # Delete the group again: a pull that a broker still holds creates it when it ends.
         nonlocal values
         for words in (
             ("deleteSubGroup", "-b", broker, "-g", group),
@@ -161,7 +158,6 @@ def test_pops_are_refused_by_brokers_without_them(place: Place) -> None:
 
 @oldest
 def test_messages_are_acknowledged_or_named_if_the_broker_is_killed(place: Place) -> None:
-    """It starts the broker again, for later tests."""
     topic, group = place.create_topic("killed"), unique("g")
     process = place.begin_produce(topic, "--in-flight", "4")
     assert process.stdin is not None

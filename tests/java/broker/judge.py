@@ -22,7 +22,6 @@ NAMES = ("broker1", "broker2", "broker3")
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.java.broker.judge", description=__doc__)
     parser.add_argument(
         "--brokers", choices=["java", "rocketwire"], default="java", help="kind of the brokers"
@@ -39,7 +38,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def java_brokers(folder: Path, running: ExitStack) -> tuple[str, dict[str, str]]:
-    """Start Java's servers; returns the name server's address, and each broker's by its name."""
+    # Start Java's servers; returns the name server's address, and each broker's by its name.
     name_server = running.enter_context(JavaNameServer(folder / "namesrv"))
     addresses: dict[str, str] = {}
     for name in NAMES:
@@ -50,7 +49,7 @@ def java_brokers(folder: Path, running: ExitStack) -> tuple[str, dict[str, str]]
 
 
 def own_brokers(folder: Path, running: ExitStack) -> tuple[str, dict[str, str]]:
-    """Start our brokers, the first with a name server in its process; returns the same."""
+    # Start our brokers, the first with a name server in its process; returns the same.
     name_server: list[str] = []
     addresses: dict[str, str] = {}
     for name in NAMES:
@@ -62,7 +61,6 @@ def own_brokers(folder: Path, running: ExitStack) -> tuple[str, dict[str, str]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the classes; 0 if every method passed."""
     options = parse(sys.argv[1:] if arguments is None else arguments)
     classes = [
         name

@@ -131,14 +131,11 @@ COMMANDS: Final = (
 
 
 class Output(NamedTuple):
-    """A command and what it printed, made comparable."""
-
     command: str
     text: str
 
 
 def outputs(peer: JavaPeer, cluster: JavaCluster | DevCluster, folder: Path) -> Iterator[Output]:
-    """Prepare a cluster, and run all commands at it."""
     address, broker = cluster.address, cluster.master.address
     words = {"b": broker, "n": address, "f": str(folder), "id": "", "key": ""}
     for command in BEFORE:
@@ -176,7 +173,6 @@ def _comparable(output: AdminOutput, broker: str, name_server: str, folder: Path
 
 
 def main() -> int:
-    """Run the commands at both, and print the differences."""
     with tempfile.TemporaryDirectory() as scratch, ExitStack() as running:
         folder = Path(scratch)
         peer = running.enter_context(JavaPeer(folder / "peer"))

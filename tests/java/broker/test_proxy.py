@@ -43,18 +43,14 @@ TYPES = {
 
 
 class Place(NamedTuple):
-    """The proxy, its client and its broker."""
-
     proxy: JavaProxy
     client: GrpcPeer
     broker_port: int
 
     def call(self, verb: str, topic: str, *words: object) -> list[str]:
-        """Let the client do something."""
         return self.client.call(verb, self.proxy.grpc_address, topic, *words, seconds=300)
 
     def receive_keys(self, topic: str, count: int) -> list[int]:
-        """Return the keys that a consumer of its own receives, in their order."""
         return list(map(int, self.call("receive", topic, f"{topic}-readers", count, MILLIS)))
 
 
@@ -80,7 +76,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
 
 
 async def create_topics(name_server: str, broker: str) -> None:
-    """Create a topic for each type of messages, and a group that reads in order."""
     async with open_admin(name_server) as admin:
         for topic, message_type in TYPES.items():
             attributes = {"+message.type": message_type}

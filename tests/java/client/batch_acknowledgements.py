@@ -17,7 +17,7 @@ HIDDEN = 10.0
 
 
 async def check_batch_acknowledgements(client: ClientInstance, patch: pytest.MonkeyPatch) -> None:
-    """Check it, again on a machine that takes longer than messages are hidden."""
+    # Check it, again on a machine that takes longer than messages are hidden.
     sizes: list[int] = []
     batch_ack = PopCalls.batch_ack
 
@@ -38,7 +38,7 @@ async def check_batch_acknowledgements(client: ClientInstance, patch: pytest.Mon
 
 
 async def _handle_together(client: ClientInstance) -> tuple[list[tuple[bytes, int]], float]:
-    """All deliveries, of which the last is one that failed before; and the seconds of handling."""
+    # All deliveries, of which the last is one that failed before; and the seconds of handling.
     topic = await create_topic(client, unique("together"))
     await send(client, topic, numbered(COUNT))
     attempts: list[tuple[bytes, int]] = []

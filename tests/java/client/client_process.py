@@ -35,7 +35,6 @@ FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRS
 
 
 def say(line: str) -> None:
-    """Print a line for the parent process."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
@@ -44,7 +43,6 @@ def say(line: str) -> None:
 async def note_deliveries(
     client: ClientInstance, topic: str, group: str, mode: str, file: Path
 ) -> AsyncGenerator[PushConsumer]:
-    """A consumer that writes its deliveries to a file."""
     with file.open("a") as lines:
 
         def note(messages: Sequence[StoredMessage]) -> None:
@@ -72,7 +70,6 @@ async def note_deliveries(
 
 
 async def note(name_server: str, topic: str, *groups: str) -> None:
-    """Consume for ever."""
     async with open_client(patient(namesrv_addr=name_server)) as client, AsyncExitStack() as all_:
         for group, mode, file in zip(groups[::3], groups[1::3], groups[2::3], strict=True):
             await all_.enter_async_context(note_deliveries(client, topic, group, mode, Path(file)))
@@ -81,8 +78,6 @@ async def note(name_server: str, topic: str, *groups: str) -> None:
 
 
 async def half(name_server: str, topic: str, group: str, body: str) -> None:
-    """Begin a transaction and never end it."""
-
     async def execute(_message: Message, _result: SendResult) -> LocalTransactionState:
         say("half")
         await trio.sleep_forever()

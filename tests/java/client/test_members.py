@@ -85,7 +85,7 @@ async def test_c19_a_locked_queue_has_one_owner_after_another(java_cluster: Java
             return by_owner.bodies, by_later.bodies, offset, members, owner.client_id
 
         async def wait_for(listener: OrderlyListener, body: bytes) -> None:
-            """Wait for a message; the error has the progress of the group."""
+            # Wait for a message; the error has the progress of the group.
             try:
                 await until(lambda: body in listener.bodies)
             except AssertionError as error:

@@ -120,7 +120,6 @@ async def test_requests_are_signed_for_a_broker_that_authenticates(
 async def test_a10_only_right_credentials_send_consume_and_are_members(
     java_cluster: JavaCluster,
 ) -> None:
-    """Sends are signed with their bodies, heartbeats too."""
     broker = java_cluster.broker("broker-auth", options=AUTH)
     group, listener, codes = unique("g"), Listener(), list[int]()
     bodies = [b"one", b"two", b"three"]

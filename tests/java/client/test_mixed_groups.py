@@ -22,8 +22,6 @@ SHORT_LOCKS = ["-Drocketmq.broker.rebalance.lockMaxLiveTime=4000"]
 
 
 class Delivery(NamedTuple):
-    """One delivery."""
-
     millis: int
     queue_id: int
     offset: int
@@ -31,8 +29,6 @@ class Delivery(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A group and where its members write down what they get."""
-
     name: str
     mode: str
     folder: Path
@@ -41,7 +37,6 @@ class Group(NamedTuple):
         return self.folder / f"{self.mode}-{member}.txt"
 
     def read_deliveries(self) -> list[Delivery]:
-        """All deliveries, in the order of time."""
         deliveries: list[Delivery] = []
         for file in self.folder.glob(f"{self.mode}-*.txt"):
             for line in file.read_text().splitlines():
@@ -51,8 +46,6 @@ class Group(NamedTuple):
 
 
 class World:
-    """A topic with a running producer, and the groups that consume it."""
-
     def __init__(
         self, client: ClientInstance, broker: str, topic: str, groups: tuple[Group, ...]
     ) -> None:
@@ -63,14 +56,12 @@ class World:
         self.sent: set[tuple[int, int]] = set()
 
     async def send(self, producer: Producer) -> None:
-        """Send until cancelled, to all queues in turn."""
         while True:
             result = await producer.send(Message(self.topic, b"x"), within=PATIENCE)
             self.sent.add((result.message_queue.queue_id, result.queue_offset))
             await trio.sleep(0.01)
 
     async def _list_owned(self, group: str) -> list[list[int]]:
-        """The queues of each member, by its own answer."""
         owned: list[list[int]] = []
         for client_id in await self.client.brokers.consumer_ids(self.broker, group):
             fields = {"consumerGroup": group, "clientId": client_id}
@@ -82,8 +73,6 @@ class World:
         return owned
 
     async def until_shared_by(self, members: int) -> None:
-        """Wait until every queue of both groups has one owner, and each member has queues."""
-
         async def is_shared() -> bool:
             for group in self.groups:
                 owned = await self._list_owned(group.name)
@@ -95,8 +84,6 @@ class World:
         await eventually(is_shared, 180)
 
     async def until_all_is_consumed(self) -> None:
-        """Wait until every message that was sent is noted in both groups."""
-
         async def is_consumed() -> bool:
             return all(
                 {delivery[1:3] for delivery in group.read_deliveries()} >= self.sent
@@ -107,7 +94,6 @@ class World:
 
 
 def check_duplicates(deliveries: list[Delivery]) -> None:
-    """A message reached a member twice only if its queue was moved away and back uncommitted."""
     newest: dict[int, str] = {}
     moves, times = Counter[int](), Counter[tuple[int, int, int]]()
     for _, queue_id, offset, member in deliveries:
@@ -118,7 +104,6 @@ def check_duplicates(deliveries: list[Delivery]) -> None:
 
 
 def check_order(deliveries: list[Delivery]) -> None:
-    """The new messages of each queue came in its order."""
     newest: dict[int, int] = {}
     for delivery in deliveries:
         last = newest.get(delivery.queue_id, -1)

@@ -30,7 +30,6 @@ from tests.peers.messages import create_topic, numbered, send, unique, until
 async def pop_messages(
     calls: PopCalls, topic: str, count: int, invisible: float = 30.0
 ) -> list[StoredMessage]:
-    """Pop until there are this many messages."""
     messages: list[StoredMessage] = []
     with trio.fail_after(120):
         while len(messages) < count:

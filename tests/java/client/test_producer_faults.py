@@ -50,7 +50,6 @@ STRICT = {
 def strict(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Generator[tuple[JavaNameServer, JavaBroker]]:
-    """A name server and a broker that refuses what others do."""
     folder = tmp_path_factory.mktemp("strict")
     server = JavaNameServer(folder / "namesrv")
     with server, JavaBroker(folder / "broker", [server.address], STRICT, jvm=ROOM) as broker:
@@ -280,7 +279,7 @@ async def test_p29_p30_c17_messages_come_back_though_their_broker_died(
 async def test_sends_avoid_a_broker_that_advertises_no_address(
     java_cluster: JavaCluster, client: ClientInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Java's name server returns any address that a broker registers."""
+    # Java's name server returns any address that a broker registers.
     monkeypatch.setattr(registration, "split_address", lambda _: ("127.0.0.1", 1))
     bad = BrokerIdentity(
         cluster_name="bad", broker_name=unique("bad"), broker_addr="nonsense", ha_server_addr="none"

@@ -34,8 +34,6 @@ COMMIT, ROLLBACK, UNKNOW = LocalTransactionState
 
 
 class Read(NamedTuple):
-    """A message as Java's client reads it."""
-
     msg_id: str
     offset_msg_id: str
     queue_id: int
@@ -46,15 +44,13 @@ class Read(NamedTuple):
 
 
 class Site(NamedTuple):
-    """A producer at Java's cluster, and a Java program."""
-
     client: ClientInstance
     producer: Producer
     cluster: JavaCluster
     java: JavaPeer
 
     async def read(self, topic: str) -> list[Read]:
-        """Every message of a topic, read by Java, which may first have to hear of a new topic."""
+        # Every message of a topic, read by Java, which may first have to hear of a new topic.
         with trio.fail_after(120):
             while True:
                 try:
@@ -67,7 +63,6 @@ class Site(NamedTuple):
                     return [parse_message(word) for word in words]
 
     async def wait_for_output(self, line: str, text: str) -> str:
-        """Run a line of mqadmin until its output has a text."""
         with trio.fail_after(120):
             while True:
                 output = await trio.to_thread.run_sync(self.java.admin, self.cluster.address, line)
@@ -76,7 +71,6 @@ class Site(NamedTuple):
                 await trio.sleep(0.2)
 
     async def wait_for_messages(self, topic: str, count: int) -> list[Read]:
-        """The messages of a topic, when there are this many."""
         with trio.fail_after(120):
             while len(messages := await self.read(topic)) < count:
                 await trio.sleep(0.2)

@@ -43,12 +43,10 @@ class Place(NamedTuple):
     settings: dict[str, Any]
 
     def config(self, **settings: Any) -> ClientConfig:
-        """Settings of a client."""
         return patient(namesrv_addr=self.cluster.address, **self.settings, **settings)
 
 
 def trust_anything() -> ssl.SSLContext:
-    """A context that accepts the certificate of Java's test mode."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
@@ -71,7 +69,7 @@ def place(
 
 @pytest.fixture(params=list(SerializeType), ids=lambda form: form.name)
 def form(request: pytest.FixtureRequest, place: Place) -> SerializeType:
-    """The form of our headers; both are tried at one of the places."""
+    # The form of our headers; both are tried at one of the places.
     if place.name != TLS and request.param is not SerializeType.JSON:
         pytest.skip("the other form is tried over TLS")
     return SerializeType(request.param)

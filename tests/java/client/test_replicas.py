@@ -80,7 +80,6 @@ class OldMessages:
         return pull_of(OLD_TOPIC, "old-messages", 1, offset, **settings)
 
     async def pull(self) -> None:
-        """Pull the next messages."""
         result = await self.calls.pull(self.request(self.offset), within=PATIENCE)
         self.offset = result.next_begin_offset
         self.bodies += [message.body or b"" for message in result.messages]
@@ -90,7 +89,6 @@ class OldMessages:
 async def store_old_messages(
     java_cluster: JavaCluster, client: ClientInstance, mqadmin: Mqadmin, queue_id: int
 ) -> AsyncGenerator[OldMessages]:
-    """Send 64 messages, and have the master call all messages old until the end of the block."""
     answers = await send(client, OLD_TOPIC, numbered(64), queue_id=queue_id)
     slave = await trio.to_thread.run_sync(java_cluster.slave)
     messages = OldMessages(client, queue_id, answers[0].queue_offset or 0, slave)
@@ -143,7 +141,7 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave(
 async def test_pulls_return_to_the_master_if_its_slave_hangs(
     java_cluster: JavaCluster, client: ClientInstance, mqadmin: Mqadmin
 ) -> None:
-    """The system has stopped it: it takes connections and requests, and answers nothing."""
+    # The system has stopped it: it takes connections and requests, and answers nothing.
     silent: list[str] = []
     async with store_old_messages(java_cluster, client, mqadmin, 1) as old:
         old.slave.freeze()
@@ -164,7 +162,7 @@ async def test_pulls_return_to_the_master_if_its_slave_hangs(
 async def test_c37_two_clients_of_one_name_get_the_same_queues(
     java_cluster: JavaCluster, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A broker lists the name twice, and each takes itself for the first of the two, as Java's do."""
+    # A broker lists the name twice, and each takes itself for the first of the two, as Java's do.
     group, listener = unique("g"), Listener()
     config = patient(namesrv_addr=java_cluster.address, instance_name=unique("same"))
     async with open_client(config) as first, open_client(config) as second:
@@ -186,7 +184,6 @@ async def test_c37_two_clients_of_one_name_get_the_same_queues(
 async def test_c37_a_client_that_connects_anew_keeps_its_queues(
     java_cluster: JavaCluster, client: ClientInstance, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """While its pulls are held over the old connection, the broker lists the client twice."""
     caplog.set_level(logging.INFO, "rocketwire.client")
     group, broker = unique("g"), java_cluster.master.address
     topic = await create_topic(client, unique("c37"))

@@ -36,8 +36,6 @@ PULL = PullMessageRequestHeader(
 
 
 class RouteWatcher(Producer):
-    """A producer of one topic that remembers how many queues it had."""
-
     queues: tuple[int, ...] = ()
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:

@@ -19,8 +19,6 @@ ADMIN = "admin"
 
 
 class Broker(NamedTuple):
-    """A broker that may register."""
-
     cluster: str
     name: str
     number: int
@@ -28,7 +26,6 @@ class Broker(NamedTuple):
 
     @property
     def fields(self) -> dict[str, str]:
-        """Its part of a request's header."""
         return {
             "brokerName": self.name,
             "brokerAddr": self.address,
@@ -46,16 +43,12 @@ NAMES = tuple(dict.fromkeys(broker.name for broker in BROKERS))
 
 
 class Step(NamedTuple):
-    """One request; without a frame, the end of the connection."""
-
     what: str
     connection: str
     frame: bytes | None
 
 
 class Walk:
-    """Draws steps."""
-
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         choices: list[tuple[int, Callable[[Broker], Step]]] = [
@@ -73,7 +66,6 @@ class Walk:
         self._draws = [draw for _, draw in choices]
 
     def step(self) -> Step:
-        """The next one."""
         (draw,) = self._chance.choices(self._draws, self._weights)
         return draw(self._chance.choice(BROKERS))
 
@@ -163,7 +155,6 @@ class Walk:
 
 
 def reads() -> Iterator[bytes]:
-    """Requests that together show everything."""
     for topic in (*TOPICS, "nope"):
         yield raw_call.frame(105, {"topic": topic}, version=513)
         yield raw_call.frame(105, {"topic": topic}, version=399)
@@ -180,14 +171,12 @@ def reads() -> Iterator[bytes]:
 
 
 class Walker:
-    """One of the name servers that are walked over, with a connection for each broker."""
-
     def __init__(self, port: int) -> None:
         self._port = port
         self._connections: dict[str, socket.socket] = {}
 
     def ask(self, connection: str, frame: bytes) -> raw_call.Answer:
-        """Send a request over a connection, which is opened if need be."""
+        # Send a request over a connection, which is opened if need be.
         if connection not in self._connections:
             self._connections[connection] = socket.create_connection((LOOPBACK, self._port), 20)
         stream = self._connections[connection]
@@ -195,7 +184,6 @@ class Walker:
         return raw_call.read_answer(stream)
 
     def walk(self, step: Step) -> raw_call.Answer | None:
-        """Do a step; the end of a connection has no answer."""
         if step.frame is not None:
             return self.ask(step.connection, step.frame)
         if (stream := self._connections.pop(step.connection, None)) is not None:
@@ -203,10 +191,8 @@ class Walker:
         return None
 
     def read_all(self) -> list[raw_call.Answer]:
-        """All that it knows."""
         return [self.ask("reader", frame) for frame in reads()]
 
     def close(self) -> None:
-        """End all connections."""
         for stream in self._connections.values():
             stream.close()

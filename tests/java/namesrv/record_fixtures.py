@@ -110,14 +110,12 @@ WHERE_RELEASES_DIFFER = frozenset({
 
 
 def has_seen(tap: Tap, count: int) -> bool:
-    """Whether that many frames have gone through the tap."""
     return len(tap.frames) >= count
 
 
 def call_all(
     recorder: Recorder, caller: JavaPeer, tap: Tap, *, current: bool, only: frozenset[str]
 ) -> None:
-    """Send the requests of the tables (or ``only`` these) through the tap, and keep each exchange under its name."""
     chosen = CALLS + (SINCE_5 if current else ())
     for name, code, way, version, body, fields in chosen:
         if only and name not in only:
@@ -140,7 +138,6 @@ def call_all(
 
 
 def use_clients(peer: JavaPeer, address: str) -> None:
-    """Let a producer and a push consumer do their ordinary work."""
     peer.send(address, "TopicA", "PRODUCERS", range(5))
     peer.consume(address, "TopicA", "CONSUMERS")
     peer.received("CONSUMERS", 5)
@@ -151,7 +148,6 @@ def use_clients(peer: JavaPeer, address: str) -> None:
 
 
 def tap_before(broker: JavaBroker) -> AbstractContextManager[Tap]:
-    """Return a tap at the address that the broker announces instead of its own."""
     port = int(broker.address.rpartition(":")[2])
     broker.address = f"{SECOND_ADDRESS}:{port}"
     return tapped(port, SECOND_ADDRESS, port)
@@ -166,7 +162,7 @@ def record_everything(
     broker_options: Mapping[str, object] | None = None,
     only: frozenset[str] = frozenset(),
 ) -> None:
-    """One release throughout: registration, mqadmin, single requests, clients at the name server and at the broker."""
+    # One release throughout: registration, mqadmin, single requests, clients at the name server and at the broker.
     with ExitStack() as stack:
         server = JavaNameServer(scratch / "namesrv", version=version, jvm=jvm)
         stack.enter_context(server)
@@ -205,7 +201,7 @@ def record_everything(
 
 
 def record_acting_master(scratch: Path, recorder: Recorder) -> None:
-    """A group with acting master: heartbeats, member groups, a slave, and the name server's own notice."""
+    # A group with acting master: heartbeats, member groups, a slave, and the name server's own notice.
     server_options = {"supportActingMaster": "true", "notifyMinBrokerIdChanged": "true"}
     group = {"enableSlaveActingMaster": "true", "totalReplicas": 2}
     with ExitStack() as stack:
@@ -230,7 +226,7 @@ def record_acting_master(scratch: Path, recorder: Recorder) -> None:
 
 
 def record_odd_registrations(scratch: Path, recorder: Recorder) -> None:
-    """Deflated registrations of 5.5.0, which its own name server refuses; single topics by 217; static topics; order topics."""
+    # Deflated registrations of 5.5.0, which its own name server refuses; single topics by 217; static topics; order topics.
     with ExitStack() as stack:
         server = stack.enter_context(JavaNameServer(scratch / "namesrv"))
         deflated, single_topics, tools = (
@@ -284,7 +280,6 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 def record(names: Sequence[str]) -> None:
-    """Record the named scenarios and replace their files and manifest entries."""
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
         with JavaPeer(home / "frames", program="Frames.java") as frames:
@@ -298,7 +293,6 @@ def record(names: Sequence[str]) -> None:
 
 
 def replace(folder: str, entries: list[manifest.Entry]) -> None:
-    """Put a scenario's entries into the manifest in place of its earlier ones."""
     current = manifest.load()
     expected = f"frames/{folder}/expected.json"
     kept = [
@@ -320,7 +314,6 @@ def replace(folder: str, entries: list[manifest.Entry]) -> None:
 
 
 def main(names: Sequence[str]) -> None:
-    """Fetch what is needed, then do the work in a network namespace of its own."""
     if INSIDE in os.environ:
         record(names or list(SCENARIOS))
         return

@@ -66,15 +66,12 @@ class Packet:
 
 @dataclass(slots=True)
 class Recorder:
-    """Gathers the packets of one scenario."""
-
     folder: str
     product: str
     frames: JavaPeer
     packets: list[Packet] = field(default_factory=list[Packet])
 
     def facts(self, data: bytes, body_class: str = "") -> dict[str, object]:
-        """Return what Java's classes read from a frame."""
         answer = json.loads(self.frames.line(f"{data.hex()}\t{body_class}"))
         if "error" in answer:
             raise ValueError(f"Java cannot read {data[:300]!r}: {answer['error']}")
@@ -106,7 +103,7 @@ class Recorder:
             self.packets.append(packet)
 
     def keep_kinds(self, tap: Tap, ends: tuple[str, str], how: str) -> None:
-        """Keep the first exchange of every kind that went through a tap: by codes, form of body and presence of parts."""
+        # Keep the first exchange of every kind that went through a tap: by codes, form of body and presence of parts.
         keys: set[tuple[object, ...]] = set()
         names = {packet.name for packet in self.packets}
         for by_client, sent, answer in exchanges(tap.frames):
@@ -123,7 +120,7 @@ class Recorder:
             self.keep(name, ends if by_client else (ends[1], ends[0]), how, sent, answer)
 
     def write(self) -> list[manifest.Entry]:
-        """Write all packets and their expectations; returns their manifest entries."""
+        # Write all packets and their expectations; returns their manifest entries.
         target = manifest.FIXTURES / "frames" / self.folder
         target.mkdir(parents=True, exist_ok=True)
         for old in target.iterdir():
@@ -164,7 +161,7 @@ class Recorder:
 
 
 def reencodes(data: bytes) -> bool | str:
-    """Whether our encoder, which writes as 5.5.0 does, is expected to give these bytes again."""
+    # Whether our encoder, which writes as 5.5.0 does, is expected to give these bytes again.
     if data[4] == 0 and ESCAPED_BY_FASTJSON_1.search(data):
         return "fastjson 1 (up to 5.3) escapes U+007F to U+009F, U+2028 and U+2029; 5.5.0 writes them as they are"
     return True
@@ -182,7 +179,7 @@ class Exchange(NamedTuple):
 
 
 def exchanges(frames: list[TappedFrame]) -> list[Exchange]:
-    """Pair each request with its response, in order of the requests; one that went unanswered is left out."""
+    # Pair each request with its response, in order of the requests; one that went unanswered is left out.
     pairs: list[Exchange] = []
     waiting: dict[tuple[int, str, int], int] = {}
     for _, connection, direction, data in frames:

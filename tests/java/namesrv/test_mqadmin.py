@@ -60,7 +60,6 @@ class Tables(NamedTuple):
 
 @pytest.fixture(scope="module")
 def both(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[NameServer]]:
-    """Java's name server and ours."""
     # ours must permit it; Java's prints the line as unknown
     options = {"rocketwire.allowConfigUpdate": "true"}
     servers = [
@@ -78,7 +77,6 @@ def tables(
     peers: Mapping[str, JavaPeer],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Tables:
-    """Run the script of one release with both name servers, each with a fresh broker of the same name."""
     version: str = request.param
     peer = peers[version]
     brokers = [

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.full
 
 @pytest.fixture(scope="module")
 def proxy(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaProxy]:
-    """A proxy before the broker of the cluster."""
     have_here(
         lambda: java_cache.jars(CURRENT, "proxy.xml"),
         lambda: java_cache.classes(GRPC_CLIENT, "GrpcPeer.java", "grpc.xml"),
@@ -28,7 +27,6 @@ def proxy(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def create_topic(topic: str, cluster: Cluster, peer: JavaPeer) -> None:
-    """Create a topic and wait for its route, before a proxy remembers that there is none."""
     server, broker = cluster.server, cluster.broker
     peer.admin(server.address, f"updateTopic -c DefaultCluster -t {topic} -r 2 -w 2")
     wait_until(lambda: raw_call.routes_to(server.port, topic, broker.address), "its route")

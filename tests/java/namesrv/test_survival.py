@@ -17,7 +17,7 @@ FORGOTTEN_SECONDS = 60.0
 
 @pytest.fixture(scope="module")
 def mortal(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster whose parts may be killed; each test leaves them alive."""
+    # A cluster whose parts may be killed; each test leaves them alive.
     folder = tmp_path_factory.mktemp("mortal")
     server = name_server(DEFAULT_KIND, folder / "namesrv")
     often = {"registerNameServerPeriod": 10_000}  # the least that Java allows; the default is 30 s

@@ -16,13 +16,12 @@ pytestmark = pytest.mark.full
 
 @pytest.fixture(scope="module")
 def server(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NameServer]:
-    """One name server for all tests of this file; their brokers have names and clusters of their own."""
+    # One name server for all tests of this file; their brokers have names and clusters of their own.
     with name_server(DEFAULT_KIND, tmp_path_factory.mktemp("variants")) as running:
         yield running
 
 
 def exchange(peer: JavaPeer, server: NameServer, topic: str, broker: JavaBroker) -> list[str]:
-    """Create a topic at the broker, and send and read 50 messages."""
     peer.admin(server.address, f"updateTopic -b {broker.address} -t {topic} -r 2 -w 2")
     wait_until(lambda: raw_call.routes_to(server.port, topic, broker.address), f"route of {topic}")
     return peer.exchange(server.address, topic, 50)
@@ -90,7 +89,7 @@ def test_one_of_two_name_servers_is_enough(peer: JavaPeer, tmp_path: Path) -> No
 
 
 def can_send(peer: JavaPeer, name_servers: str, topic: str, group: str) -> bool:
-    """Whether a producer gets a message through; Java's may fail once after one of its name servers has died."""
+    # Whether a producer gets a message through; Java's may fail once after one of its name servers has died.
     try:
         peer.send(name_servers, topic, group, range(1))
     except PeerFailedError:
@@ -99,7 +98,7 @@ def can_send(peer: JavaPeer, name_servers: str, topic: str, group: str) -> bool:
 
 
 def read_members(port: int) -> dict[str, str]:
-    """Return id -> address of the brokers of TBW102's route; asked with a version that gets strict JSON."""
+    # Return id -> address of the brokers of TBW102's route; asked with a version that gets strict JSON.
     body = raw_call.ask(port, raw_call.GET_ROUTEINFO_BY_TOPIC, {"topic": "TBW102"}).body
     (data,) = json.loads(body)["brokerDatas"]
     members: dict[str, str] = data["brokerAddrs"]

@@ -57,8 +57,6 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Text:
-    """Bytes of another protocol."""
-
     client: bool
     time_ns: int
     data: bytes
@@ -87,8 +85,6 @@ _FAQ: Final = "\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for fur
 
 
 class World:
-    """Topics, groups and bodies that all connections of a capture share."""
-
     def __init__(self, chance: random.Random) -> None:
         self.topics = [self._name(chance, "%RETRY%", 0.04) for _ in range(320)]
         self.groups = [self._name(chance, "", 0) + "-group" for _ in range(240)]
@@ -98,11 +94,9 @@ class World:
         self.offsets = [int(10 ** (chance.random() * 9)) for _ in range(320)]
 
     def topic(self, chance: random.Random) -> int:
-        """Number of a topic; few are used much, most little."""
         return chance.choices(range(320), self._weights)[0]
 
     def body(self, chance: random.Random, size: int) -> bytes:
-        """Bytes of a message."""
         start = int(chance.random() * (len(self._bodies) - size))
         return self._bodies[start : start + size]
 
@@ -144,8 +138,6 @@ def _texts(state: tuple[Any, ...]) -> tuple[bytes, tuple[Any, ...]]:
 
 
 class Speaker:
-    """A client process with one connection."""
-
     def __init__(self, chance: random.Random, world: World, profile: Profile, client: str) -> None:
         self._chance = chance
         self._random = chance.random
@@ -178,7 +170,6 @@ class Speaker:
         self._sent: list[Frame | Text] = []
 
     def speak(self, dialogue: Dialogue, exchanges: int, start: int, end: int) -> None:
-        """Fill a dialogue with a number of exchanges, approximately, between two times."""
         role = self._chance.choices(
             (self._produce, self._consume, self._pop, self._administrate), self._profile.roles
         )[0]
@@ -280,7 +271,6 @@ class Speaker:
         later: int = 0, status: int = 0, remark: str | None = None, answer_queue: int | None = None,
         client: bool = True,
     ) -> int:  # fmt: skip
-        """A request and its answer; when the latter is sent."""
         if client:
             opaque = self._next()
         else:
@@ -364,7 +354,6 @@ class Speaker:
         )
 
     def _store_message(self, topic: int, queue: int, now: int) -> bytes:
-        """A message as the commit log holds it."""
         body = self._world.body(self._chance, self._size())
         name = self._world.topics[topic].encode()
         properties = self._text_properties(now).encode()
@@ -560,8 +549,6 @@ def grpc(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> Non
 
 
 def tls(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> None:
-    """TLS records."""
-
     def block(record_type: int, size: int, version: bytes = b"\x03\x03") -> bytes:
         return bytes((record_type,)) + version + struct.pack(">H", size) + chance.randbytes(size)
 
@@ -579,7 +566,6 @@ def tls(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> None
 
 
 def http(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> None:
-    """HTTP/1.1 with JSON in it."""
     now = start
     sent: list[Frame | Text] = []
     for number in range(chance.randrange(2, 40)):

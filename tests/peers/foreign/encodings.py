@@ -49,7 +49,6 @@ class Library:
 
     @property
     def serialize_type(self) -> str:
-        """``JSON`` or ``ROCKETMQ``."""
         return "ROCKETMQ" if self.write is None else "JSON"
 
     def remark(self, header: Header) -> str | None:
@@ -57,11 +56,9 @@ class Library:
         return header.remark if self.write is not _go else header.remark or ""
 
     def header(self, header: Header) -> bytes:
-        """The bytes of a header."""
         return _binary(self, header) if self.write is None else self.write(self, header)
 
     def frame(self, header: Header, body: bytes) -> tuple[bytes, int]:
-        """A whole frame, and the length of its header."""
         text = self.header(header)
         header_type = 1 if self.write is None else 0
         prefix = struct.pack(">II", 4 + len(text) + len(body), header_type << 24 | len(text))
@@ -69,7 +66,6 @@ class Library:
 
 
 def _hash(text: str) -> int:
-    """``String.hashCode`` with the bits that ``HashMap`` spreads."""
     value = 0
     for character in text:
         value = (value * 31 + ord(character)) & 0xFFFFFFFF

@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 @pytest.fixture(scope="module")
 def topics(shared_java_cluster: JavaCluster) -> Topics:
-    """The topics of one broker; ``spark-ten`` has ten messages in one queue."""
+    # The topics of one broker; ``spark-ten`` has ten messages in one queue.
     topics = Topics(shared_java_cluster.address, only=shared_java_cluster.master.address)
     topics.create("spark-ten", queues=1)
     topics.fill("spark-ten", [b"x"] * 10)
@@ -50,7 +50,7 @@ def reader(spark: SparkSession, topics: Topics, tmp_path: Path) -> Reader:
 
 
 def last_line(error: BaseException) -> str:
-    """The last line that a user reads of an error, without what Spark adds: its state, its stack."""
+    # The last line that a user reads of an error, without what Spark adds: its state, its stack.
     of_spark = ("\tat ", "Driver stacktrace", " SQLSTATE")
     text = str(error).partition("=== Streaming Query ===")[0]
     lines = [line for line in text.splitlines() if line.strip()]
@@ -167,6 +167,6 @@ def port_of(topics: Topics) -> int:
 
 @pytest.fixture(autouse=True)
 def _no_sessions() -> Iterator[None]:
-    """End the sessions of this process with each test: their name servers are gone."""
+    # End the sessions of this process with each test: their name servers are gone.
     yield
     close_sessions()

@@ -55,7 +55,6 @@ class Stream:
         self._query: StreamingQuery | None = None
 
     def start(self, options: dict[str, str], *, ends: bool = False) -> StreamingQuery:
-        """Start a query; one that ends reads what there is."""
         places = self._spark.readStream.format("rocketmq").schema(PLACE)
         writer = places.options(**{**self._read, **options}).load().writeStream.format("parquet")
         writer = writer.option("checkpointLocation", str(self._folder / "checkpoint"))
@@ -67,7 +66,6 @@ class Stream:
 
     @contextlib.contextmanager
     def running(self, **options: str) -> Generator[None]:
-        """Run it until the end of the block."""
         self._query = self.start(options)
         self._options = options
         try:
@@ -76,7 +74,7 @@ class Stream:
             self._query.stop()
 
     def places(self, topic: str) -> Counter[Place]:
-        """Return the messages of a topic that the query has read; a query whose Python Spark started too late is started again."""
+        # Return the messages of a topic that the query has read; a query whose Python Spark started too late is started again.
         query = self._query
         if query is not None and (error := query.exception()) is not None:
             if LATE_WORKER not in str(error):
@@ -86,11 +84,9 @@ class Stream:
         return Counter(place[1:] for place in places if place[0] == topic)
 
     def wait_for(self, topic: str, places: set[Place]) -> None:
-        """Wait until it has read some places of a topic."""
         wait_until(lambda: places <= self.places(topic).keys(), "all are read", PATIENCE)
 
     def run_to_end(self, **options: str) -> None:
-        """Read what there is."""
         while True:
             query = self.start(options, ends=True)
             try:

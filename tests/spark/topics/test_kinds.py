@@ -36,7 +36,7 @@ pytestmark = pytest.mark.java
 
 
 def topics_at(cluster: JavaCluster, release: str) -> Topics:
-    """The topics of a broker of a release; that of 5.5.0 compacts every two seconds."""
+    # The topics of a broker of a release; that of 5.5.0 compacts every two seconds.
     without_spark()
     if release == OLD:
         broker = cluster.broker("broker-old", version=OLD)
@@ -52,7 +52,6 @@ def _no_sessions() -> Iterator[None]:
 
 
 def read(topics: Topics, topic: str, **options: str) -> list[Any]:
-    """The places of a topic; each is there once."""
     places = read_here({"nameServers": topics.address, "subscribe": topic, **options})
     assert len(set(places)) == len(places)
     return places

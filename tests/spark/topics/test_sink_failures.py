@@ -41,8 +41,6 @@ PATIENCE = 300.0
 
 
 class Sink:
-    """A name server and a broker of one release that may be stopped, and rows that wait for it."""
-
     def __init__(
         self, spark: SparkSession, name_server: JavaNameServer, broker: JavaBroker, folder: Path
     ) -> None:
@@ -53,7 +51,7 @@ class Sink:
         self._folder = folder
 
     def rows(self) -> DataFrame:
-        """Rows of 1 KB; the last third of each partition waits until the servers have changed."""
+        # Rows of 1 KB; the last third of each partition waits until the servers have changed.
         from pyspark.sql.functions import udf
 
         go = self._folder / "go"
@@ -68,7 +66,7 @@ class Sink:
 
     @contextlib.contextmanager
     def changing(self, topic: str, change: Callable[[], object]) -> Generator[None]:
-        """Change the servers when rows of both partitions have arrived; then let the others pass."""
+        # Change the servers when rows of both partitions have arrived; then let the others pass.
         count_before = self.count(topic)
 
         def watch() -> None:
@@ -88,7 +86,7 @@ class Sink:
         thread.join()
 
     def count(self, topic: str) -> int:
-        """Messages of a topic; 4.9.4 creates the topic of half messages with the first one."""
+        # Messages of a topic; 4.9.4 creates the topic of half messages with the first one.
         with contextlib.suppress(TopicRouteNotFoundError):
             return sum(self.topics.ends(topic).values())
         return 0
@@ -98,7 +96,6 @@ class Sink:
         frame.write.format("rocketmq").options(**options).mode("append").save()
 
     def restart(self) -> None:
-        """Kill the broker, and start it again."""
         self.broker.kill()
         self.broker.start()
         self.broker.wait_registered(self.name_server.port)
@@ -120,7 +117,6 @@ def servers(
 def sink(
     spark: SparkSession, servers: tuple[JavaNameServer, JavaBroker], tmp_path: Path
 ) -> Iterator[Sink]:
-    """The servers, which run again after a test."""
     name_server, broker = servers
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
     yield Sink(spark, name_server, broker, tmp_path)
@@ -173,7 +169,6 @@ def test_lasting_absence_of_a_broker_is_reported_in_one_line(sink: Sink) -> None
 def test_rows_arrive_although_the_broker_is_away_when_a_task_starts(
     servers: tuple[JavaNameServer, JavaBroker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The task without Spark, so that it starts exactly then."""
     name_server, broker = servers
     topics = Topics(name_server.address)
     topic = topics.create("spark-late-broker")

@@ -38,7 +38,6 @@ SECRET_SERVER = ("-Dtls.server.mode=permissive", "-Dtls.test.mode.enable=true")
 
 
 def wait_for_topic(peer: JavaPeer, address: str, topic: str) -> None:
-    """Ask by mqadmin, once in two seconds, until the name server has the topic's route."""
     for _ in range(45):
         if "brokerDatas" in peer.admin(address, f"topicRoute -t {topic}").out:
             return
@@ -47,7 +46,6 @@ def wait_for_topic(peer: JavaPeer, address: str, topic: str) -> None:
 
 
 def record_cluster(scratch: Path, version: str, jvm: Sequence[str] = ()) -> Recorder:
-    """A broker comes, is administrated, carries messages and goes."""
     with ExitStack() as stack:
         recorder = stack.enter_context(Recorder())
         server = JavaNameServer(scratch / "namesrv", version=version, jvm=jvm)
@@ -126,7 +124,6 @@ SMALL_SEGMENTS = "java-5.5.0-binary"
 
 
 def record(names: Sequence[str]) -> None:
-    """Record scenarios and replace their files and manifest entries."""
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         for name in names:
@@ -140,7 +137,6 @@ def record(names: Sequence[str]) -> None:
 
 
 def keep(clear_path: Path, name: str, product: str, how: str) -> None:
-    """Write a capture and the count of its frames."""
     data = clear_path.read_bytes()
     if chosen := GIVES_AWAY.search(data):
         raise ValueError(f"{name} gives the machine away: {data[chosen.start() - 40 :][:120]!r}")
@@ -157,7 +153,6 @@ def keep(clear_path: Path, name: str, product: str, how: str) -> None:
 
 
 def enter(name: str, product: str, how: str) -> None:
-    """Put a capture into the manifest."""
     current = manifest.load()
     files = (f"captures/{name}.pcap.gz", f"captures/{name}.json")
     recorded = {"kind": "capture", "product": product, "how": how}
@@ -172,7 +167,6 @@ def enter(name: str, product: str, how: str) -> None:
 
 
 def main(names: Sequence[str]) -> None:
-    """Fetch what is needed, then do the work in a network namespace of its own."""
     if INSIDE in os.environ:
         record(names or list(SCENARIOS))
         return

@@ -35,8 +35,6 @@ def small_segments(interface: str = "lo") -> None:
 
 
 class Recorder:
-    """Records TCP packets from its start to its end."""
-
     def __init__(self, interface: str = "lo") -> None:
         self.packets: list[tuple[int, bytes]] = []  #: nanoseconds since 1970 and bytes of each
         self._interface = interface
@@ -74,7 +72,6 @@ class Recorder:
             self.packets.append((_time_of(extra), data))
 
     def save(self, path: Path) -> None:
-        """Write a pcap file with nanoseconds."""
         head = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, _ETHERNET)
         with path.open("wb") as file:
             file.write(head)

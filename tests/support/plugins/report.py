@@ -26,7 +26,6 @@ MAX_WIDTH: Final = 1500
 
 
 def _processes() -> Iterator[tuple[int, int, float]]:
-    """Yield pid, parent and seconds of CPU time, waited children included, of every process."""
     for name in os.listdir("/proc"):
         if name.isdecimal():
             try:
@@ -38,7 +37,6 @@ def _processes() -> Iterator[tuple[int, int, float]]:
 
 
 def children_seconds() -> float:
-    """Return the seconds of CPU time of all descendants, ended or not."""
     children: defaultdict[int, list[int]] = defaultdict(list)
     seconds_of: dict[int, float] = {}
     for pid, parent, seconds in _processes():
@@ -88,7 +86,6 @@ class Reporter:
         self._seconds: defaultdict[str, float] = defaultdict(float)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Print a failure when it happens."""
         folder = str(PurePath(report.nodeid.partition("::")[0]).parent)
         for name, value in report.user_properties:
             if name == PROPERTY:
@@ -99,7 +96,6 @@ class Reporter:
             self._terminal.write_line(report.longreprtext)
 
     def pytest_terminal_summary(self) -> None:
-        """Print the CPU time of each folder, and the command that repeats what failed."""
         self._terminal.section(
             f"{sum(self._seconds.values()):.0f} s of CPU time in tests, by folder"
         )
@@ -115,7 +111,6 @@ class Reporter:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Print in the process with the terminal."""
     terminal = session.config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None and not hasattr(session.config, "workerinput"):
         session.config.pluginmanager.register(Reporter(terminal), "rocketwire-reporter")

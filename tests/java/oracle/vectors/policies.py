@@ -36,7 +36,7 @@ EXPRESSIONS = (
 
 
 def answers(cases: list[Case]) -> list[Any]:
-    """Java's result for each: its value, or None with the name of its exception."""
+    # Java's result for each: its value, or None with the name of its exception.
     classes = java_cache.classes(NEWEST, "Policies.java")
     command = ["java", "-cp", f"{java_cache.jars(NEWEST)}/*:{classes}", *java_peers.SHORT_LIVED]
     with tempfile.TemporaryDirectory(prefix="policies-") as scratch:
@@ -48,7 +48,6 @@ def answers(cases: list[Case]) -> list[Any]:
 
 
 def sheets(_: Javas) -> Iterator[Sheet]:
-    """The decisions, each question with its answer."""
     families = {
         "allocation": (
             "AllocateMessageQueueStrategy.allocate and Collections.sort",
