@@ -89,7 +89,6 @@ ALL: Final = (
     Step("tests of the codec", f"coverage run -m pytest -q -m 'not process' {CODEC_TESTS}"),
     Step("97 % of the codec's lines", "coverage report"),
     Step("random values beside Java's", "python -m tests.fuzz.differential --cases 20000"),
-    Step("random requests and answers", "python -m tests.fuzz.live --minutes 1"),
     Step("damaged stores", "python -m tests.fuzz.damaged_stores --cases 300"),
     Step("every block of every page", "python -m publishing.pages"),
     Step("documentation", "make docs"),

@@ -79,10 +79,6 @@ class UnluckyServer:
     def break_disk(self, fault: str) -> None:
         self.child.signal(signal.SIGUSR1)
 
-    @property
-    def pid(self) -> int:
-        return self.child.process.pid
-
     def lives(self) -> bool:
         return self.child.process.poll() is None and self.ask(106).header["code"] == 0
 

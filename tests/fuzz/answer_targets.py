@@ -1,18 +1,16 @@
 """Fuzz targets of the clients: with any answers, callers get errors of the library and consumers continue."""
 
-import asyncio
 import inspect
 import threading
-import time
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Any, ClassVar, Final, Self, TypeAlias, cast
+from typing import Any, Final, Self, TypeAlias, cast
 
 import trio
 from trio.testing import MockClock
 
-from rocketwire import aio, client, sync
+from rocketwire import client
 from rocketwire.client import ClientInstance, LitePullConsumer, Message
 from rocketwire.client.admin.admin import Admin, open_admin
 from rocketwire.codes import RequestCode as Code
@@ -29,7 +27,6 @@ from tests.fuzz.broker_requests import BrokerRequests
 from tests.fuzz.chance import Chance
 from tests.fuzz.server_targets import raising
 from tests.support.fakes.consumer_fakes import FLAVOURS, PULLS, consumer, script
-from tests.support.fakes.facade_clients import AsyncClient, BlockingClient
 from tests.support.fakes.storing_cluster import BROKER, NS, StoringCluster, connect
 
 Call: TypeAlias = "Callable[[], Any]"
@@ -64,15 +61,10 @@ SIMPLE: Final = {"int": 1, "str": "g"}
 MISSING: Final = object()
 PARTS_OF_CALLS: Final = ("ask", "body_of", "change", "fetch", "read_from")
 ALL: Final = range(1 << 20)
-ODD_PULLS: Final = 2
-PATIENCE: Final = 60.0
 
 
 class Answers(BrokerRequests):
-    count: ClassVar[int] = 0
-
     def to(self, request: RemotingCommand) -> RemotingCommand:
-        Answers.count += 1
         chance, operation = self._chance, OPERATIONS.get(request.code)
         answer = reply(
             code=chance.choice(CODES) if chance.one_in(3) else ResponseCode.SUCCESS,
@@ -179,7 +171,7 @@ def _sends_of(producer: Any) -> Iterator[Call]:
     yield lambda: producer.recall("orders", "djEgb3JkZXJzIGIgMTcwMDAwMDAwMDAwMCBr")
 
 
-def read_in_trio(data: bytes) -> None:
+def read_answers(data: bytes) -> None:
     with raising("rocketwire"):
         for role in (*FLAVOURS, "producer", "admin"):
             seed = data + role.encode()
@@ -219,69 +211,6 @@ async def _await_each(calls: Iterator[Call]) -> None:
     for call in calls:
         with suppress(RocketWireError):
             await call()
-
-
-def read_in_asyncio(data: bytes) -> None:
-    async def use() -> None:
-        cluster = OddCluster(data, 30)
-        async with (
-            AsyncClient(cluster.storing) as opened,
-            aio.open_producer(opened, "g") as producer,
-            aio.open_admin(opened) as admin,
-        ):
-            await _await_each(_sends_of(producer))
-            await _await_each(_calls_of(admin, cluster.chance))
-        cluster = OddCluster(data, ODD_PULLS, first=PULLS)
-        async with (
-            AsyncClient(cluster.storing) as opened,
-            _consumer_of(aio, opened, cluster.chance, _ignore) as consuming,
-        ):
-            if isinstance(consuming, aio.LitePullConsumer):
-                await consuming.subscribe("orders")
-            async with asyncio.timeout(PATIENCE):
-                while not cluster.is_asked_again.is_set():
-                    if isinstance(consuming, aio.LitePullConsumer):
-                        await consuming.poll(within=0.1)
-                    await asyncio.sleep(0.05)
-
-    with raising("rocketwire"):
-        asyncio.run(use())
-
-
-def read_in_threads(data: bytes) -> None:
-    with raising("rocketwire"):
-        cluster = OddCluster(data, 30)
-        with (
-            BlockingClient(cluster.storing) as opened,
-            sync.open_producer(opened, "g") as producer,
-            sync.open_admin(opened) as admin,
-        ):
-            for call in (*_sends_of(producer), *_calls_of(admin, cluster.chance)):
-                with suppress(RocketWireError):
-                    call()
-        cluster = OddCluster(data, ODD_PULLS, first=PULLS)
-        with (
-            BlockingClient(cluster.storing) as opened,
-            _consumer_of(sync, opened, cluster.chance, cast("Any", bool)) as consuming,
-        ):
-            end = time.monotonic() + PATIENCE
-            if isinstance(consuming, sync.LitePullConsumer):
-                consuming.subscribe("orders")
-                while not cluster.is_asked_again.is_set() and time.monotonic() < end:
-                    consuming.poll(within=0.1)
-            assert cluster.is_asked_again.wait(PATIENCE)
-
-
-def _consumer_of(facade: Any, opened: object, chance: Chance, listener: object) -> Any:
-    role = chance.choice(("push", "pop", "lite pull"))
-    if role == "lite pull":
-        return facade.open_lite_pull_consumer(opened, "g")
-    open_consumer = facade.open_pop_consumer if role == "pop" else facade.open_push_consumer
-    return open_consumer(opened, "g", {"orders": "*"}, listener)
-
-
-async def _ignore(*_: object) -> None:
-    return
 
 
 def seed_answers() -> list[bytes]:

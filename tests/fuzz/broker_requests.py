@@ -109,13 +109,10 @@ class BrokerRequests:
             serialize_type=chance.choice((SerializeType.JSON, SerializeType.ROCKETMQ)),
         )
         try:
-            frame = encode(self._finish(command))
+            frame = encode(command)
         except EncodeError:
             return encode(RemotingCommand(code=code, opaque=opaque))
         return chance.damage(frame) if chance.below(40) == 0 else frame
-
-    def _finish(self, command: RemotingCommand) -> RemotingCommand:
-        return command
 
     def _fields(self, header: type[Any] | None) -> dict[str, str] | None:
         if header is None:

@@ -36,13 +36,7 @@ TARGETS: Final = {
     "properties": Target(codec_targets.read_properties, codec_targets.seed_properties),
     "stored_message": Target(codec_targets.read_stored_message, codec_targets.seed_stored_message),
     "sql92": Target(codec_targets.read_sql92, codec_targets.seed_sql92),
-    "answers_in_trio": Target(answer_targets.read_in_trio, answer_targets.seed_answers, cases=10),
-    "answers_in_asyncio": Target(
-        answer_targets.read_in_asyncio, answer_targets.seed_answers, cases=2
-    ),
-    "answers_in_threads": Target(
-        answer_targets.read_in_threads, answer_targets.seed_answers, cases=2
-    ),
+    "answers": Target(answer_targets.read_answers, answer_targets.seed_answers, cases=10),
     "preamble": Target(server_targets.read_preamble, server_targets.seed_preamble),
     "session": Target(server_targets.read_session, server_targets.seed_session),
     "broker": Target(server_targets.read_broker, server_targets.seed_broker, cases=300),

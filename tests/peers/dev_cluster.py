@@ -21,7 +21,6 @@ MISSING = frozenset({"authorizationEnabled"})
 NOT_IN_DEV = {
     "test_admin_containers": "containers",
     "test_admin_controllers": "controllers",
-    "test_admin_rocksdb": "RocksDB",
     "test_a09_the_second_port": "second port",
 }
 """Parts of the names of tests -> what they need."""

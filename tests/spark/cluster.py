@@ -22,10 +22,10 @@ spark.log.level ERROR
 class LocalCluster:
     """A distribution of Spark that pip's PySpark makes up, below which executors write."""
 
-    def __init__(self, folder: Path, master: str, settings: str = "") -> None:
+    def __init__(self, folder: Path, master: str) -> None:
         self.folder = folder
         self.home = distribution(folder)
-        defaults = f"spark.master {master}\n{_SETTINGS}{settings}"
+        defaults = f"spark.master {master}\n{_SETTINGS}"
         (self.home / "conf" / "spark-defaults.conf").write_text(defaults)
 
     def add_site(self, packages: Iterable[str]) -> None:
@@ -56,22 +56,6 @@ class LocalCluster:
             check=False,
         )
         assert process.returncode == 0, process.stderr[-5000:]
-
-    def executors(self) -> list[int]:
-        work = self.home / "work"
-        return [
-            int(process.name)
-            for process in Path("/proc").iterdir()
-            if process.name.isdecimal() and _is_executor(process, work)
-        ]
-
-
-def _is_executor(process: Path, work: Path) -> bool:
-    try:
-        is_java = b"CoarseGrainedExecutorBackend" in (process / "cmdline").read_bytes()
-        return is_java and (process / "cwd").resolve().is_relative_to(work)
-    except OSError:  # it has ended
-        return False
 
 
 def read_recipe(guide: Path, heading: str) -> list[str]:
