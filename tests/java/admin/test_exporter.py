@@ -27,9 +27,8 @@ class Site:
         # in its first second a broker answers SYSTEM_ERROR if it is asked for its runtime values
         wait_until(lambda: self.scrape().status == 0, "every broker answers", 300)
 
-    def scrape(self, *options: str) -> Scrape:
-        options = options or (*LONG, "--deadline", "300")
-        return scrape_address(self._cluster.address, *options)
+    def scrape(self) -> Scrape:
+        return scrape_address(self._cluster.address, *LONG, "--deadline", "300")
 
     def scrape_all(self) -> Scrape:
         values = self.scrape()
@@ -189,22 +188,3 @@ def test_members_and_producers_of_java_are_counted(
 
     wait_until(is_complete, "the member has committed its offsets", 300)
     java_peer.close(group)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("site", [OLD], indirect=True)
-def test_a_hanging_broker_is_down_beside_one_with_values(site: Site) -> None:
-    site.broker.freeze()
-    try:
-        values = site.scrape("--request-timeout", "15", "--deadline", "120")
-    finally:
-        site.broker.thaw()
-
-    assert values.status == 3
-    assert values.value("rocketmq_exporter_up") == 1
-    assert values.value("rocketmq_exporter_broker_up", broker="old") == 0
-    assert values.sum("rocketmq_exporter_failures", broker="old", error="timeout") > 0
-    assert values.sum("rocketmq_producer_offset", broker="old") == 0
-    assert values.value("rocketmq_exporter_broker_info", broker="broker-a") == 1
-    assert values.value("rocketmq_exporter_part_complete", broker="broker-a", part="runtime") == 1
-    wait_until(lambda: site.scrape().status == 0, "both answer again", 300)

@@ -1,7 +1,6 @@
 """Cases C23 to C29: popped messages, and lite pulls."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import pytest
 import trio
@@ -12,7 +11,7 @@ from rocketwire.client.consumer.lite.lite_pull_consumer import (
     open_lite_pull_consumer,
 )
 from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
-from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopStatus, with_handle
+from rocketwire.client.consumer.pop.pop import InitMode, PopCalls
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
 from rocketwire.client.consumer.rebalance import Rebalance
 from rocketwire.errors import BrokerError, LocalProtocolError
@@ -68,17 +67,6 @@ async def test_c24_c25_a_popped_message_comes_back_unless_acknowledged(
     assert (message.body, message.reconsume_times, message.topic) == (second.body, 1, topic)
 
 
-async def test_c26_a_longer_invisible_time_ends_the_old_handle(client: ClientInstance) -> None:
-    topic, calls = await fill_topic(client, 2), PopCalls(client, unique("g"))
-    first, second = await pop_messages(calls, topic, 2, 60)
-    await calls.change_invisible_time(first, 3)
-    await calls.ack(first)  # the broker agrees, and it means nothing
-    handle = await calls.change_invisible_time(second, 30)
-    await calls.ack(with_handle(second, handle))
-
-    assert bodies_of(await pop_messages(calls, topic, 1)) == [first.body]
-
-
 async def test_c27_acknowledgements_of_one_pop_travel_together(client: ClientInstance) -> None:
     topic, calls = await fill_topic(client, 10), PopCalls(client, unique("g"))
     messages = await pop_messages(calls, topic, 10, 60)
@@ -88,19 +76,6 @@ async def test_c27_acknowledgements_of_one_pop_travel_together(client: ClientIns
         await calls.change_invisible_time(message, 1)
 
     assert sorted(bodies_of(await pop_messages(calls, topic, 7))) == sorted(bodies_of(failed))
-
-
-async def test_c28_an_ordered_queue_waits_for_acknowledgements(client: ClientInstance) -> None:
-    topic, calls = await fill_topic(client, 3), PopCalls(client, unique("g"))
-    pop = partial(calls.pop, topic, "broker-a", queue_id=0, max_msg_nums=1, orderly=True)
-    first = await pop(init_mode=InitMode.MIN)
-    blocked = await pop(poll_time=0.5)
-    await calls.ack(first.messages[0])
-    second = await pop()
-
-    assert bodies_of(first.messages) == [b"0"]
-    assert blocked.status is not PopStatus.FOUND
-    assert bodies_of(second.messages) == [b"1"]
 
 
 async def test_c29_an_operator_sets_a_group_to_pop(

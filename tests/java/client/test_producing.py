@@ -20,13 +20,12 @@ from rocketwire.client import (
 from rocketwire.client.producer.producer import Producer
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
-from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.wire.message.body_compression import CompressionType
 from rocketwire.wire.message.stored import StoredMessage
 from tests.peers.client_settings import PATIENCE, patient_producer
 from tests.peers.cluster import JavaCluster
-from tests.peers.messages import create_topic, eventually, numbered, send, unique
+from tests.peers.messages import eventually, numbered, unique
 from tests.peers.peers import JavaPeer
 from tests.peers.processes import PeerFailedError
 
@@ -120,17 +119,6 @@ async def test_p03_a_hundred_one_way_messages_all_arrive(it: Site) -> None:
     assert sorted(message.body for message in messages) == sorted(numbered(100))
 
 
-async def test_p04_a_topic_is_created_with_four_queues(it: Site) -> None:
-    topic = unique("P04")
-    await it.producer.send(Message(topic, b"x"))
-
-    async def has_four() -> bool:  # the broker registers the topic after it has answered
-        (data,) = (await it.client.name_servers.route(topic)).queue_datas or ()
-        return (data.read_queue_nums, data.write_queue_nums, data.perm) == (4, 4, 6)
-
-    await eventually(has_four)
-
-
 async def test_p06_a_batch_has_consecutive_offsets_and_a_key_for_each(it: Site) -> None:
     topic = unique("P06")
     result = await it.producer.send_batch([Message(topic, body) for body in numbered(10)])
@@ -153,15 +141,6 @@ async def test_p07_p08_java_reads_compressed_bodies(it: Site, compression: Compr
 
     (message,) = await it.wait_for_messages(topic, 1)
     assert message.body == body
-
-
-async def test_p12_without_a_queue_the_broker_picks_one(it: Site) -> None:
-    topic = unique("P12")
-    await it.producer.queues(topic)
-    queue = MessageQueue(topic=topic, broker_name="broker-a", queue_id=-1)
-    result = await it.producer.send_to(Message(topic, b"x"), queue)
-
-    assert 0 <= result.message_queue.queue_id < 4
 
 
 async def test_p17_to_p19_mqadmin_finds_a_message_by_ids_and_keys(it: Site) -> None:
@@ -189,13 +168,6 @@ async def test_p20_p21_delayed_messages_come_later(it: Site) -> None:
 
     assert {message.body for message in messages} == {b"level", b"seconds", b"millis"}
     assert all(message.topic == topic for message in messages)
-
-
-async def test_p22_a_timer_of_more_than_three_days_is_refused(it: Site) -> None:
-    with pytest.raises(BrokerError) as refused:
-        await it.producer.send(Message(unique("P22"), b"x", delay_seconds=4 * 86_400))
-
-    assert refused.value.code == ResponseCode.MESSAGE_ILLEGAL
 
 
 async def test_p23_a_recalled_message_is_not_delivered(it: Site) -> None:
@@ -281,13 +253,6 @@ async def test_hundreds_of_transactions_that_a_broker_checks_at_once_are_all_ans
                 bodies = {message.body for message in await it.read(topic)}
 
     assert len(being_checked) == number
-
-
-async def test_p31_a_broker_takes_messages_for_a_read_only_topic(it: Site) -> None:
-    topic = await create_topic(it.client, unique("P31"), perm=4)
-    with pytest.raises(Exception, match=topic):
-        await it.producer.send(Message(topic, b"x"))
-    await send(it.client, topic, [b"x"], queue_id=0)
 
 
 async def test_p32_a_key_goes_to_java_s_queue(it: Site) -> None:

@@ -1,4 +1,4 @@
-"""Cases C10, C36 and C37: pulls redirected to replicas, and two clients with the same name."""
+"""Cases C36 and C37: pulls redirected to replicas, and two clients with the same name."""
 
 import logging
 from collections.abc import AsyncGenerator
@@ -9,10 +9,10 @@ import pytest
 import trio
 
 from rocketwire.client import ClientInstance, PushConsumer, open_client
-from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus, build_pull_header
+from rocketwire.client.consumer.pull import PullCalls, PullRequest, build_pull_header
 from rocketwire.client.net.pool import SILENCE
-from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.errors import BrokerError, RequestTimeoutError
+from rocketwire.codes import RequestCode
+from rocketwire.errors import RequestTimeoutError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.command import RemotingCommand
@@ -23,7 +23,6 @@ from tests.peers.client_settings import PATIENCE, patient
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
 from tests.peers.peers import JavaBroker
-from tests.support.fakes.member_fakes import Consumer
 
 OLD_TOPIC = "BenchmarkTest"
 """Every broker has it from the start; a slave hears of other topics only after a minute."""
@@ -43,23 +42,6 @@ def pull_of(
 
 def list_queues(topic: str, consumer: PushConsumer) -> set[int]:
     return {queue.queue_id for queue in consumer.assigned if queue.topic == topic}
-
-
-async def test_c10_a_newer_subscription_is_refused_before_its_heartbeat(
-    client: ClientInstance,
-) -> None:
-    group = unique("g")
-    topic = await create_topic(client, unique("c10"))
-    await send(client, topic, [b"x"], queue_id=0)
-    client.add_consumer(Consumer(group, (topic,)))  # its heartbeat has version 1
-    await client.send_heartbeats()
-    calls = PullCalls(client)
-    first = await calls.pull(pull_of(topic, group, 1), within=PATIENCE)
-    with pytest.raises(BrokerError) as newer:
-        await calls.pull(pull_of(topic, group, 2), within=PATIENCE)
-
-    assert first.status is PullStatus.FOUND
-    assert newer.value.code == ResponseCode.SUBSCRIPTION_NOT_LATEST
 
 
 class OldMessages:
