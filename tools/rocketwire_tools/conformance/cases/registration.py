@@ -74,7 +74,6 @@ MAPPED: Final[dict[str, dict[str, Any]]] = {
 
 
 def topic_of(topic: str, number: int) -> dict[str, object]:
-    """A topic with this many queues."""
     return topic_config(topic, readQueueNums=number, writeQueueNums=number)
 
 
@@ -162,7 +161,6 @@ OLD_VERSION: Final = {"counter": 1, "timestamp": 1000}
 
 
 def old_topic(name: str) -> dict[str, Any]:
-    """A TopicConfig of 4.x, without attributes."""
     return without(topic_config(name), "attributes")
 
 

@@ -35,7 +35,6 @@ class Packed:
     cut: int = 0  # number of bytes to remove at the end of the parts
 
     def encode(self, names: Names) -> bytes:
-        """The encoded bytes with the names of a run."""
         parts = [_prefix(names.text(self.version)), struct.pack(">i", len(self.topics))]
         parts += [_prefix(names.text(topic)) for topic in self.topics]
         parts.append(_prefix(names.text(self.filters)))

@@ -53,7 +53,6 @@ def _by_address(reports: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, A
 
 
 def html(reports: Sequence[dict[str, Any]]) -> str:
-    """A page with one row for each case and one column for each report."""
     heads = "".join(
         f"<th>{escape(report['target'])}<br><small>{escape(report['profile'])}</small></th>"
         for report in reports

@@ -40,7 +40,6 @@ class Report:
 
 
 def as_json(report: Report, *, strict: bool) -> dict[str, Any]:
-    """The report as JSON, with all exchanges; bytes are in hex."""
     cases = [_case_json(verdict) for verdict in report.verdicts]
     return {
         "target": report.target,

@@ -69,11 +69,9 @@ class Terminal:
         print(f"        evidence: {verdict.case.evidence}", file=self._out)
 
     def paint(self, verdict: VerdictKind, text: str) -> str:
-        """Colour a text, if colours are enabled."""
         return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if self._colour else text
 
     def summary(self, report: dict[str, Any]) -> None:
-        """Print the summary of a run from its JSON report."""
         failed, errors = report["failed"], report["errors"]
         verdict = VerdictKind.FAIL if failed else VerdictKind.ERROR if errors else VerdictKind.PASS
         level = "MUST and SHOULD" if report["strict"] else "MUST"

@@ -38,26 +38,22 @@ def skip_reasons(cases: Iterable[dict[str, Any]]) -> Counter[str]:
 
 
 def extent(cases: Sequence[dict[str, Any]]) -> str:
-    """``371 of 465 cases``: how many were run."""
     run = sum(case["verdict"] in {"pass", "fail"} for case in cases)
     return f"{run} of {len(cases)} cases"
 
 
 def quota(tally: Counter[str]) -> str:
-    """Passed and executed cases such as ``12/13``, and the number of errors."""
     played = tally["pass"] + tally["fail"]
     text = f"{tally['pass']}/{played}" if played else "-"
     return text + (f" and {tally['error']} not run" if tally["error"] else "")
 
 
 def sentence(tally: dict[str, int]) -> str:
-    """``370 passed, 2 failed``."""
     return ", ".join(
         f"{tally[verdict]} {WORDS[verdict]}" for verdict in KINDS if tally.get(verdict)
     )
 
 
 def counting(cases: Iterable[dict[str, Any]], verdict: str, *, strict: bool) -> int:
-    """The number of verdicts (``fail`` or ``error``) that make a run fail."""
     severities: Sequence[str] = ("MUST", "SHOULD") if strict else ("MUST",)
     return sum(case["verdict"] == verdict and case["severity"] in severities for case in cases)

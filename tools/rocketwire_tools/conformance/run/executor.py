@@ -61,8 +61,6 @@ _CLEAN_UP_SECONDS: Final = 10.0
 
 
 class CaseFailedError(Exception):
-    """The target's behaviour is not acceptable, for the reason in the text."""
-
     def __init__(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
         super().__init__(reason)
         self.acceptable = acceptable
@@ -73,8 +71,6 @@ class UnreachableError(Exception):
 
 
 class CaseRun:
-    """Executes steps; also the argument of ``Call`` functions."""
-
     def __init__(
         self,
         target: Target,

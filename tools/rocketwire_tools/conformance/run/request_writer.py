@@ -31,7 +31,6 @@ def frame_bytes(frame: Frame, names: Names) -> bytes:
 
 
 def with_names(request: Request, names: Names) -> Request:
-    """Replace the placeholders of a request and encode its body."""
     ext, body = request.ext, _body(request, names)
     if ext is not None:
         checksum = str(zlib.crc32(body or b"") & 0x7FFFFFFF)  # UtilAll.crc32 @ 5.5.0
@@ -52,7 +51,6 @@ def _body(request: Request, names: Names) -> bytes | None:
 
 
 def request_bytes(request: Request, opaque: int) -> bytes:
-    """Encode a request without placeholders, with this opaque."""
     body = request.body
     return encode(
         RemotingCommand(

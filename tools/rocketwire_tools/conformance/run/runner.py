@@ -279,7 +279,6 @@ class SuiteRun:
         self._on_verdict(verdict)
 
     async def run_on_live_server(self, cases: Sequence[Case]) -> None:
-        """Run cases on a server that the suite did not start, and remove their data."""
         if self.target is None:
             return
         live = LiveServer(self.target, self.settings.patience)
@@ -375,7 +374,6 @@ class SuiteRun:
         target: Target,
         at_once: int = MAX_CONCURRENT_CASES,
     ) -> None:
-        """Run cases on a server, several at once."""
         cases = sorted(cases, key=lambda case: "slow" not in case.tags)  # they mostly wait
         waiting = deque(cases)
         exclusive: deque[Case] = deque()

@@ -15,8 +15,6 @@ _REMOVALS: Final = {REGISTER: 104, _PUT_KV: 102, 217: 216}
 
 @dataclass(slots=True)
 class Traces:
-    """Data that requests stored."""
-
     namespaces: set[str] = field(default_factory=set[str])  # KV namespaces with stored entries
     # requests that remove data and are not answered yet
     pending: list[Request] = field(default_factory=list[Request])
@@ -24,7 +22,6 @@ class Traces:
     clusters: dict[str, dict[str, Request]] = field(default_factory=dict[str, dict[str, Request]])
 
     def note(self, request: Request) -> None:
-        """Record the data that a request (without placeholders) stores, if any."""
         if request.code not in _REMOVALS:
             return
         fields = request.ext or {}
