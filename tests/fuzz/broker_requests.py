@@ -1,12 +1,10 @@
 """Requests of every code for a broker, plausible and damaged, the same for the same seed."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from enum import Enum
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Final, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, Union, cast, get_args, get_origin, get_type_hints
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import EncodeError
@@ -15,9 +13,7 @@ from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire_broker.protocol.handler_table import REQUESTS
-
-if TYPE_CHECKING:
-    from tests.fuzz.chance import Chance
+from tests.fuzz.chance import Chance
 
 CODES: Final = (*sorted(REQUESTS), 0, 105, 9999)
 OFTEN: Final = (310, 310, 320, 11, 200050, 200051, 200151, 200053, 34, 36, 37, 15, 222, 17)

@@ -7,19 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire.sync import ConsumeConcurrentlyContext, Message, open_producer, open_push_consumer
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    from rocketwire.wire.message.stored import StoredMessage
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
+from rocketwire.wire.message.stored import StoredMessage
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 pytestmark = pytest.mark.process
 

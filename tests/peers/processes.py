@@ -15,11 +15,9 @@ import signal
 import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
 
 LOOPBACK = "127.0.0.1"
 POLL_SECONDS = 0.05

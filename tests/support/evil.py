@@ -1,15 +1,15 @@
 """Servers, a store and a capture whose every text moves a terminal, and programs on a terminal that show them."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty
 import subprocess
 import sys
 import tty
+from collections.abc import Sequence
 from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any, Final, cast, get_type_hints
+from pathlib import Path
+from typing import Any, Final, cast, get_type_hints
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -20,16 +20,11 @@ from rocketwire.testing import reply
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.fuzz.broker_requests import BrokerRequests
+from tests.fuzz.chance import Chance
 from tests.peers.foreign.files import save
 from tests.support.broker_folder import BrokerWithFolder
 from tests.support.captures.recut import Sent, cut, resend
 from tests.support.fakes.tcp_cluster import TcpCluster
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.fuzz.chance import Chance
 
 MARK: Final = "pwned"
 EVIL: Final = f"=1+1|\x1b]0;{MARK}\x07\x1b[31m\r\n\x7f\x9b2J\u202e\u2066<b>\t"

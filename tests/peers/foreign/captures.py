@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final
 
-from tests.peers.foreign.dialogue import FOREIGN, MS, SECOND, Dialogue, Speaker, World
+from tests.peers.foreign.dialogue import (
+    FOREIGN,
+    MS,
+    SECOND,
+    Dialogue,
+    Speaker,
+    World,
+    speak_foreign,
+)
 from tests.peers.foreign.profiles import BULK, CHATTY, MIXED, Profile
 from tests.peers.foreign.tcp import Connection, Course, Packet, Truth
 
@@ -60,9 +68,9 @@ def _uses(
     began_before = chance.random() < profile.ongoing
     low = -chance.randrange(MS, _AHEAD_NS) if began_before else chance.randrange(10 * MS, end // 3)
     if not steady and chance.random() < profile.foreign:
-        port, speak = chance.choice(FOREIGN)
+        port, protocol = chance.choice(FOREIGN)
         dialogue = Dialogue(client, (server, port))
-        speak(chance, dialogue, low, end)
+        speak_foreign(protocol, chance, dialogue, low, end)
         return [Connection(dialogue, profile, chance, Course())]
     ways = [Course(ends=chance.choice(("fin", "fin", "rst", "", "")))]
     if not steady and chance.random() < profile.reused:

@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
 
 RESPONSE, ONEWAY = 1, 2
 """Bits of the flag."""
@@ -32,6 +30,10 @@ class Header(NamedTuple):
     opaque: int
     fields: Mapping[str, str] | None = None
     remark: str | None = None
+
+    def first(self, *names: str) -> str | None:
+        fields = self.fields or {}
+        return next((fields[name] for name in names if name in fields), None)
 
 
 @dataclass(frozen=True, slots=True)

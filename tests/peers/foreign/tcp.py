@@ -377,11 +377,13 @@ def _truth(
             latency = passed
     frame_kind = "response" if header.flag & 1 else "oneway" if header.flag & 2 else "request"
     length = len(frame.data)
+    queue = header.first("queueId", "e")
     return Truth(
         *side.source, *side.target, time_ns, capture.end_time_ns - capture.end_time_ns % unit,
         frame_kind, header.code, request_code, header.opaque, header.flag, frame.library.language,
-        frame.library.version, frame.library.remark(header), frame.topic, frame.group,
-        frame.queue_id, length, frame.header_length,
+        frame.library.version, frame.library.remark(header),
+        header.first("topic", "b"), header.first("consumerGroup", "producerGroup", "a"),
+        None if queue is None else int(queue), length, frame.header_length,
         length - 8 - frame.header_length, frame.library.serialize_type,
         latency, capture.body, capture.gap, capture.certain, request is None or request.certain,
     )  # fmt: skip

@@ -4,17 +4,13 @@ Rules of this file: a function changes a store in place, and takes its root alon
 are chosen by the store's own bytes, so that the same store gets the same damage.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import isfunction
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from rocketwire.store.commit_log import message_parts, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 UNIT: Final = 20
 
