@@ -18,122 +18,60 @@ from tests.peers.peers import MEMORY, OLD, OPENED_FOR_4X, prepare, quick_start
 POM: Final = "integration.xml"
 PACKAGE: Final = "org.apache.rocketmq.test."
 
-_CONSUMER = "client.consumer."
-_PRODUCER = "client.producer."
 
-IN_BOTH: Final[tuple[str, ...]] = (
-    *(
-        f"{_CONSUMER}balance.{name}"
-        for name in ("NormalMsgDynamicBalanceIT", "NormalMsgStaticBalanceIT")
-    ),
-    *(
-        f"{_CONSUMER}cluster.{name}"
-        for name in ("DynamicAddAndCrashIT", "DynamicAddConsumerIT", "DynamicCrashConsumerIT")
-    ),
-    f"{_CONSUMER}filter.SqlFilterIT",
-    *(
-        f"{_CONSUMER}tag.{name}"
-        for name in (
-            "MulTagSubIT",
-            "TagMessageWith1ConsumerIT",
-            "TagMessageWithMulConsumerIT",
-            "TagMessageWithSameGroupConsumerIT",
-        )
-    ),
-    *(f"{_CONSUMER}topic.{name}" for name in ("MulConsumerMulTopicIT", "OneConsumerMulTopicIT")),
-    *(
-        f"{_PRODUCER}async.{name}"
-        for name in (
-            "AsyncSendExceptionIT",
-            "AsyncSendWithMessageQueueIT",
-            "AsyncSendWithMessageQueueSelectorIT",
-            "AsyncSendWithOnlySendCallBackIT",
-        )
-    ),
-    f"{_PRODUCER}batch.BatchSendIT",
-    *(
-        f"{_PRODUCER}exception.{name}"
-        for name in (
-            "msg.ChinaPropIT",
-            "msg.MessageExceptionIT",
-            "msg.MessageUserPropIT",
-            "producer.ProducerGroupAndInstanceNameValidityIT",
-        )
-    ),
-    *(
-        f"{_PRODUCER}oneway.{name}"
-        for name in (
-            "OneWaySendExceptionIT",
-            "OneWaySendIT",
-            "OneWaySendWithMQIT",
-            "OneWaySendWithSelectorIT",
-        )
-    ),
-    *(
-        f"{_PRODUCER}order.{name}"
-        for name in (
-            "OrderMsgDynamicRebalanceIT",
-            "OrderMsgIT",
-            "OrderMsgRebalanceIT",
-            "OrderMsgWithTagIT",
-        )
-    ),
-    *(
-        f"{_PRODUCER}querymsg.{name}"
-        for name in ("QueryMsgByIdExceptionIT", "QueryMsgByIdIT", "QueryMsgByKeyIT")
-    ),
-    f"{_PRODUCER}transaction.TransactionalMsgIT",
-    "delay.NormalMsgDelayIT",
+def _join(*folders: str) -> tuple[str, ...]:
+    """Names of classes: each text has a package, then the classes below it."""
+    return tuple(f"{folder}.{name}" for folder, *names in map(str.split, folders) for name in names)
+
+
+IN_BOTH: Final = _join(
+    """client.consumer
+        balance.NormalMsgDynamicBalanceIT balance.NormalMsgStaticBalanceIT
+        cluster.DynamicAddAndCrashIT cluster.DynamicAddConsumerIT cluster.DynamicCrashConsumerIT
+        filter.SqlFilterIT
+        tag.MulTagSubIT tag.TagMessageWith1ConsumerIT tag.TagMessageWithMulConsumerIT
+        tag.TagMessageWithSameGroupConsumerIT
+        topic.MulConsumerMulTopicIT topic.OneConsumerMulTopicIT""",
+    """client.producer
+        async.AsyncSendExceptionIT async.AsyncSendWithMessageQueueIT
+        async.AsyncSendWithMessageQueueSelectorIT async.AsyncSendWithOnlySendCallBackIT
+        batch.BatchSendIT
+        exception.msg.ChinaPropIT exception.msg.MessageExceptionIT exception.msg.MessageUserPropIT
+        exception.producer.ProducerGroupAndInstanceNameValidityIT
+        oneway.OneWaySendExceptionIT oneway.OneWaySendIT oneway.OneWaySendWithMQIT
+        oneway.OneWaySendWithSelectorIT
+        order.OrderMsgDynamicRebalanceIT order.OrderMsgIT order.OrderMsgRebalanceIT
+        order.OrderMsgWithTagIT
+        querymsg.QueryMsgByIdExceptionIT querymsg.QueryMsgByIdIT querymsg.QueryMsgByKeyIT
+        transaction.TransactionalMsgIT""",
+    "delay NormalMsgDelayIT",
 )
 """Classes of 4.9.4 and 5.5.0 that work from outside a broker."""
 
-IN_4X: Final[tuple[str, ...]] = tuple(
-    f"{_CONSUMER}broadcast.{name}"
-    for name in (
-        "normal.BroadCastNormalMsgNotRecvIT",
-        "normal.BroadCastNormalMsgRecvCrashIT",
-        "normal.BroadCastNormalMsgRecvFailIT",
-        "normal.BroadCastNormalMsgRecvStartLaterIT",
-        "normal.BroadCastNormalMsgTwoDiffGroupRecvIT",
-        "normal.NormalMsgTwoSameGroupConsumerIT",
-        "tag.BroadCastTwoConsumerFilterIT",
-        "tag.BroadCastTwoConsumerSubDiffTagIT",
-        "tag.BroadCastTwoConsumerSubTagIT",
-    )
+IN_4X: Final = _join(
+    """client.consumer.broadcast
+        normal.BroadCastNormalMsgNotRecvIT normal.BroadCastNormalMsgRecvCrashIT
+        normal.BroadCastNormalMsgRecvFailIT normal.BroadCastNormalMsgRecvStartLaterIT
+        normal.BroadCastNormalMsgTwoDiffGroupRecvIT normal.NormalMsgTwoSameGroupConsumerIT
+        tag.BroadCastTwoConsumerFilterIT tag.BroadCastTwoConsumerSubDiffTagIT
+        tag.BroadCastTwoConsumerSubTagIT""",
 )
 """Classes of 4.9.4 whose names 5.x spells differently, and their neighbours."""
 
-SINCE_5X: Final[tuple[str, ...]] = (
-    *(
-        f"{_CONSUMER}broadcast.{name}"
-        for name in (
-            "normal.BroadcastNormalMsgNotReceiveIT",
-            "normal.BroadcastNormalMsgRecvCrashIT",
-            "normal.BroadcastNormalMsgRecvFailIT",
-            "normal.BroadcastNormalMsgRecvStartLaterIT",
-            "normal.BroadcastNormalMsgTwoDiffGroupRecvIT",
-            "normal.NormalMsgTwoSameGroupConsumerIT",
-            "tag.BroadcastTwoConsumerFilterIT",
-            "tag.BroadcastTwoConsumerSubDiffTagIT",
-            "tag.BroadcastTwoConsumerSubTagIT",
-        )
-    ),
-    *(
-        f"{_CONSUMER}pop.{name}"
-        for name in (
-            "BatchAckIT",
-            "NotificationIT",
-            "PopBigMessageIT",
-            "PopMessageAndForwardingIT",
-            "PopOrderlyIT",
-            "PopPriorityIT",
-        )
-    ),
-    "offset.OffsetResetForPopIT",
-    "recall.RecallWithTraceIT",
-    "recall.SendAndRecallDelayMessageIT",
-    "retry.PopConsumerRetryIT",
-    *(f"tls.{name}" for name in ("TlsIT", "TlsMixIT", "TlsMix2IT")),
+SINCE_5X: Final = _join(
+    """client.consumer.broadcast
+        normal.BroadcastNormalMsgNotReceiveIT normal.BroadcastNormalMsgRecvCrashIT
+        normal.BroadcastNormalMsgRecvFailIT normal.BroadcastNormalMsgRecvStartLaterIT
+        normal.BroadcastNormalMsgTwoDiffGroupRecvIT normal.NormalMsgTwoSameGroupConsumerIT
+        tag.BroadcastTwoConsumerFilterIT tag.BroadcastTwoConsumerSubDiffTagIT
+        tag.BroadcastTwoConsumerSubTagIT""",
+    """client.consumer.pop
+        BatchAckIT NotificationIT PopBigMessageIT PopMessageAndForwardingIT PopOrderlyIT
+        PopPriorityIT""",
+    "offset OffsetResetForPopIT",
+    "recall RecallWithTraceIT SendAndRecallDelayMessageIT",
+    "retry PopConsumerRetryIT",
+    "tls TlsIT TlsMixIT TlsMix2IT",
 )
 """Classes that 5.5.0 has and 4.9.4 has not, or under another name."""
 

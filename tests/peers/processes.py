@@ -227,9 +227,6 @@ class Server:
     def log(self) -> str:
         return "" if self._started is None else self._started.output
 
-    def ask_to_end(self) -> None:
-        self._child.signal(signal.SIGTERM)
-
     def freeze(self) -> None:
         """SIGSTOP: it does nothing until ``thaw``; its connections stay."""
         self._child.signal(signal.SIGSTOP)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.spark.stores.columns import default_columns
 from tests.peers.peers import CURRENT, MIDDLE, OLD
 from tests.spark.store_questions import Disk, find_zeroed, gaps, repeats, usage
-from tests.support.file_programs import call_store
 from tests.support.stores import copy_store
 from tests.support.stores.damage import log_files, put, zero_page
 from tests.support.stores.fixtures import unpack
@@ -35,8 +32,6 @@ FLEET = [
     (OLD, "features"),
     (OLD, "plain"),
 ]
-COLUMNS = tuple(default_columns())
-pq: Any = importlib.import_module("pyarrow.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +63,6 @@ def of_spark(frame: DataFrame) -> list[Any]:
     return sort_rows([row.asDict() for row in frame.collect()])
 
 
-def of_command(root: Path, out: Path, *arguments: str) -> list[dict[str, Any]]:
-    columns = ",".join(name for name in COLUMNS if name != "store")
-    call_store("export", "--columns", columns, *arguments, "-o", out, root)
-    rows: list[dict[str, Any]] = pq.read_table(out).to_pylist()
-    return [row | {"store": str(root)} for row in rows]
-
-
 @pytest.mark.full
 @pytest.mark.parametrize(
     "condition",
@@ -100,22 +88,6 @@ def test_pushed_filters_give_their_rows(spark: SparkSession, disks: Path, condit
     pushed = read(spark, path, pushFilters="true", splitSize="50k").where(condition)
 
     assert of_spark(pushed) == of_spark(every.where(condition))
-
-
-def test_damage_costs_only_its_messages_or_an_error(spark: SparkSession, tmp_path: Path) -> None:
-    root = unpack(CURRENT, "plain", tmp_path / "store").root
-    zero_page(root)
-    expected = of_command(root, tmp_path / "x.parquet")
-
-    frame = read(spark, root, splitSize="50k", mode="dropmalformed")
-
-    assert of_spark(frame) == sort_rows(expected)
-    with pytest.raises(Exception, match=r"DamageError: commitlog/\d+ at byte \d+: \w+ of \d+"):
-        read(spark, root, mode="failfast").count()
-    with pytest.raises(Exception, match="unknown option 'nonsense'; the options are path, "):
-        read(spark, root, nonsense="1")
-    with pytest.raises(Exception, match="FileNotFoundError: /no/store: there is no such file"):
-        read(spark, Path("/no/store")).count()
 
 
 @pytest.fixture

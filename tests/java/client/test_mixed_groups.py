@@ -136,7 +136,7 @@ async def test_every_queue_has_one_owner_while_members_join_and_die(
         with (
             dying_java,
             OurProgram(
-                tmp_path / "ours", "tests.java.client.client_process", "note", address, topic, *ours
+                tmp_path / "ours", "tests.java.client.client_process", address, topic, *ours
             ) as dying,
         ):
             async with (

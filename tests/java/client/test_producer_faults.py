@@ -1,9 +1,8 @@
-"""Cases P26 to P30, A12 and A13: brokers that are full, busy or down."""
+"""Cases P27 to P30, A12 and A13: brokers that are full, busy or down."""
 
 import shutil
 import subprocess
 from collections.abc import Generator, Sequence
-from pathlib import Path
 
 import pytest
 import trio
@@ -11,7 +10,6 @@ import trio
 from rocketwire.client import (
     BrokerIdentity,
     ClientInstance,
-    LocalTransactionState,
     Message,
     create_reply,
     open_client,
@@ -28,12 +26,11 @@ from rocketwire.errors import (
 from rocketwire.messages.registration import TopicConfig
 from rocketwire.wire.message.stored import StoredMessage
 from tests.java.client.conftest import Mqadmin
-from tests.java.client.consuming import Listener, consume
+from tests.java.client.consuming import consume
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.cluster import BROKER, ROOM, JavaCluster
-from tests.peers.messages import create_topic, eventually, send, unique, until
+from tests.peers.messages import create_topic, eventually, send, unique
 from tests.peers.peers import JavaBroker, JavaNameServer, JavaPeer
-from tests.support.programs import OurProgram
 
 STRICT = {
     **BROKER,
@@ -151,31 +148,6 @@ async def test_a13_a_full_disk_ends_a_send_after_all_its_tries(
     assert failures[0].brokers == (full.name,) * 3
     assert isinstance(failures[0].__cause__, BrokerError)
     assert failures[0].__cause__.code == ResponseCode.SERVICE_NOT_AVAILABLE
-
-
-async def test_p26_a_transaction_of_a_dead_producer_is_ended_by_another(
-    java_cluster: JavaCluster, client: ClientInstance, tmp_path: Path
-) -> None:
-    group, checked, listener = unique("p26"), list[bytes](), Listener()
-
-    async def check(half: StoredMessage) -> LocalTransactionState:
-        checked.append(half.body or b"")
-        return LocalTransactionState.COMMIT_MESSAGE
-
-    topic = await create_topic(client, unique("p26"))
-    words = ("half", java_cluster.address, topic, group, "held")
-    with OurProgram(tmp_path / "ours", "tests.java.client.client_process", *words) as dying:
-        assert await trio.to_thread.run_sync(dying.line) == "half"
-        dying.kill()
-    async with (
-        open_producer(client, group, patient_producer(), check=check) as producer,
-        consume(client, unique("g"), topic, listener),
-    ):
-        # the broker learns of the producer
-        await producer.send(Message(topic, b"plain"), within=PATIENCE)
-        await until(lambda: set(listener.bodies) == {b"plain", b"held"})
-
-    assert checked[:1] == [b"held"]
 
 
 async def test_p27_requests_are_answered_from_python_to_java_and_back(

@@ -185,16 +185,6 @@ def test_secret_comes_from_a_file(servers: Secured, topic: str) -> None:
 
 
 @releases
-def test_secret_comes_from_the_environment(
-    servers: Secured, topic: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ROCKETWIRE_ACCESS_KEY", ACCESS)
-    monkeypatch.setenv("ROCKETWIRE_SECRET_KEY", SECRET)
-
-    assert are_twenty(read_here({"nameServers": servers.address, "subscribe": topic}))
-
-
-@releases
 def test_all_goes_over_tls_with_a_certificate_of_the_client(servers: Secured, topic: str) -> None:
     assert are_twenty(read_here(servers.options(topic, **servers.tls)))
 
