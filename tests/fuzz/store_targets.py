@@ -1,7 +1,9 @@
 """Fuzz targets of a broker's files: bytes in, records or a ``DecodeError`` out."""
 
 import contextlib
+import tarfile
 import tempfile
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -17,9 +19,29 @@ from rocketwire_tools.store.checks.view import StoreView
 from rocketwire_tools.store.engine.rows import COLUMNS, Rows, TopicNames
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.sources.databases import Database
-from tests.fuzz import seeds, stores
+from tests.fuzz.seeds import NINES
 from tests.peers.peers import CURRENT
-from tests.support.stores.fixtures import unpack
+from tests.support.stores.fixtures import PACKED, archive_of, unpack
+
+SIZE = 4096
+"""Bytes of a file that become a seed; of files of zeros and text all are taken."""
+
+
+@cache
+def _files() -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for release, kind in PACKED:
+        with tarfile.open(archive_of(release, kind)) as archive:
+            for member in archive:
+                stream = archive.extractfile(member) if member.isfile() else None
+                if stream is not None and member.name.startswith("store/"):
+                    files[f"{kind}-{release}/{member.name}"] = stream.read(SIZE).rstrip(b"\0")
+    return files
+
+
+def _seeds(*parts: str) -> list[bytes]:
+    names = [name for name in _files() if any(part in name for part in parts)]
+    return sorted({_files()[name] for name in names} - {b""})
 
 
 def read_commit_log(data: bytes) -> None:
@@ -55,7 +77,7 @@ def _read_log(store: OpenedStore, size_of_log: int) -> None:
 
 
 def seed_commit_log() -> list[bytes]:
-    return stores.seeds("/commitlog/")
+    return _seeds("/commitlog/")
 
 
 def read_index_file(data: bytes) -> None:
@@ -72,7 +94,7 @@ def read_index_file(data: bytes) -> None:
 
 
 def seed_index_file() -> list[bytes]:
-    return stores.seeds("/index/")
+    return _seeds("/index/")
 
 
 def read_queue_units(data: bytes) -> None:
@@ -92,9 +114,7 @@ def read_queue_units(data: bytes) -> None:
 
 
 def seed_queue_units() -> list[bytes]:
-    return stores.seeds(
-        "/consumequeue/", "/batchconsumequeue/", "/consumequeue_ext/", "/compactionCq/"
-    )
+    return _seeds("/consumequeue/", "/batchconsumequeue/", "/consumequeue_ext/", "/compactionCq/")
 
 
 ROCKSDB_RECORDS_KINDS = ("rocksdb", "rocksv2", "popkv")
@@ -173,11 +193,11 @@ def read_store_config(data: bytes) -> None:
 
 def seed_store_config() -> list[bytes]:
     unusual = [
-        b'{"offsetTable":{"a@b":{"--1":1,"-":2,"\xd9\xa3":3,"%b":4,0:true}}}' % seeds.NINES,
-        b'{"offsetTable":{"%b":1,"\xc2\xb2":2,1:1e3,2:null}}' % seeds.NINES,
+        b'{"offsetTable":{"a@b":{"--1":1,"-":2,"\xd9\xa3":3,"%b":4,0:true}}}' % NINES,
+        b'{"offsetTable":{"%b":1,"\xc2\xb2":2,1:1e3,2:null}}' % NINES,
         b'{"offsetTable":[1],"pullOffsetTable":{"a@b@c":{},"@":{},"a@b":7}}',
     ]
-    return [*stores.seeds("/config/"), *unusual]
+    return [*_seeds("/config/"), *unusual]
 
 
 def read_store_words(data: bytes) -> None:
@@ -189,7 +209,7 @@ def read_store_words(data: bytes) -> None:
 
 
 def seed_store_words() -> list[bytes]:
-    return [seed.ljust(64, b"\0") for seed in stores.seeds("/checkpoint", "/timercheck")]
+    return [seed.ljust(64, b"\0") for seed in _seeds("/checkpoint", "/timercheck")]
 
 
 def read_timers(data: bytes) -> None:
@@ -205,4 +225,4 @@ def read_timers(data: bytes) -> None:
 
 def seed_timers() -> list[bytes]:
     slot = (timers.SLOTS * 1_400).to_bytes(8, "big") + bytes(24)
-    return [*stores.seeds("/timerlog/"), slot * 3]
+    return [*_seeds("/timerlog/"), slot * 3]

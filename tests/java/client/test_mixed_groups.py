@@ -1,19 +1,49 @@
 """Two Java consumers and two of rocketwire in a group: allocation, and death of members."""
 
+import select
+import sys
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import trio
 
 from rocketwire.client import ClientInstance, Message, Producer, open_client, open_producer
 from rocketwire.codes import RequestCode
 from tests.java.client.client_process import note_deliveries
+from tests.peers.cache import ROOT
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, unique
 from tests.peers.peers import JavaPeer
-from tests.support.programs import OurProgram
+from tests.peers.processes import START_SECONDS, Child, PeerFailedError
+
+
+class OurProgram:
+    def __init__(self, folder: Path, module: str, *words: object) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = ":".join(map(str, (ROOT, ROOT / "namesrv", ROOT / "tools")))
+        command = [sys.executable, "-m", module, *map(str, words)]
+        self._child = Child("ours", command, folder, environment={"PYTHONPATH": paths}, piped=True)
+
+    def line(self, seconds: float = START_SECONDS) -> str:
+        stdout = self._child.process.stdout
+        if stdout is None or not select.select([stdout], [], [], seconds)[0]:
+            raise PeerFailedError(f"no line in {seconds} s: {self._child.output[-2000:]}")
+        result = stdout.readline().decode().strip()
+        if not result:
+            raise PeerFailedError(f"it ended: {self._child.output[-2000:]}")
+        return result
+
+    def kill(self) -> None:
+        self._child.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.kill()
+
 
 QUEUES = 8
 MODES = ("concurrently", "orderly")
