@@ -11,12 +11,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from tests.fuzz.bodies import JsonBodies
 from tests.fuzz.chance import Chance
 from tests.fuzz.explained import explanation
-from tests.fuzz.formats import FORMATS
+from tests.fuzz.headers import JsonHeaders
+from tests.fuzz.messages import StoredMessages
 from tests.fuzz.trials import Difference, Format, Refusal, Trial, differences
 from tests.peers.oracle import Oracle
 
+FORMATS: dict[str, Format] = {
+    form.name: form for form in (JsonHeaders(), StoredMessages(), JsonBodies())
+}
 SHOWN = 20
 """Unexplained differences that are printed in full."""
 

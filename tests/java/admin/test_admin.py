@@ -46,14 +46,6 @@ async def read_offset(admin: Admin, broker: str, topic: str, group: str) -> int 
 # ---- topics and groups
 
 
-@pytest.mark.parametrize("topic", ["TBW102", "SCHEDULE_TOPIC_XXXX", "a b"])
-async def test_a02_a_name_of_the_system_is_refused(broker: str, admin: Admin, topic: str) -> None:
-    config = TopicConfig(topic_name=topic)
-    with pytest.raises(BrokerError) as refused:  # forced: it may hold messages of other tests
-        await admin.topics.create_or_update(config, broker=broker, force=True)
-    assert refused.value.code == ResponseCode.INVALID_PARAMETER
-
-
 async def test_a03_an_order_is_in_the_route_of_its_topic(broker: str, admin: Admin) -> None:
     topic, order = unique("a03"), "broker-a:8;broker-b:2"
     await admin.topics.create_or_update(TopicConfig(topic_name=topic, order=True), broker=broker)

@@ -8,22 +8,18 @@ import pytest
 import trio
 
 from rocketwire.client import (
-    BrokerIdentity,
     ClientInstance,
     Message,
     create_reply,
     open_client,
     open_producer,
-    open_registration,
 )
-from rocketwire.client.registration import registration
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
     BrokerError,
     ReplyTimeoutError,
     SendFailedError,
 )
-from rocketwire.messages.registration import TopicConfig
 from rocketwire.wire.message.stored import StoredMessage
 from tests.java.client.conftest import Mqadmin
 from tests.java.client.consuming import consume
@@ -220,28 +216,3 @@ async def test_p29_p30_c17_messages_come_back_though_their_broker_died(
             may_fail.set()
             with trio.fail_after(120):
                 await has_come_back.wait()
-
-
-@pytest.mark.full
-async def test_sends_avoid_a_broker_that_advertises_no_address(
-    java_cluster: JavaCluster, client: ClientInstance, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Java's name server returns any address that a broker registers.
-    monkeypatch.setattr(registration, "split_address", lambda _: ("127.0.0.1", 1))
-    bad = BrokerIdentity(
-        cluster_name="bad", broker_name=unique("bad"), broker_addr="nonsense", ha_server_addr="none"
-    )
-    topic = await create_topic(client, unique("bad"))
-    topics = [TopicConfig(topic_name=name) for name in (topic, bad.broker_name)]
-    config = patient(namesrv_addr=java_cluster.address)
-    async with (
-        open_registration(bad, topics, config) as registered,
-        open_producer(client, unique("p"), patient_producer()) as producer,
-    ):
-        assert registered.results
-        await client.refresh_route(topic)
-        queues = await producer.queues(topic)
-        results = [await producer.send(Message(topic, b"x"), within=PATIENCE) for _ in queues]
-
-    assert {queue.broker_name for queue in queues} == {"broker-a", bad.broker_name}
-    assert {result.message_queue.broker_name for result in results} == {"broker-a"}
