@@ -28,7 +28,6 @@ from rocketwire_tools.conformance.model.outcomes import (
     Response,
     TextBody,
 )
-from rocketwire_tools.conformance.model.packed_body import Packed
 from rocketwire_tools.conformance.model.requests import (
     FAILED,
     NO_ROUTE,
@@ -46,7 +45,7 @@ from rocketwire_tools.conformance.model.requests import (
     until,
     without,
 )
-from rocketwire_tools.conformance.model.steps import CHECKSUM, Close, Request
+from rocketwire_tools.conformance.model.steps import CHECKSUM, Close, Packed, Request
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.case import Profile

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rocketwire_tools.conformance.model.outcomes import Body, Outcome
-    from rocketwire_tools.conformance.model.packed_body import Packed
-    from rocketwire_tools.conformance.model.steps import Saved, Sendable, Step
+    from rocketwire_tools.conformance.model.steps import Packed, Saved, Sendable, Step
 
 ONE_SETTING = {
     "enableAllTopicList": "false",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_tools.conformance.model.case import Case
-    from rocketwire_tools.conformance.run.stored_traces import Traces
+    from rocketwire_tools.conformance.run.executor import Traces
     from rocketwire_tools.conformance.run.target import Target
 
 ORDER_NAMESPACE: Final = "ORDER_TOPIC_CONFIG"

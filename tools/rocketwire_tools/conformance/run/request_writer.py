@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.conformance.model.packed_body import Packed
-from rocketwire_tools.conformance.model.steps import CHECKSUM
+from rocketwire_tools.conformance.model.steps import CHECKSUM, Packed
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.placeholders import Names

@@ -17,10 +17,14 @@ import trio
 from rocketwire_tools.conformance.model.bystander import add_bystander
 from rocketwire_tools.conformance.model.case import Case, Profile, VerdictKind
 from rocketwire_tools.conformance.model.placeholders import SHARED_NAMESPACE, Names, wall_clock
-from rocketwire_tools.conformance.run.executor import CaseFailedError, CaseRun, UnreachableError
+from rocketwire_tools.conformance.run.executor import (
+    CaseFailedError,
+    CaseRun,
+    Traces,
+    UnreachableError,
+)
 from rocketwire_tools.conformance.run.live_server import LiveServer, stores_kv
 from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, ProbeResult, probe
-from rocketwire_tools.conformance.run.stored_traces import Traces
 from rocketwire_tools.conformance.run.target import (
     CommandError,
     NeverListenedError,
