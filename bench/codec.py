@@ -49,7 +49,6 @@ class Row(NamedTuple):
 
 
 def nanoseconds(call: Call, calls: int) -> float:
-    """The time of one call."""
     repeat = range(calls)
     start = time.perf_counter_ns()
     for _ in repeat:
@@ -58,7 +57,6 @@ def nanoseconds(call: Call, calls: int) -> float:
 
 
 def request() -> bytes:
-    """A route request of the usual kind, 140 bytes."""
     return encode(
         RemotingCommand(
             code=105,
@@ -71,7 +69,6 @@ def request() -> bytes:
 
 
 def binary_request() -> bytes:
-    """The same with a ROCKETMQ header."""
     return encode(
         RemotingCommand(
             code=105,
@@ -128,7 +125,6 @@ def registration(topics: int) -> bytes:
 
 
 def our_topics(body: bytes) -> dict[str, bytes]:
-    """Return the result of ``handwritten.register_topics``, from the grammar's parts."""
     topics: dict[str, bytes] = {}
     (_, texts, _, _), _ = layouts.parse_register_body_with_mappings(body)
     for text in texts:
@@ -258,7 +254,6 @@ def open_java(folder: Path) -> Program | None:
 
 
 def java_nanoseconds(java: Program, name: str, calls: int) -> float:
-    """The time of one of Java's calls."""
     java.write(f"run {name} {calls}")
     return float(java.read())
 

@@ -107,7 +107,6 @@ def build(header_type: int, header: bytes, body: bytes) -> bytes:
 def read_stored_message(
     buf: bytes, pos: int = 0, end: int | None = None
 ) -> tuple[tuple[Any, ...], int]:
-    """An IPv4 message of version 1."""
     if end is None:
         end = len(buf)
     if pos + STORED_SIZE > end:

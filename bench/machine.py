@@ -15,8 +15,6 @@ _CPUCLOCK_SCHED: Final = 2
 
 
 class Cpus(NamedTuple):
-    """The CPUs of each process, in the form of ``taskset -c``."""
-
     server: str
     """A server that is pinned, and the load generator."""
     brokers: str
@@ -30,13 +28,11 @@ def choose_cpus() -> Cpus:
 
 
 def on(cpu: str, *command: str) -> list[str]:
-    """The command line that runs a command on these CPUs."""
     return ["taskset", "-c", cpu, *command]
 
 
 @functools.cache
 def may_be_realtime() -> bool:
-    """Whether this user may use SCHED_FIFO, with which the load generator never waits for the CPU."""
     completed = subprocess.run(["chrt", "-f", "50", "true"], capture_output=True, check=False)
     return completed.returncode == 0
 
@@ -61,12 +57,10 @@ def status_bytes(pid: int, name: str) -> int:
 
 
 def resident_bytes(pid: int) -> int:
-    """Physical memory of a process."""
     return status_bytes(pid, "VmRSS")
 
 
 def describe() -> str:
-    """The machine and the versions in use."""
     model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False)
     return (

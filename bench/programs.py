@@ -24,8 +24,6 @@ PATIENCE: Final = 300.0
 
 
 class Taken(NamedTuple):
-    """The cost of some work."""
-
     messages: int
     cpu: float
     """Seconds of the client's process."""
@@ -33,34 +31,28 @@ class Taken(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Messages per second of CPU."""
         return self.messages / max(self.cpu, 1e-3)
 
 
 def compile_java(folder: Path, name: str) -> None:
-    """Compile a class of ``bench/java`` into a folder."""
     path = f"{java_cache.jars(CURRENT)}/*"
     source = JAVA_SOURCES / f"{name}.java"
     subprocess.run(["javac", "-nowarn", "-cp", path, "-d", folder, source], check=True)
 
 
 def java_command(classes: Path, name: str, *words: str, options: Sequence[str] = ()) -> list[str]:
-    """The command line of a compiled class, with the JVM's own choice of collector and compilers."""
     path = f"{classes}:{java_cache.jars(CURRENT)}/*"
     quiet = f"-Drmq.logback.configurationFile={QUIET}"
     return ["java", *(options or ["-Xmx256m"]), quiet, "-cp", path, name, *words]
 
 
 class Program:
-    """A running client, which answers each command with the lines ``begun`` and ``done``."""
-
     def __init__(self, command: Sequence[str]) -> None:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )
 
     def run(self, verb: str, count: int) -> Taken:
-        """Run a command."""
         self.write(f"{verb} {count}")
         self._expect("begun")
         cpu, wall = cpu_seconds(self._process.pid), time.perf_counter()
@@ -72,11 +64,9 @@ class Program:
         self._process.stdin.write(f"{line}\n".encode())
 
     def read(self) -> str:
-        """Return its next line; empty if it has ended."""
         return read_line(self._process)
 
     def peak_memory(self) -> float:
-        """Maximum resident memory so far, MiB."""
         return status_bytes(self._process.pid, "VmHWM") / 2**20
 
     def freeze(self) -> None:

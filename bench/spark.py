@@ -42,7 +42,6 @@ MANY: Final = 1_000
 
 
 def open_session() -> SparkSession:
-    """Start a session of two threads."""
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # its packages hold the data sources
@@ -62,7 +61,6 @@ def open_session() -> SparkSession:
 
 
 def family_cpu() -> float:
-    """CPU seconds of this process and its descendants, ended ones included."""
     stats: dict[int, list[str]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -89,15 +87,12 @@ def write_nowhere(frame: DataFrame) -> None:
 
 
 class Bench:
-    """Everything that is measured."""
-
     def __init__(self, spark: SparkSession, scratch: Path) -> None:
         self._spark = spark
         self._scratch = scratch
         self.table = Table((SPARK, PEER), PEER)
 
     def compare_files(self, name: str, source: str, path: Path, command: list[str]) -> None:
-        """Files to Parquet, by Spark and by a command."""
         row = f"{name} to Parquet, CPU s"
         frame = self._spark.read.format(source).load(str(path))
         write = frame.write.mode("overwrite")
@@ -108,7 +103,6 @@ class Bench:
         self.table.add(row, PEER, run(ours, self._scratch / "output").cpu)
 
     def compare_reads(self, name_server: str, topic: str, java: Program) -> None:
-        """A topic, by Spark and by Java's pull client."""
         reader = self._spark.read.format("rocketmq").option("nameServers", name_server)
         frame = reader.option("subscribe", topic).load()
         row = f"read {ROWS:,} messages of a topic, CPU s"
@@ -117,7 +111,6 @@ class Bench:
         self.table.add(row, PEER, int(java.read().split()[2]) / 1e9)
 
     def compare_writes(self, name_server: str, topic: str) -> None:
-        """Rows to a topic, by Spark and by our producer for threads."""
         rows = self._spark.range(0, ROWS, 1, 2).selectExpr(
             f"rpad(cast(id as string), {len(BODY)}, 'x') as body"
         )
@@ -129,7 +122,6 @@ class Bench:
 
 
 def send(name_server: str, topic: str) -> None:
-    """Send ``ROWS`` messages."""
     with open_producer(name_server, "bench-spark", send_msg_timeout=60.0) as producer:
         for _ in range(ROWS // MANY):
             producer.send_batches([Message(topic, BODY) for _ in range(MANY)])

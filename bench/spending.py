@@ -17,8 +17,6 @@ _LOOK_SECONDS: Final = 0.02
 
 
 class Spent(NamedTuple):
-    """The cost."""
-
     wall: float
     """Seconds."""
     cpu: float
@@ -53,7 +51,6 @@ def run(command: Sequence[str], output: Path) -> Spent:
 
 
 def _peak(pid: int) -> int:
-    """Return the largest resident memory of a process, or one of its children, in bytes."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:

@@ -57,7 +57,6 @@ def store_of_java(java: list[str], name: str, log_size: int) -> tuple[Path, int]
 
 
 def recover(java: list[str], root: Path, scratch: Path) -> Spent:
-    """Let Java load a copy of a log."""
     copy = scratch / "store"
     shutil.copytree(root / "commitlog", copy / "commitlog")
     (copy / "abort").touch()

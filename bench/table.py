@@ -24,7 +24,6 @@ class Table:
         self._rows: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
 
     def add(self, row: str, column: str, value: float) -> None:
-        """Take down the figure of a round."""
         self._rows[row][column].append(value)
         print(f"  {row}, {column}: {_text(value)}", file=sys.stderr, flush=True)
 

@@ -60,7 +60,6 @@ DOCS = Path(__file__).parent
 
 
 def setup(app: Sphinx) -> None:
-    """Register what writes pages before the build."""
     app.connect("builder-inited", write_pages)
 
 
@@ -87,7 +86,6 @@ def console(text: str, *words: str) -> str:
 
 
 def help_text(target: str, *words: str) -> str:
-    """What a command prints; empty if there is no such command."""
     module, _, function = target.partition(":")
     output = io.StringIO()
     with (

@@ -67,7 +67,7 @@ def missing_tools() -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Check the tools before worker processes start, which could not report the error."""
+    # Check the tools before worker processes start, which could not report the error.
     for plugin in (groups, process_starts, report):
         config.pluginmanager.register(plugin)
     starts_others = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
@@ -77,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave older releases of Java to ``make test-all``, but for ``smoke`` tests; skip what needs Java where it is missing."""
+    # Leave older releases of Java to ``make test-all``, but for ``smoke`` tests; skip what needs Java where it is missing.
     for item in items:
         if item.get_closest_marker("smoke") is None and _older_release(item):
             item.add_marker(pytest.mark.full)
@@ -96,13 +96,13 @@ def _older_release(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector skip what stays for the whole run: it would take a third of a second to look at it."""
+    # Let the garbage collector skip what stays for the whole run: it would take a third of a second to look at it.
     gc.collect()
     gc.freeze()
 
 
 def pytest_runtest_logfinish() -> None:
-    """Do so again from time to time: pytest keeps the reports of tests, and imported modules stay."""
+    # Do so again from time to time: pytest keeps the reports of tests, and imported modules stay.
     if next(_FINISHED) % FREEZE_EVERY == 0:
         gc.collect()
         gc.freeze()
@@ -110,7 +110,7 @@ def pytest_runtest_logfinish() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _only_loopback() -> Iterator[None]:
-    """Let no test connect to another machine; Java peers are configured for loopback."""
+    # Let no test connect to another machine; Java peers are configured for loopback.
     connect = socket.socket.connect
 
     def checked(self: socket.socket, address: tuple[object, ...] | str | bytes) -> None:

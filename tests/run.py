@@ -40,16 +40,12 @@ PROGRAMS: Final = {
 
 
 class Step(NamedTuple):
-    """A command of a run."""
-
     name: str  #: as the table at the end shows it
     command: str  #: of a program in the virtual environment, with its arguments
     environment: Mapping[str, str] = MappingProxyType({})  #: additions to the environment
 
 
 class Result(NamedTuple):
-    """How a step ended; times in seconds."""
-
     step: Step
     status: int
     wall: float
@@ -94,7 +90,6 @@ ALL: Final = (
     Step("97 % of the codec's lines", "coverage report"),
     Step("mutants of the policies", "python -m tests.mutants"),
     Step("random values beside Java's", "python -m tests.fuzz.differential --cases 20000"),
-    Step("random requests and answers", "python -m tests.fuzz.live --minutes 1"),
     Step("damaged stores", "python -m tests.fuzz.damaged_stores --cases 300"),
     Step("every block of every page", "python -m publishing.pages"),
     Step("documentation", "make docs"),
@@ -104,13 +99,12 @@ GOALS: Final = {"lint": LINT, "check": CHECK, "test": TEST, "all": ALL}
 
 
 def run(step: Step) -> Result:
-    """Run a step, which prints for itself."""
     print(f"== {step.name}: {step.command}", flush=True)
     return _run(step, None)
 
 
 def run_beside(steps: Sequence[Step], others: Sequence[Step]) -> list[Result]:
-    """Run steps one after another, and others at the same time; print those when they end."""
+    # Run steps one after another, and others at the same time; print those when they end.
     with ThreadPoolExecutor(1) as thread:
         running = [thread.submit(_run_in_silence, step) for step in others]
         results = [run(step) for step in steps]
@@ -159,7 +153,6 @@ def _terminate(number: int, frame: object) -> None:
 
 
 def print_verdict(results: Sequence[Result], elapsed: float) -> None:
-    """Print a line for each step, then the elapsed seconds, the CPU time and the verdict."""
     print(f"\n{'step':44} {'seconds':>8} {'CPU s':>8}")
     for step, status, wall, cpu in results:
         print(
@@ -183,7 +176,7 @@ def changed_tests() -> list[str]:
 
 
 def tests_of(path: Path) -> Iterable[Path]:
-    """Yield the tests of a changed file; both paths are relative to the root."""
+    # Yield the tests of a changed file; both paths are relative to the root.
     if path.suffix != ".py":
         return
     if path.parts[0] == "tests":
@@ -203,7 +196,6 @@ def tests_of(path: Path) -> Iterable[Path]:
 
 
 def main() -> int:
-    """Run the steps of a goal one after another, whatever the earlier ones found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("goal", choices=GOALS)
     parser.add_argument(

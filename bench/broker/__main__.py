@@ -63,7 +63,6 @@ class Bench:
         self._pid = 0
 
     def run(self) -> None:
-        """Start it, use it, and stop it."""
         with ExitStack() as stack:
             cluster = open_cluster(
                 self._kind, Path(stack.enter_context(tempfile.TemporaryDirectory()))

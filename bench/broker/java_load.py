@@ -26,14 +26,11 @@ WARM_UP: Final = 4_000
 
 
 def add_cost(table: Table, kind: str, what: str, count: int, cpu: float, wall: float) -> None:
-    """Take down the seconds that some work cost a broker."""
     table.add(f"{what}: CPU of the broker, us", kind, cpu / count * 1e6)
     table.add(f"{what}: messages/s", kind, count / wall)
 
 
 class Load:
-    """A broker with its clients."""
-
     def __init__(self, kind: str, cluster: DevCluster | JavaCluster, classes: Path) -> None:
         self._kind = kind
         self._cluster = cluster
@@ -42,7 +39,6 @@ class Load:
 
     @contextmanager
     def turn(self) -> Generator[None]:
-        """Let the broker and its clients run."""
         self._cluster.master.thaw()
         self.clients.thaw()
         try:
@@ -52,14 +48,12 @@ class Load:
             self._cluster.master.freeze()
 
     def warm_up(self) -> None:
-        """Use every code path."""
         self.clients.run("sync", WARM_UP)
         self.clients.run("producers", WARM_UP)
         self._stored += 2 * WARM_UP + PRODUCERS
         self.clients.run("push", self._stored)
 
     def measure(self, table: Table, messages: int) -> None:
-        """Measure sends, and the consumption of all that is stored."""
         self._measure(table, "sync", "send, 1 Java producer", messages)
         self._measure(table, "producers", f"send, {PRODUCERS} Java producers", messages)
         self._stored += 2 * messages
@@ -80,7 +74,6 @@ def measure(
     rounds: int,
     messages: int,
 ) -> None:
-    """Measure clusters, which are not started yet, by turns."""
     with ExitStack() as stack:
         classes = folder / "classes"
         classes.mkdir()

@@ -39,7 +39,6 @@ FACADES: Final = ("threads", "asyncio", "uvloop")
 def commands_of(
     clients: tuple[str, ...], name_server: str, topic: str, classes: Path
 ) -> dict[str, list[str]]:
-    """The command line of each client."""
     python = [sys.executable, "-m"]
     commands = {
         OURS: [*python, "bench.client.ours", name_server, topic],
@@ -53,7 +52,6 @@ def commands_of(
 def measure(
     table: Table, commands: dict[str, list[str]], counts: dict[str, int], rounds: int
 ) -> None:
-    """Run all rounds of one set of clients."""
     programs = {client: Program(command) for client, command in commands.items()}
     try:
         # otherwise the first round would consume more messages than were sent

@@ -19,7 +19,6 @@ BATCH: Final = 32
 
 
 def run_threads(name_server: str, topic: str) -> None:
-    """Run the commands with ``rocketwire.sync``."""
     from rocketwire import sync
 
     with (

@@ -25,13 +25,11 @@ IN_FLIGHT: Final = 16
 
 
 def say(word: str) -> None:
-    """Print a word for the benchmark."""
     sys.stdout.write(word + "\n")
     sys.stdout.flush()
 
 
 async def send(producer: Producer, topic: str, count: int, tasks: int) -> None:
-    """Send ``count`` messages, each task one after the other."""
     say("begun")
     numbers = iter(range(count))
 
@@ -69,7 +67,6 @@ async def consume(instance: ClientInstance, topic: str, group: str, count: int) 
 
 
 async def serve(name_server: str, topic: str) -> None:
-    """Run the commands on stdin until it ends."""
     async with (
         open_client(ClientConfig(namesrv_addr=name_server)) as instance,
         open_producer(instance, "bench-ours") as producer,
@@ -85,7 +82,6 @@ async def serve(name_server: str, topic: str) -> None:
 
 
 async def first(name_server: str, topic: str) -> None:
-    """Send one message."""
     async with open_producer(ClientConfig(namesrv_addr=name_server), "bench-ours") as producer:
         await producer.send(Message(topic=topic, body=BODY))
         say("done")

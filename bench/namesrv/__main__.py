@@ -153,7 +153,6 @@ class Bench:
             return load.result(60)
 
     def _register(self, name: str, change: str, form: str) -> float:
-        """CPU milliseconds of one registration, from the socket to the reply."""
         links = self._brokers[name].prime(change, form, REGISTERING)
         pid = self._servers[name].pid
         before = machine.cpu_seconds(pid)
@@ -164,7 +163,6 @@ class Bench:
         return (machine.cpu_seconds(pid) - before) / fed.answers * 1e3
 
     def _warm_up(self, seconds: float) -> None:
-        """Use each code path, above all for Java's compiler."""
         for name in self._names:
             duration = 1.0 if name == OURS else seconds
             for change in CHANGES:
@@ -187,7 +185,6 @@ class Bench:
                 raise SampleError(f"the routes of {topic} differ: {answers}")
 
     def _measure_start(self, name: str, folder: Path) -> None:
-        """Start a server, and give it many topics."""
         server = Server(name, folder, self._cpus, self._driver)
         try:
             wall, cpu = server.start()

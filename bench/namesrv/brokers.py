@@ -33,8 +33,6 @@ class FeedError(Exception):
 
 
 class Link:
-    """The connection of a broker, to which its registrations are bound."""
-
     def __init__(self, port: int, broker: Broker) -> None:
         self.broker = broker
         self.stream = socket.create_connection(("127.0.0.1", port), ANSWER_SECONDS)
@@ -53,7 +51,6 @@ class Link:
         self._step, self.latencies = 1, []
 
     def call(self, frame: bytes) -> None:
-        """Send one request, and wait for its response."""
         self.stream.setblocking(True)
         self.stream.settimeout(ANSWER_SECONDS)
         self.waiting[self._opaque] = time.monotonic()
@@ -72,7 +69,6 @@ class Link:
         return self._opaque
 
     def queue(self, bodies: Sequence[bytes], due: float) -> None:
-        """Queue the registration of the next of these bodies."""
         body = bodies[self._step % len(bodies)]
         self._step += 1
         opaque = self._next()
@@ -84,7 +80,6 @@ class Link:
         return bool(self._out)
 
     def send(self) -> None:
-        """Send as much as the socket takes."""
         if self._out:
             try:
                 del self._out[: self.stream.send(self._out)]
@@ -92,7 +87,6 @@ class Link:
                 return
 
     def receive(self) -> None:
-        """Read once."""
         try:
             data = self.stream.recv(_READ_SIZE)
         except BlockingIOError:
@@ -114,7 +108,6 @@ class Link:
         self.latencies.append(time.monotonic() - self.waiting.pop(int(fields["opaque"])))
 
     def close(self) -> None:
-        """Close the connection, at which the server removes the broker."""
         self.stream.close()
 
     def __enter__(self) -> Self:
@@ -125,8 +118,6 @@ class Link:
 
 
 class Fed(NamedTuple):
-    """The result of ``feed``."""
-
     answers: int
     p99: float
     """Milliseconds."""
@@ -164,7 +155,6 @@ def feed(links: Sequence[Link], bodies: Sequence[bytes], *, rate: float, seconds
 
 
 def _pump(selector: selectors.BaseSelector, links: Sequence[Link], until: float) -> None:
-    """Send and receive what is possible, or wait for that."""
     for link in links:
         link.send()
         mask = selectors.EVENT_READ | (selectors.EVENT_WRITE if link.has_output else 0)
@@ -188,7 +178,6 @@ class Brokers:
         self._beaten = time.monotonic()
 
     def register(self, brokers: Sequence[tuple[Broker, bytes]]) -> None:
-        """Register brokers, each with its body."""
         for broker, body in brokers:
             link = Link(self._port, broker)
             self._links.append(link)
@@ -202,7 +191,6 @@ class Brokers:
                 link.beat()
 
     def prime(self, change: str, form: str, count: int) -> list[Link]:
-        """Let brokers of ``routes.WIDE`` register the first of their bodies."""
         links = [link for link in self._links if link.broker.name.startswith("wide")][:count]
         for link in links:
             link.register(routes.wide_bodies(change, form)[0])

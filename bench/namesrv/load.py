@@ -21,8 +21,6 @@ class SampleError(Exception):
 
 
 class Load(NamedTuple):
-    """The results of the load generator."""
-
     per_cpu: float
     """Responses for each second of the server's CPU time."""
     p50: float
@@ -78,8 +76,6 @@ class LoadGenerator:
 
 
 class Spinner:
-    """Keeps a CPU awake with the lowest priority while latencies are measured there."""
-
     def __init__(self, cpu: str, seconds: float) -> None:
         program = [str(PROGRAMS / "spin"), str(seconds)]
         self._process = subprocess.Popen(machine.on(cpu, "chrt", "-i", "0", *program))

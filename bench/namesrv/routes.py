@@ -34,8 +34,6 @@ again."""
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """A family of topics, all on the same brokers."""
-
     format: str  #: of their names, as ``loadgen -f`` takes it
     count: int  #: how many
     brokers: int  #: in the route of each
@@ -52,8 +50,6 @@ FAMILIES: Final = {family.brokers: family for family in (*NARROW, WIDE)}
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A simulated broker."""
-
     name: str  #: as it registers
     address: str  #: as it registers; there is no listener
 
@@ -66,7 +62,6 @@ def narrow_registrations() -> list[tuple[Broker, bytes]]:
 
 
 def wide_registrations(count: int, topics: int = WIDE.count) -> list[tuple[Broker, bytes]]:
-    """The brokers of ``WIDE``, or others of their kind, and their bodies."""
     body = wide_bodies("same", "zip", topics)[0]
     return [(Broker(f"wide-{k:03}", f"127.2.0.{k + 1}:10911"), body) for k in range(count)]
 
@@ -79,7 +74,6 @@ def _spread(x: int) -> int:
 
 
 def topic_name(form: str, index: int) -> str:
-    """Name number ``index`` of a format, as the C programs build it."""
     first = _spread(index)
     digits = f"{first:016x}{_spread(first) >> 32:08x}"
     return form.replace("{i}", f"{index:05}").replace("{h}", digits)
@@ -101,13 +95,11 @@ def body(queues: dict[str, int], counter: int, *, compressed: bool) -> bytes:
 
 
 def names(family: Topics) -> list[str]:
-    """All names of a family."""
     return [topic_name(family.format, index) for index in range(family.count)]
 
 
 @cache
 def narrow_body(broker: int) -> bytes:
-    """Return the body of broker number ``broker``."""
     if broker not in {0, 1, 16}:  # the others have the same body as one of these
         return narrow_body(1 if broker < 16 else 16)
     families = [family for family in NARROW if broker < family.brokers]
@@ -144,7 +136,6 @@ def wide_bodies(change: str, form: str, count: int = WIDE.count) -> tuple[bytes,
 
 
 def registration(broker: Broker, body: bytes, opaque: int) -> bytes:
-    """A frame with code 103, as a broker of 5.5.0 sends it."""
     fields = {
         "bodyCrc32": str(zlib.crc32(body) & CRC_MASK),
         "brokerAddr": broker.address,
@@ -174,7 +165,6 @@ def route_request(topic: str, opaque: int = 1, body: bytes | None = None) -> byt
 
 
 def request(code: int, fields: dict[str, str], opaque: int, body: bytes | None = None) -> bytes:
-    """A frame with any code."""
     command = RemotingCommand(
         code=code, language=LanguageCode.JAVA, opaque=opaque, ext_fields=fields, body=body
     )

@@ -107,7 +107,6 @@ class Server:
         return self._child.process.pid
 
     def route(self, topic: str) -> bytes:
-        """The body that it answers for a topic."""
         request = {"topic": topic}
         with socket.create_connection((LOOPBACK, self.port), 5) as stream:
             stream.sendall(raw_call.frame(raw_call.GET_ROUTEINFO_BY_TOPIC, request, version=513))

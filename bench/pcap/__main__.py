@@ -70,7 +70,6 @@ class Bench:
         self.ours = Table(("ours",), "ours")
 
     def round(self) -> None:
-        """Everything once."""
         start = self._dissect(self._nothing) if TSHARK else 0.0
         for name, capture in self._captures.items():
             size = capture.stat().st_size
@@ -90,7 +89,6 @@ class Bench:
             self.ours.add(f"mixed.{suffix} to parquet: wall / that of plain", "ours", ratio)
 
     def _dissect(self, path: Path) -> float:
-        """CPU seconds of tshark."""
         words = [str(TSHARK), "-n", "-r", str(path), "-X", f"lua_script:{self._script}"]
         words += ["-Y", "rocketmq", "-o", "tcp.try_heuristic_first:TRUE", "-T", "fields"]
         words += [word for name in _FIELDS for word in ("-e", name)]

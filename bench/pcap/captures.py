@@ -62,7 +62,6 @@ class Folder:
         self._say = say
 
     def capture(self, name: str) -> Path:
-        """A capture of one of the profiles, the large one, or that of recorded ones."""
         path = self.path / f"{name}.pcap"
         if path.exists():
             return path
@@ -76,7 +75,6 @@ class Folder:
         return path
 
     def part(self, capture: Path, size: int) -> Path:
-        """The first bytes of a capture, up to a record."""
         path = capture.with_suffix(f".{size >> 20}.pcap")
         if not path.exists():
             head = read_head(str(capture))
@@ -87,7 +85,6 @@ class Folder:
         return path
 
     def compress(self, capture: Path, suffix: str) -> Path:
-        """A capture as ``zst`` or ``gz``."""
         path = capture.with_name(f"{capture.name}.{suffix}")
         if not path.exists():
             self._say(f"making {path}, once")
@@ -110,7 +107,6 @@ def _write(path: Path, packets: Iterable[Packet]) -> None:
 
 
 def _together(packets: Iterable[Packet], copies: int) -> Iterable[Packet]:
-    """Several times the same packets, a little apart in time, and between other hosts."""
     if copies == 1:
         return packets
     moved = [_move(packets, number) for number in range(copies)]
@@ -125,7 +121,6 @@ def _move(packets: Iterable[Packet], number: int) -> Iterator[Packet]:
 
 
 def _host(host: str, number: int) -> str:
-    """10.1.x.y to 10.(1 + 20 n).x.y, fd00:: to fd00+n::."""
     if ":" in host:
         return host.replace("fd00", f"{0xFD00 + number:x}", 1)
     first, second, suffix = host.split(".", 2)

@@ -55,8 +55,6 @@ class PageError(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a page."""
-
     page: Path  #: its file
     line: int  #: of its first line of code, from 1
     language: str  #: after the fence; ``then`` for hidden Python
@@ -65,7 +63,6 @@ class Block:
 
     @property
     def place(self) -> str:
-        """Where it is, for messages."""
         return f"{self.page.name}:{self.line}"
 
 
@@ -110,17 +107,14 @@ def _blocks(page: Path, lines: list[str]) -> Iterator[Block]:
 
 
 def has_cluster(page: Path) -> bool:
-    """Whether the readers of a page have a cluster already."""
     return CLUSTER in page.read_text("utf-8").splitlines()
 
 
 def is_program(block: Block) -> bool:
-    """Whether a block is part of the Python program of its page."""
     return block.language in ("python", "then") and not {"not run", "file"} & set(block.remarks)
 
 
 def runs(page: Path) -> bool:
-    """Whether a page has something to run."""
     return any(
         is_program(block) or (block.language in SHELL and "not run" not in block.remarks)
         for block in blocks(page)
@@ -129,8 +123,6 @@ def runs(page: Path) -> bool:
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a block."""
-
     text: str  #: of it
     shown: tuple[str, ...] = ()  #: the lines that the block shows as its output
 

@@ -25,7 +25,6 @@ STORES = ("store", "STORE", *(f"data/{name}" for name in _DATA))
 
 
 def prepare(text: str) -> str:
-    """Commands with the names of this machine."""
     for name, value in NAMES.items():
         text = text.replace(name, value)
     return text

@@ -8,7 +8,6 @@ import subprocess
 
 
 def isolate(command: list[str]) -> list[str]:
-    """A command line that runs a command in a network namespace with a loopback interface."""
     user = [] if os.geteuid() == 0 else ["--map-root-user"]
     return ["unshare", *user, "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
 
@@ -26,7 +25,6 @@ def missing() -> str:
 
 
 def available() -> bool:
-    """Whether this machine lets the process have a network namespace."""
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         return False
     run = subprocess.run(isolate(["true"]), capture_output=True, check=False)

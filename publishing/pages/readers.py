@@ -55,7 +55,6 @@ def environment(home: Path, scratch: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def reader() -> Generator[tuple[Shell, Path]]:
-    """A shell in a folder of its own, and this folder."""
     with tempfile.TemporaryDirectory() as name:
         home, scratch = Path(name) / "home", Path(name) / "scratch"
         home.mkdir()
@@ -80,13 +79,11 @@ def cluster() -> Generator[None]:
 
 
 def read(page: Path, *, long: bool = True) -> list[reading.Problem]:
-    """Run what a page shows."""
     with reader() as (shell, home):
         return reading.read(page, shell, home, long=long)
 
 
 def _cpu_seconds() -> float:
-    """CPU time of all commands that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -21,8 +21,6 @@ PROGRAM = "page.py"
 
 @dataclass(frozen=True)
 class Problem:
-    """A block that does not do what its page shows."""
-
     block: Block  #: it
     text: str  #: what is wrong
 
@@ -109,5 +107,4 @@ class _Reading:
 
 
 def _end(output: str) -> str:
-    """The last lines of an output."""
     return "".join(f"{line[:300]}\n" for line in output.splitlines()[-20:])

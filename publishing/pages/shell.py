@@ -27,8 +27,6 @@ trap - ERR
 
 @dataclass(frozen=True)
 class Ended:
-    """The result of commands."""
-
     status: int  #: exit status
     output: str  #: both outputs, as a terminal shows them
     failed: str = ""  #: the command that failed, if it was one of the shell's
@@ -50,7 +48,6 @@ class Shell:
         self._background: subprocess.Popen[bytes] | None = None
 
     def run(self, command: str) -> Ended:
-        """Run commands; the first that fails ends them."""
         running = self._popen(command, subprocess.PIPE)
         try:
             output, _ = running.communicate(timeout=TIMEOUT_S)
@@ -94,11 +91,9 @@ class Shell:
 
     @property
     def printed(self) -> str:
-        """Return the output of the commands in the background."""
         return self._output.read_text("utf-8") if self._output.exists() else ""
 
     def interrupt(self) -> None:
-        """End the commands in the background, as Ctrl-C does."""
         running, self._background = self._background, None
         if running is None:
             return

@@ -27,19 +27,16 @@ _VARIABLE = (
 
 
 def constant(line: str) -> str:
-    """A line without what differs from run to run."""
     for pattern, name in _VARIABLE:
         line = pattern.sub(name, line)
     return line.strip()
 
 
 def agree(shown: Sequence[str], printed: Sequence[str]) -> bool:
-    """Whether all printed lines are what a page shows."""
     return re.fullmatch(_pattern(shown), _text(printed)) is not None
 
 
 def contain(printed: Sequence[str], shown: Sequence[str]) -> bool:
-    """Whether the lines that a page shows are among the printed ones, one after the other."""
     return agree(("...", *shown, "..."), printed)
 
 

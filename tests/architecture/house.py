@@ -85,8 +85,6 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass
 class Measure:
-    """The figures of a room."""
-
     counts: Counter[str] = field(default_factory=Counter[str])
     participles: Counter[str] = field(default_factory=Counter[str])
     texts: dict[Path, tuple[int, str]] = field(default_factory=dict[Path, tuple[int, str]])
@@ -97,7 +95,7 @@ class Measure:
 
 
 def is_participle(function: Function) -> bool | None:
-    """Whether the name of a function is a past participle; None if it may be one."""
+    # Whether the name of a function is a past participle; None if it may be one.
     decorators = {getattr(d, "id", getattr(d, "attr", "")) for d in function.decorator_list}
     is_exempt = function.name.startswith(("__", "test_")) or bool(
         decorators & {"property", "cached_property", "setter", "override"}
@@ -121,7 +119,6 @@ def prose_of_page(source: str) -> str:
 
 
 def prose_of_module(source: str, result: Measure) -> str:
-    """Count what a module contains, and return its docstrings and comments."""
     counts = result.counts
     rows = source.splitlines()
     comments = [
@@ -192,7 +189,6 @@ def paths_of(room: dict[str, Any]) -> list[Path]:
 
 
 def size_excesses(room: dict[str, Any], paths: Iterable[Path]) -> list[str]:
-    """The folders and files of a room that are too large, a line each."""
     if room.get("any_folder"):
         return []
     modules = [path for path in paths if path.suffix == ".py"]
@@ -210,7 +206,6 @@ def size_excesses(room: dict[str, Any], paths: Iterable[Path]) -> list[str]:
 
 
 def excesses(room: dict[str, Any], result: Measure) -> list[str]:
-    """The goals that a room misses, a line each."""
     figures = {
         "lines": (result.counts["lines"], room.get("lines", float("inf"))),
         "idioms": (result.share("idioms", "words", 10_000), room.get("idioms", GOALS["idioms"])),

@@ -19,7 +19,6 @@ UNTYPED: Final = "rocketwire.wire.layouts.constructs."
 
 
 def ask_pyright() -> list[dict[str, Any]]:
-    """Return pyright's finding for each public name."""
     pyright = [
         str(BIN / "pyright"),
         "--verifytypes",
@@ -35,7 +34,6 @@ def ask_pyright() -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Print the incomplete types."""
     symbols = ask_pyright()
     incomplete = [
         symbol

@@ -109,20 +109,11 @@ def test_translation_has_the_commands_of_its_english_page(page: Path) -> None:
     assert commands == originals
 
 
-def test_few_blocks_are_not_run() -> None:
-    english = [page for page in PAGES if page not in TRANSLATIONS]
-    shells = [block for page in english for block in blocks(page) if block.language in SHELL]
-    left_out = [block.place for block in shells if "not run" in block.remarks]
-
-    assert len(left_out) <= 21, left_out
-
-
 def without_code(text: str) -> str:
     return re.sub(r"^(```+).*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors that GitHub and the site give the headings of a page."""
     result: set[str] = set()
     for heading in re.findall(
         r"^#{1,6} (.+)$", without_code(page.read_text("utf-8")), re.MULTILINE
@@ -144,23 +135,6 @@ def test_links_between_pages_lead_to_a_page_and_to_one_of_its_headings(page: Pat
             dead.append(f"{target}#{anchor}")
 
     assert dead == []
-
-
-def test_the_first_screen_of_the_readme_names_both_commands() -> None:
-    first_screen = (ROOT / "README.md").read_text("utf-8").splitlines()[:25]
-
-    assert any(line.startswith("make run") for line in first_screen)
-    assert any(line.startswith("make test") for line in first_screen)
-
-
-@pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/tutorials/first-{name}.md" for name in ("message", "test"))]
-)
-def test_what_a_page_installs_first_needs_no_release(page: str) -> None:
-    lines = (ROOT / page).read_text("utf-8").splitlines()
-    first = next(line for line in lines if line.startswith("pip install"))
-
-    assert first.split()[2].strip('"').startswith(".")
 
 
 def test_every_page_that_the_code_names_is_in_the_project() -> None:

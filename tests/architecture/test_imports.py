@@ -22,7 +22,6 @@ def module_name(path: Path) -> str:
 
 
 def targets(tree: ast.Module, modules: dict[str, Path]) -> set[str]:
-    """The modules of the product that a module imports."""
     imported: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

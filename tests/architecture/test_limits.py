@@ -10,7 +10,6 @@ LISTED = "## Tests of each limit"
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of all rows of the tables in a text but their heads."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     heads = {number for number, line in enumerate(lines[1:]) if set(line) <= set("|-: ")}
     kept = [line for number, line in enumerate(lines) if not {number, number - 1} & heads]
@@ -46,7 +45,6 @@ def test_every_test_that_the_page_names_exists() -> None:
 
 
 def test_every_constant_that_the_page_names_exists() -> None:
-    """The page names the module of each limit that is a number of ours."""
     missing: list[str] = []
     for cells in rows(LIMITS):
         for name in re.findall(

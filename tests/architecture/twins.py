@@ -39,7 +39,6 @@ SUBSTITUTIONS: Final = (
 
 
 def write_twin(name: str) -> str:
-    """Return the text of a module of ``rocketwire.sync``."""
     source = (ROOT / f"rocketwire/aio/{name}.py").read_text("utf-8")
     head = (ROOT / f"rocketwire/sync/{name}.py").read_text("utf-8").partition(START)[0]
     text = head.replace(NOTE, "") + NOTE + START + source.partition(START)[2]
@@ -62,7 +61,6 @@ def write_twin(name: str) -> str:
 
 
 def main(*arguments: str) -> None:
-    """Write all twins, or compare them."""
     for name in TWINS:
         path, text = ROOT / f"rocketwire/sync/{name}.py", write_twin(name)
         if "--check" not in arguments:

@@ -16,8 +16,6 @@ PERSIST_SECONDS: Final = 7.0
 
 
 class Server(Protocol):
-    """A process to which faults happen."""
-
     def start(self) -> None: ...
     def kill(self) -> None: ...
     def freeze(self) -> None: ...
@@ -27,14 +25,11 @@ class Server(Protocol):
 
 
 class Recorder(Protocol):
-    """Records kills."""
-
     def record_kill(self, now: float) -> None:
         """Take note that the process has ended and is not started again yet."""
 
 
 async def cause(fault: str, server: Server, proxy: FaultProxy, history: Recorder) -> None:
-    """Let a fault happen, and end it."""
     if fault == "cut":
         proxy.reset()
     elif fault == "pause":
@@ -59,8 +54,6 @@ Position = tuple[str, int]
 
 @dataclass(slots=True)
 class History:
-    """Sends of clients, messages at the broker, and pops of a group."""
-
     attempts: Counter[str] = field(default_factory=Counter[str])  #: times that each key was sent
     #: keys whose send was answered with success
     acknowledged: set[str] = field(default_factory=set[str])
@@ -73,18 +66,16 @@ class History:
     repeated: list[Position] = field(default_factory=list[Position])
 
     def record_pop(self, position: Position, key: str) -> None:
-        """Record a message that the group got."""
         self.popped.add(key)
         if position in self.settled:
             self.repeated.append(position)
 
     def record_kill(self, now: float) -> None:
-        """Excuse repeats: a killed broker has lost the offsets that it had not persisted yet, as Java's."""
+        # Excuse repeats: a killed broker has lost the offsets that it had not persisted yet, as Java's.
         begin = now - PERSIST_SECONDS
         self.settled = {position: time for position, time in self.settled.items() if time < begin}
 
     def find_contradictions(self) -> list[str]:
-        """Return a sentence for each act of no correct broker."""
         counts = Counter(self.stored.values())
         contradictions = [
             f"{key} was acknowledged and is lost" for key in self.acknowledged - counts.keys()
@@ -106,8 +97,6 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a value by the one client that changes it, or by its end."""
-
     value: object  #: what it makes of it
     start: float  #: no reader sees the value earlier, in seconds of ``time.monotonic``
     end: float  #: no reader sees an earlier value later
@@ -116,8 +105,6 @@ class Change:
 
 @dataclass(slots=True)
 class Register:
-    """A value that one client changes and others read."""
-
     changes: list[Change]  #: in the order in which they can take place, if they have the same start
     #: values with the start and the end of the request
     reads: list[tuple[object, float, float]] = field(
@@ -127,7 +114,6 @@ class Register:
     kills: list[float] = field(default_factory=list[float])
 
     def find_contradictions(self) -> Iterator[str]:
-        """Yield reads of values that were too early or too late for the changes, or for another read."""
         changes = [Change(None, 0, 0), *sorted(self.changes, key=lambda change: change.start)]
         earlier: list[tuple[float, int]] = []
         newest, kills = 0, list(self.kills)

@@ -31,15 +31,11 @@ def _limit(resource_: int, name: str) -> None:
 
 
 class DyingDisk(VirtualDisk):
-    """A disk whose process is killed at a call."""
-
     def end(self, name: str) -> None:
-        """End this process at once, as ``kill -9`` does."""
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _arm(calls: int) -> None:
-    """Let the process be killed after some calls of its saves."""
     save = storage.save
     disks: list[DyingDisk] = []
 
@@ -53,8 +49,6 @@ def _arm(calls: int) -> None:
 
 
 class TaskCount(trio.abc.Instrument):
-    """Keeps the number of trio's tasks in a file."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         self._tasks = 0

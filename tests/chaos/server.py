@@ -36,7 +36,6 @@ class UnluckyServer:
         self.port = free_ports()
 
     def start(self) -> None:
-        """Start it; it accepts connections when this returns."""
         settings: dict[str, object] = {
             "listenPort": self.port,
             "bindAddress": LOOPBACK,
@@ -68,38 +67,27 @@ class UnluckyServer:
         self.kill()
 
     def kill(self) -> None:
-        """SIGKILL: its connections close without a request."""
         self.child.kill()
 
     def freeze(self) -> None:
-        """SIGSTOP: it does nothing until ``thaw``; its connections stay."""
+        # SIGSTOP: it does nothing until ``thaw``; its connections stay.
         self.child.signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """End what ``freeze`` began."""
         self.child.signal(signal.SIGCONT)
 
     def break_disk(self, fault: str) -> None:
-        """Kill it at a random system call of its next saves."""
         self.child.signal(signal.SIGUSR1)
 
-    @property
-    def pid(self) -> int:
-        """The id of its process."""
-        return self.child.process.pid
-
     def lives(self) -> bool:
-        """Whether it runs, and answers."""
         return self.child.process.poll() is None and self.ask(106).header["code"] == 0
 
     def ask(
         self, code: int, fields: dict[str, str] | None = None, body: bytes = b""
     ) -> raw_call.Answer:
-        """One request on a connection of its own."""
         return raw_call.ask(self.port, code, fields, body, seconds=SECONDS)
 
     def put(self, key: str, value: str, stream: socket.socket | None = None) -> int:
-        """Store an item; returns the code of the answer."""
         fields = {"namespace": NAMESPACE, "key": key, "value": value}
         if stream is None:
             return _code(self.ask(PUT, fields))
@@ -107,7 +95,6 @@ class UnluckyServer:
         return _code(raw_call.read_answer(stream))
 
     def items(self) -> dict[str, str]:
-        """All items, as the server reports them."""
         answer = self.ask(LIST, {"namespace": NAMESPACE})
         return dict(json.loads(answer.body)["table"]) if answer.body else {}
 

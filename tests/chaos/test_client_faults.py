@@ -49,8 +49,6 @@ class Fault(NamedTuple):
 
 
 class Traffic:
-    """Numbered messages, each sent until a broker acknowledges it."""
-
     def __init__(self) -> None:
         self.acknowledged: set[int] = set()
         self.consumed: Counter[int] = Counter()
@@ -78,8 +76,6 @@ class Traffic:
 def faults(
     cluster: JavaCluster, second_broker: JavaBroker, proxies: Sequence[FaultProxy]
 ) -> list[Fault]:
-    """Of connections first, then of servers."""
-
     def on_all(change: Callable[[FaultProxy], object]) -> Callable[[], object]:
         return lambda: [change(proxy) for proxy in proxies]
 

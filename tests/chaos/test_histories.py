@@ -54,8 +54,6 @@ OPTIONS: Final = {
 
 
 class UnluckyBroker(DevBroker):
-    """A broker whose process and whose disk fail."""
-
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, options=OPTIONS)
         self._command = [sys.executable, "-m", "tests.chaos.unlucky_broker", *self._command[3:]]
@@ -63,7 +61,6 @@ class UnluckyBroker(DevBroker):
         self._environment = {"PYTHONPATH": os.pathsep.join(map(str, packages))}
 
     def break_disk(self, fault: str) -> None:
-        """Fill the disk or free it (``fill``), or let the next synchronization fail."""
         os.kill(self.pid, signal.SIGUSR1 if fault == "fill" else signal.SIGUSR2)
 
 
@@ -77,11 +74,9 @@ class Traffic:
 
     @property
     def is_complete(self) -> bool:
-        """Whether each message is acknowledged and popped."""
         return self.history.acknowledged >= {*self._keys} <= self.history.popped
 
     async def send(self, producer: Producer, pause_seconds: float) -> None:
-        """Send messages one after the other."""
         for key in self._waiting:
             while key not in self.history.acknowledged:
                 self.history.attempts[key] += 1
@@ -94,7 +89,6 @@ class Traffic:
             await trio.sleep(pause_seconds)
 
     async def pop(self, pops: PopCalls) -> None:
-        """Pop messages and acknowledge them."""
         while True:
             try:
                 start = time.monotonic()
@@ -114,7 +108,6 @@ class Traffic:
 
 
 async def read_stored(client: ClientInstance, address: str) -> dict[tuple[str, int], str]:
-    """Return the key of each message of the topic, by its position."""
     keys: dict[tuple[str, int], str] = {}
     async with open_admin(client) as admin:
         session = Session(client, admin, address)
@@ -136,7 +129,6 @@ async def run_history(
     count: int,
     seconds: float,
 ) -> History:
-    """Return the history of this number of messages, sent in about that time, during these faults."""
     history = History()
     traffic = Traffic(history, count)
     broker = UnluckyBroker(folder)

@@ -90,7 +90,6 @@ def test_signals_during_writes_lose_no_item(tmp_path: Path, driver: str) -> None
 
 
 def _read_acknowledged(stream: socket.socket) -> dict[str, str]:
-    """The acknowledged items among the pipelined ones, after the first."""
     items: dict[str, str] = {}
     try:
         for number in range(1, 200):

@@ -40,8 +40,6 @@ SETTLE_SECONDS: Final = 0.3
 
 
 class RouteHistory:
-    """Changes of brokers and writers, and responses to readers."""
-
     def __init__(self) -> None:
         #: number of queues of each topic at each broker, None without a route; each registration
         #: has another one
@@ -59,14 +57,12 @@ class RouteHistory:
         return {name: Register(changes) for name in TOPICS}
 
     def record_kill(self, now: float) -> None:
-        """Expect no routes after a kill, and all items."""
         for registers in self.routes.values():
             registers[TOPICS[0]].changes.append(Change(None, now, now))
         for register in self.items.values():
             register.kills.append(now)
 
     def find_contradictions(self) -> list[str]:
-        """Return a sentence for each act of no correct server."""
         registers = {
             **self.items,
             **{
@@ -102,7 +98,6 @@ class Caller:
         self._stream: socket.socket | None = None
 
     def ask(self, code: int, fields: dict[str, str], body: bytes = b"") -> raw_call.Answer | None:
-        """Send a request; return None if the connection breaks."""
         start = time.monotonic()
         try:
             if self._stream is None:
@@ -126,8 +121,6 @@ class Caller:
 
 
 class Writer(Caller):
-    """Puts and deletes an item."""
-
     def run(self) -> None:
         changes = self.history.items[self.name].changes
         for number in itertools.count():
@@ -146,8 +139,6 @@ class Writer(Caller):
 
 
 class Broker(Caller):
-    """Registers, sends heartbeats, is silent, unregisters or leaves."""
-
     def run(self) -> None:
         self._fields = identity(self.name, f"10.0.0.{self.name[1:]}:10911")
         self._changes = self.history.routes[self.name][TOPICS[0]].changes
@@ -201,8 +192,6 @@ class Broker(Caller):
 
 
 class Reader(Caller):
-    """Reads items and routes."""
-
     def run(self) -> None:
         while not self.history.has_ended.is_set():
             key, name = self.chance.choice([*self.history.items]), self.chance.choice(TOPICS)
@@ -237,7 +226,6 @@ async def run_history(
     faults: Sequence[str],
     seed: str,
 ) -> RouteHistory:
-    """Return the history of a second for each fault, and what is read after a last kill."""
     history = RouteHistory()
     server = UnluckyServer(
         folder,
@@ -278,7 +266,7 @@ async def run_history(
 
 
 def check(history: RouteHistory) -> None:
-    """Check that values and their absence were read, without contradictions."""
+    # Check that values and their absence were read, without contradictions.
     routes = [
         register
         for routes_of_broker in history.routes.values()

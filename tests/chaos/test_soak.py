@@ -43,8 +43,6 @@ class Sample(NamedTuple):
 
 
 class Peers:
-    """Threads that use a server until the end."""
-
     def __init__(self, port: int) -> None:
         self._port = port
         self._ended = threading.Event()
@@ -81,7 +79,6 @@ class Peers:
             self.errors.append(f"response code {code}")
 
     def _broker(self, stream: socket.socket, number: int) -> None:
-        """Register each second with other topics, and crash, perhaps in the middle of a frame."""
         address = {"brokerName": f"b-{number}", "brokerAddr": f"10.0.0.{number}:10911"}
         fields = {**address, "clusterName": "C", "brokerId": "0"}
         for counter in range(1, self._chance.randrange(2, 60)):
@@ -121,7 +118,6 @@ class Peers:
             return  # the server closed the connection, or waits for more
 
     def _stall(self, stream: socket.socket, number: int) -> None:
-        """Send requests, and read no response."""
         stream.settimeout(2)
         try:
             stream.sendall(raw_call.frame(105, {"topic": TOPICS[0]}) * 2_000)

@@ -18,8 +18,6 @@ _SMALL = 2
 
 
 class Luck:
-    """The next faults of the disk, and the positions and sizes of unsynchronized writes by inode."""
-
     is_full = False
     fails_sync = False
     unsynced: Final = defaultdict[int, list[tuple[int, int]]](list)
@@ -43,25 +41,22 @@ def _half(data: Any) -> memoryview:
 
 
 def pwrite(descriptor: int, data: Any, position: int) -> int:
-    """Write at a position, or half of it on a full disk."""
     size = _pwrite(descriptor, _half(data), position)
     Luck.unsynced[os.fstat(descriptor).st_ino].append((position, size))
     return size
 
 
 def write(descriptor: int, data: Any) -> int:
-    """Write, or half of it on a full disk; terminals and pipes are no disk."""
+    # Write, or half of it on a full disk; terminals and pipes are no disk.
     return _write(descriptor, data if descriptor in {1, 2} else _half(data))
 
 
 def fsync(descriptor: int) -> None:
-    """Synchronize, or fail once."""
     _check_sync(descriptor)
     _fsync(descriptor)
 
 
 def fdatasync(descriptor: int) -> None:
-    """Synchronize data, or fail once."""
     _check_sync(descriptor)
     _fdatasync(descriptor)
 

@@ -1,18 +1,16 @@
 """Fuzz targets of the clients: with any answers, callers get errors of the library and consumers continue."""
 
-import asyncio
 import inspect
 import threading
-import time
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Any, ClassVar, Final, Self, TypeAlias, cast
+from typing import Any, Final, Self, TypeAlias, cast
 
 import trio
 from trio.testing import MockClock
 
-from rocketwire import aio, client, sync
+from rocketwire import client
 from rocketwire.client import ClientInstance, LitePullConsumer, Message
 from rocketwire.client.admin.admin import Admin, open_admin
 from rocketwire.codes import RequestCode as Code
@@ -29,7 +27,6 @@ from tests.fuzz.broker_requests import BrokerRequests
 from tests.fuzz.chance import Chance
 from tests.fuzz.server_targets import raising
 from tests.support.fakes.consumer_fakes import FLAVOURS, PULLS, consumer, script
-from tests.support.fakes.facade_clients import AsyncClient, BlockingClient
 from tests.support.fakes.storing_cluster import BROKER, NS, StoringCluster, connect
 
 Call: TypeAlias = "Callable[[], Any]"
@@ -64,17 +61,10 @@ SIMPLE: Final = {"int": 1, "str": "g"}
 MISSING: Final = object()
 PARTS_OF_CALLS: Final = ("ask", "body_of", "change", "fetch", "read_from")
 ALL: Final = range(1 << 20)
-ODD_PULLS: Final = 2
-PATIENCE: Final = 60.0
 
 
 class Answers(BrokerRequests):
-    """Makes answers: plausible, odd and damaged ones."""
-
-    count: ClassVar[int] = 0
-
     def to(self, request: RemotingCommand) -> RemotingCommand:
-        Answers.count += 1
         chance, operation = self._chance, OPERATIONS.get(request.code)
         answer = reply(
             code=chance.choice(CODES) if chance.one_in(3) else ResponseCode.SUCCESS,
@@ -101,8 +91,6 @@ class Answers(BrokerRequests):
 
 
 class OddCluster:
-    """A name server and a broker in memory whose first answers are odd."""
-
     def __init__(
         self, data: bytes, odd_count: int, *, first: Container[int] = ALL, may_lose: bool = False
     ) -> None:
@@ -116,11 +104,9 @@ class OddCluster:
         self._replies: dict[int, Any] = {}
 
     def on(self, code: int, answer: object) -> None:
-        """Remember the usual answer to requests of a code."""
         self._replies[code] = answer
 
     def peer(self, _: str) -> Self:
-        """Take the usual answers of all servers."""
         return self
 
     def install(self, network: MemoryNetwork) -> None:
@@ -148,12 +134,10 @@ class OddCluster:
 
     @property
     def storing(self) -> StoringCluster:
-        """Itself, for a function that installs a cluster."""
         return cast("StoringCluster", self)
 
 
 def _calls_of(admin: Any, chance: Chance) -> Iterator[Call]:
-    """Calls of methods of an admin, with arguments."""
     parts = [item for item in vars(Admin(cast("Any", None))).items() if item[0] != "client"]
     for _ in range(CALLS):
         label, part = chance.choice(parts)
@@ -187,8 +171,7 @@ def _sends_of(producer: Any) -> Iterator[Call]:
     yield lambda: producer.recall("orders", "djEgb3JkZXJzIGIgMTcwMDAwMDAwMDAwMCBr")
 
 
-def read_in_trio(data: bytes) -> None:
-    """A producer, a consumer of each kind and an operator."""
+def read_answers(data: bytes) -> None:
     with raising("rocketwire"):
         for role in (*FLAVOURS, "producer", "admin"):
             seed = data + role.encode()
@@ -230,73 +213,5 @@ async def _await_each(calls: Iterator[Call]) -> None:
             await call()
 
 
-def read_in_asyncio(data: bytes) -> None:
-    """A producer, an operator and a consumer."""
-
-    async def use() -> None:
-        cluster = OddCluster(data, 30)
-        async with (
-            AsyncClient(cluster.storing) as opened,
-            aio.open_producer(opened, "g") as producer,
-            aio.open_admin(opened) as admin,
-        ):
-            await _await_each(_sends_of(producer))
-            await _await_each(_calls_of(admin, cluster.chance))
-        cluster = OddCluster(data, ODD_PULLS, first=PULLS)
-        async with (
-            AsyncClient(cluster.storing) as opened,
-            _consumer_of(aio, opened, cluster.chance, _ignore) as consuming,
-        ):
-            if isinstance(consuming, aio.LitePullConsumer):
-                await consuming.subscribe("orders")
-            async with asyncio.timeout(PATIENCE):
-                while not cluster.is_asked_again.is_set():
-                    if isinstance(consuming, aio.LitePullConsumer):
-                        await consuming.poll(within=0.1)
-                    await asyncio.sleep(0.05)
-
-    with raising("rocketwire"):
-        asyncio.run(use())
-
-
-def read_in_threads(data: bytes) -> None:
-    """A producer, an operator and a consumer."""
-    with raising("rocketwire"):
-        cluster = OddCluster(data, 30)
-        with (
-            BlockingClient(cluster.storing) as opened,
-            sync.open_producer(opened, "g") as producer,
-            sync.open_admin(opened) as admin,
-        ):
-            for call in (*_sends_of(producer), *_calls_of(admin, cluster.chance)):
-                with suppress(RocketWireError):
-                    call()
-        cluster = OddCluster(data, ODD_PULLS, first=PULLS)
-        with (
-            BlockingClient(cluster.storing) as opened,
-            _consumer_of(sync, opened, cluster.chance, cast("Any", bool)) as consuming,
-        ):
-            end = time.monotonic() + PATIENCE
-            if isinstance(consuming, sync.LitePullConsumer):
-                consuming.subscribe("orders")
-                while not cluster.is_asked_again.is_set() and time.monotonic() < end:
-                    consuming.poll(within=0.1)
-            assert cluster.is_asked_again.wait(PATIENCE)
-
-
-def _consumer_of(facade: Any, opened: object, chance: Chance, listener: object) -> Any:
-    """A consumer of any kind."""
-    role = chance.choice(("push", "pop", "lite pull"))
-    if role == "lite pull":
-        return facade.open_lite_pull_consumer(opened, "g")
-    open_consumer = facade.open_pop_consumer if role == "pop" else facade.open_push_consumer
-    return open_consumer(opened, "g", {"orders": "*"}, listener)
-
-
-async def _ignore(*_: object) -> None:
-    return
-
-
 def seed_answers() -> list[bytes]:
-    """Seeds of random numbers, which make the answers."""
     return [bytes((number,)) for number in range(2)]

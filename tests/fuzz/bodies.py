@@ -1,16 +1,84 @@
 """Compare bodies of every class with Java's ``RemotingSerializable``."""
 
 import dataclasses
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.operations.registry import CLASSES
 from tests.fuzz.chance import Chance
-from tests.fuzz.shapes import reshape
 from tests.fuzz.trees import of_java, of_ours
 from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours
 from tests.peers.oracle import Answer, Oracle
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
+
+
+class Container(NamedTuple):
+    start: int
+    end: int
+    #: where each of its members or elements starts, where its value does, and where it ends
+    items: list[tuple[int, int, int]]
+
+
+class _Open:
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.item = self.value = start + 1
+        self.items: list[tuple[int, int, int]] = []
+
+    def close_item(self, end: int) -> None:
+        if end > self.item:
+            self.items.append((self.item, self.value, end))
+        self.item = self.value = end + 1
+
+
+def containers(text: bytes) -> list[Container]:
+    # The objects and arrays of a text whose brackets pair, inner ones first; an object in key position is none.
+    waiting: list[_Open] = []
+    complete: list[Container] = []
+    for token in _TOKEN.finditer(text):
+        place = token.start()
+        match token[0]:
+            case b"{" | b"[":
+                waiting.append(_Open(place))
+            case b"}" | b"]" if waiting:
+                waiting[-1].close_item(place)
+                last = waiting.pop()
+                if text[place + 1 : place + 2] != b":":
+                    complete.append(Container(last.start, place + 1, last.items))
+            case b"," if waiting:
+                waiting[-1].close_item(place)
+            case b":" if waiting:
+                waiting[-1].value = place + 1
+            case _:
+                pass
+    return complete
+
+
+def reshape(chance: Chance, text: bytes) -> bytes:
+    # A text whose object became an array, or the opposite: an empty one, one around it, or one of its values.
+    parts = containers(text)
+    if not parts:
+        return text
+    part = chance.choice(parts)
+    container = text[part.start : part.end]
+    values = [text[value:end] for _, value, end in part.items]
+    is_object = container.startswith(b"{")
+    match chance.below(3):
+        case 0:
+            replacement = b"[]" if is_object else b"{}"
+        case 1:
+            replacement = b"[%b]" % container if is_object else b'{"a":%b}' % container
+        case _ if is_object:
+            replacement = b"[%b]" % b",".join(values)
+        case _:
+            replacement = b"{%b}" % b",".join(
+                b'"%d":%b' % (index, value) for index, value in enumerate(values)
+            )
+    return text[: part.start] + replacement + text[part.end :]
+
 
 ROUND = 1500
 SEEDS = 1 << 40
@@ -19,7 +87,7 @@ NEWER = ("DeleteTopicListRequestBody", "DeleteSubscriptionGroupListRequestBody")
 
 
 def body_classes() -> dict[str, type[Any]]:
-    """The classes of 5.5.0 that are bodies or parts of bodies, by their names in Java."""
+    # The classes of 5.5.0 that are bodies or parts of bodies, by their names in Java.
     return {
         name: cls
         for name, cls in CLASSES.items()
@@ -29,7 +97,6 @@ def body_classes() -> dict[str, type[Any]]:
 
 
 def read(cls: type[Any], text: bytes) -> Outcome:
-    """Return the value that we read, as a tree."""
     return ours(lambda: of_ours(decode_body(cls, text)))
 
 
@@ -45,7 +112,6 @@ class JsonBodies:
     reshaped = 8
 
     def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
-        """Of six cases one is read, one written again, and four are damaged or have another shape."""
         classes = body_classes()
         names = sorted(classes)
         for start in range(0, count, ROUND):
@@ -98,7 +164,7 @@ class JsonBodies:
         return Trial(kind=kind, data=text, java=java, ours=read(cls, text), about=name, retry=retry)
 
     def _rewrite(self, name: str, cls: type[Any], text: bytes) -> Trial:
-        """A body that Java wrote and we read is written again as the same bytes."""
+        # A body that Java wrote and we read is written again as the same bytes.
 
         def rewrite() -> str:
             body = decode_body(cls, text)

@@ -1,12 +1,10 @@
 """Requests of every code for a broker, plausible and damaged, the same for the same seed."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from enum import Enum
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Final, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, Union, cast, get_args, get_origin, get_type_hints
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import EncodeError
@@ -15,9 +13,7 @@ from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire_broker.handlers.requests import REQUESTS
-
-if TYPE_CHECKING:
-    from tests.fuzz.chance import Chance
+from tests.fuzz.chance import Chance
 
 CODES: Final = (*sorted(REQUESTS), 0, 105, 9999)
 OFTEN: Final = (310, 310, 320, 11, 200050, 200051, 200151, 200053, 34, 36, 37, 15, 222, 17)
@@ -109,14 +105,10 @@ class BrokerRequests:
             serialize_type=chance.choice((SerializeType.JSON, SerializeType.ROCKETMQ)),
         )
         try:
-            frame = encode(self._finish(command))
+            frame = encode(command)
         except EncodeError:
             return encode(RemotingCommand(code=code, opaque=opaque))
         return chance.damage(frame) if chance.below(40) == 0 else frame
-
-    def _finish(self, command: RemotingCommand) -> RemotingCommand:
-        """Return what is sent."""
-        return command
 
     def _fields(self, header: type[Any] | None) -> dict[str, str] | None:
         if header is None:
@@ -128,7 +120,6 @@ class BrokerRequests:
         return fields
 
     def _text(self, name: str) -> str:
-        """A text for a field, by its Python name or its short name."""
         chance = self._chance
         if chance.below(ODD) == 0:
             kinds = (ODD_PROPERTIES, ODD_TEXTS, (chance.text(),), TOPICS, GROUPS)
@@ -181,7 +172,6 @@ class BrokerRequests:
         return self._text(name)
 
     def _container(self, name: str, origin: Any, arguments: list[Any], depth: int) -> Any:
-        """A value of a type with arguments."""
         if origin in {Union, UnionType}:
             return self._value(name, arguments[0], depth)
         count = range(1 + self._chance.below(3))

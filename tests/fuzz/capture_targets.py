@@ -23,8 +23,6 @@ from tests.support.captures.fixtures import LOSSY
 
 
 class _Memory(io.RawIOBase):
-    """Bytes as a file."""
-
     def __init__(self, data: bytes) -> None:
         self._data = io.BytesIO(data)
 
@@ -33,7 +31,6 @@ class _Memory(io.RawIOBase):
 
 
 def read_capture(data: bytes) -> None:
-    """Any bytes give rows or a ``CaptureError``, through all rooms of the decoder."""
     addresses, skipped, flows = Addresses(), Skipped(), Flows(bodies=True, max_streams=100)
     builder = BatchBuilder(FileNames("fuzz"), (*COLUMNS, "ext_fields"), addresses, Pairing())
     reader = CaptureReader("fuzz", RawSource(_Memory(data)))
@@ -57,7 +54,6 @@ def _packets() -> list[Packet]:
 
 
 def seed_capture(*, pcapng: bool) -> list[bytes]:
-    """Small captures of both byte orders and several link types."""
     seeds: list[bytes] = []
     for order in "<>":
         for link in (ETHERNET, NULL, RAW, SLL2):

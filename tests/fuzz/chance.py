@@ -44,32 +44,25 @@ BYTES = b"\x00\x01\x02\x7f\x80\xc0\xed\xff\"\\{}[]:,/*'0123456789-+.eEnul \n\t$@
 
 
 class Chance:
-    """A source of random values."""
-
     def __init__(self, seed: int | str | bytes) -> None:
         self._random = random.Random(seed)
 
     def below(self, limit: int) -> int:
-        """A number from 0 to ``limit`` - 1."""
         return int(self._random.random() * limit)
 
     def one_in(self, number: int) -> bool:
-        """True once in ``number`` calls."""
         return self.below(number) == 0
 
     def choice(self, values: Sequence[T]) -> T:
         return values[self.below(len(values))]
 
     def maybe(self, make: Callable[[], T]) -> T | None:
-        """A value, or None once in three calls."""
         return None if self.one_in(3) else make()
 
     def data(self, limit: int = 40) -> bytes:
-        """Any bytes, fewer than ``limit``."""
         return self._random.randbytes(self.below(limit))
 
     def text(self, *, halves: bool = False) -> str:
-        """A text; one with lone surrogates only if ``halves``."""
         form = self.below(5)
         if form < 3:
             text = self.choice(TEXTS)
@@ -89,19 +82,16 @@ class Chance:
         )
 
     def whole(self, bits: int) -> int:
-        """A signed integer of that many bits."""
         half = 1 << (bits - 1)
         value = self.choice(WHOLES) if self.below(2) else self._random.getrandbits(bits)
         return (value + half) % (2 * half) - half
 
     def texts(self, limit: int = 6, *, halves: bool = False) -> dict[str, str]:
-        """A map of texts."""
         return {
             self.text(halves=halves): self.text(halves=halves) for _ in range(self.below(limit))
         }
 
     def damage(self, data: bytes, times: int = 3) -> bytes:
-        """``data`` after one to ``times`` small accidents."""
         damaged = bytearray(data)
         for _ in range(1 + self.below(times)):
             self._accident(damaged)

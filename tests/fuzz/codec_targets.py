@@ -28,7 +28,6 @@ FRAME_LIMIT = 1 << 16
 
 
 def read_frame(data: bytes) -> None:
-    """Any stream of bytes gives commands or a ``DecodeError``, however it is cut into pieces."""
     decoder = CommandDecoder(max_frame_length=FRAME_LIMIT)
     step = 1 + (data[0] if data else 0)
     for start in range(1, len(data), step):
@@ -43,7 +42,7 @@ def seed_frame() -> list[bytes]:
 
 
 def read_json_header(data: bytes) -> None:
-    """Any bytes are a JSON header, which can be written and read again, or a ``DecodeError``."""
+    # Any bytes are a JSON header, which can be written and read again, or a ``DecodeError``.
     fields = decode_json_header(data)
     if not isinstance(fields.language, LanguageCode) or fields.language.is_known:
         assert decode_json_header(encode_json_header(**fields._asdict())) == fields
@@ -59,7 +58,7 @@ def seed_json_header() -> list[bytes]:
 
 
 def read_binary_header(data: bytes) -> None:
-    """Any bytes are a binary header, which can be written and read again, or a ``DecodeError``."""
+    # Any bytes are a binary header, which can be written and read again, or a ``DecodeError``.
     fields, used = decode_binary_header(data)
     assert 0 <= used <= len(data)
     # replaced bytes have grown
@@ -83,7 +82,6 @@ FASTJSON_NAMES = (
 
 
 def read_fastjson(data: bytes) -> None:
-    """Any bytes are JSON or a ``DecodeError``, also as a body of a class."""
     way = data[0] if data else 0
     text = data[1:]
     if way < len(FASTJSON_NAMES):
@@ -107,7 +105,6 @@ REGISTER_BODY_LIMIT = 1 << 20
 
 
 def read_register_body(data: bytes) -> None:
-    """Any bytes are a registration or a ``DecodeError``, packed or not, whatever the version."""
     way = data[0] if data else 0
     body = data[1:]
     if way & 0xC0 == 0x40:
@@ -138,7 +135,7 @@ def seed_register_body() -> list[bytes]:
 
 
 def read_properties(data: bytes) -> None:
-    """Any text is properties, which can be written and read again, and a message id or a ``DecodeError``."""
+    # Any text is properties, which can be written and read again, and a message id or a ``DecodeError``.
     text = data.decode("utf-8", "replace")
     properties = decode_properties(text)
     assert decode_properties(encode_properties(properties)) == properties
@@ -166,7 +163,6 @@ STORED_MESSAGE_LIMITS = StoredLimits(max_body=1 << 20, max_inflated=1 << 20)
 
 
 def read_stored_message(data: bytes) -> None:
-    """Any bytes are stored messages or a ``DecodeError``, and a batch or a ``DecodeError``."""
     for message in decode_stored_messages(data, strict=False, limits=STORED_MESSAGE_LIMITS):
         try:
             unwrap_inner_batch(message)
@@ -190,7 +186,7 @@ SQL92_MESSAGES: tuple[dict[str, str], ...] = (
 
 
 def read_sql92(data: bytes) -> None:
-    """Any text is an SQL92 expression or refused; an expression lets a message pass, or not."""
+    # Any text is an SQL92 expression or refused; an expression lets a message pass, or not.
     text, _, properties = data.decode("utf-8", "replace").partition("\0")
     try:
         passes = compile_expression(text)

@@ -14,7 +14,6 @@ from tests.support.stores.hostile import HostileStore
 
 
 def main() -> int:
-    """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=1000, help="over all stores")
     parser.add_argument("--seed", default="stores", help="of the random numbers")

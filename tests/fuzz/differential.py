@@ -11,20 +11,23 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from tests.fuzz.bodies import JsonBodies
 from tests.fuzz.chance import Chance
 from tests.fuzz.explained import explanation
-from tests.fuzz.formats import FORMATS
+from tests.fuzz.headers import JsonHeaders
+from tests.fuzz.messages import StoredMessages
 from tests.fuzz.trials import Difference, Format, Refusal, Trial, differences
 from tests.peers.oracle import Oracle
 
+FORMATS: dict[str, Format] = {
+    form.name: form for form in (JsonHeaders(), StoredMessages(), JsonBodies())
+}
 SHOWN = 20
 """Unexplained differences that are printed in full."""
 
 
 @dataclass(slots=True)
 class Totals:
-    """The result of a run."""
-
     #: trials by kind in which both sides have the same value
     agreed: Counter[str] = field(default_factory=Counter[str])
     refused: Counter[str] = field(default_factory=Counter[str])  #: trials by kind that both refuse
@@ -38,7 +41,6 @@ class Totals:
     )
 
     def lines(self) -> Iterator[str]:
-        """The totals as text."""
         kinds = sorted(
             {
                 *self.agreed,
@@ -59,7 +61,6 @@ class Totals:
             yield f"    explained, {group}: {name}: {count}"
 
     def example_lines(self, count: int = SHOWN) -> Iterator[str]:
-        """The first unexplained trials as text."""
         for trial, differences_ in self.examples[:count]:
             yield f"  unexplained, {trial.kind} {trial.about}: {trial.data.hex()}"
             yield f"    {trial.data[:300]!r}"
@@ -69,8 +70,6 @@ class Totals:
 
 
 class Run:
-    """One format against one release, with an older one for second opinions."""
-
     def __init__(self, form: Format, oracle: Oracle, older: Oracle | None = None) -> None:
         self.form = form
         self.oracle = oracle
@@ -78,7 +77,6 @@ class Run:
         self.totals = Totals()
 
     def perform(self, cases: int, seed: int) -> Totals:
-        """Runs that many cases and counts."""
         for trial in self.form.trials(Chance(f"{self.form.name} {seed}"), self.oracle, cases):
             self._count(trial)
         return self.totals
@@ -105,7 +103,6 @@ class Run:
         totals.explained[trial.kind, " + ".join(sorted(names))] += 1
 
     def _older_agrees(self, trial: Trial) -> bool:
-        """Whether 5.3.3, whose JSON library is another one, makes of it what we do."""
         if self.older is None or trial.retry is None or not isinstance(trial.java, Refusal):
             return False
         return not list(differences(trial.retry(self.older), trial.ours))
@@ -114,12 +111,10 @@ class Run:
 def compare(
     name: str, cases: int, seed: int, oracle: Oracle, older: Oracle | None = None
 ) -> Totals:
-    """Runs one format."""
     return Run(FORMATS[name], oracle, older).perform(cases, seed)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

@@ -67,7 +67,6 @@ EXPLANATIONS: tuple[Explanation, ...] = (
 
 
 def explanation(form: str, trial: Trial, difference: Difference) -> Explanation | None:
-    """The first explanation that holds."""
     holding = (
         rule for rule in EXPLANATIONS if form in rule.formats and rule.holds(trial, difference)
     )

@@ -59,7 +59,6 @@ _ODD_MEMBERS = (
 
 
 def neutral(command: RemotingCommand) -> dict[str, Outcome]:
-    """A command as the oracle shows it."""
     language: object = command.language
     if isinstance(language, LanguageCode):
         language = language.name if language.is_known else int(language)
@@ -77,7 +76,6 @@ def neutral(command: RemotingCommand) -> dict[str, Outcome]:
 
 
 def build_frame(header: bytes, body: bytes, form: SerializeType) -> bytes:
-    """A frame around any header."""
     word = int(form) << 24 | len(header)
     return (
         (4 + len(header) + len(body)).to_bytes(4, "big") + word.to_bytes(4, "big") + header + body
@@ -85,7 +83,6 @@ def build_frame(header: bytes, body: bytes, form: SerializeType) -> bytes:
 
 
 def java_command(answer: Answer) -> Outcome:
-    """A command out of an answer."""
     shown = javas(answer, "command")
     return Refusal("null") if shown is None else shown
 
@@ -101,12 +98,11 @@ def _header(frame: bytes) -> bytes:
 
 
 def _java_text(text: str) -> bytes:
-    """A text as Java writes it: lone surrogates are question marks."""
+    # A text as Java writes it: lone surrogates are question marks.
     return text.encode("utf-8", "replace")
 
 
 def _place(order: list[Entry], entry: tuple[str, str]) -> int:
-    """Where Java wrote an entry."""
     written = (_java_text(entry[0]), _java_text(entry[1]))
     return order.index(written) if written in order else len(order)
 
@@ -116,7 +112,6 @@ class JsonHeaders:
     form = SerializeType.JSON
 
     def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
-        """An eighth is written, the rest is read, half of it damaged."""
         for start in range(0, count, ROUND):
             yield from self._round(chance, oracle, min(ROUND, count - start))
 
@@ -157,7 +152,7 @@ class JsonHeaders:
         return {**neutral(command), "op": "encode_frame"}
 
     def _writing(self, command: RemotingCommand, answer: Answer) -> Trial:
-        """Same bytes: ours with the text fields in the order of Java's map."""
+        # Same bytes: ours with the text fields in the order of Java's map.
         java = javas(answer, "hex")
 
         def write() -> str:
@@ -211,7 +206,6 @@ class JsonHeaders:
         return [(_java_text(key), _java_text(value)) for key, value in fields]
 
     def odd(self, chance: Chance) -> bytes:
-        """A JSON object of known members with values that they should not have."""
         members: list[str] = []
         for _ in range(chance.below(6)):
             name = chance.choice(_MEMBERS if chance.below(5) else _ODD_MEMBERS)

@@ -15,7 +15,6 @@ BORN_V6, STORE_V6 = 0x10, 0x20
 
 
 def show(message: StoredMessage) -> Outcome:
-    """A message as the oracle shows it."""
     return {
         "topic": message.topic,
         "flag": message.flag,
@@ -39,12 +38,11 @@ def show(message: StoredMessage) -> Outcome:
 
 
 def read_all(data: bytes) -> Outcome:
-    """As a Java client reads a pull answer, up to the first message that cannot be read."""
+    # As a Java client reads a pull answer, up to the first message that cannot be read.
     return [show(message) for message in decode_stored_messages(data, strict=False)]
 
 
 def unwrap_all(data: bytes) -> Outcome:
-    """The same, with the messages of inner batches instead of these."""
     messages = decode_stored_messages(data, strict=False)
     return [show(inner) for message in messages for inner in unwrap_inner_batch(message)]
 
@@ -61,7 +59,6 @@ class StoredMessages:
     name = "stored-message"
 
     def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
-        """A quarter is written, the rest is read, most of it damaged."""
         for start in range(0, count, ROUND):
             size = min(ROUND, count - start)
             messages = [self._message(chance) for _ in range(max(1, size // 4))]

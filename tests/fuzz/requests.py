@@ -40,7 +40,6 @@ class Requests:
         self._addresses = tuple(addresses)
 
     def next(self, opaque: int) -> bytes:
-        """One frame, or bytes that once were one."""
         chance = self._chance
         number = chance.below(20)
         code = chance.choice(SERVED_CODES) if number < 14 else chance.choice(CODES)

@@ -17,7 +17,6 @@ NINES = b"9" * 5000
 
 @cache
 def frames() -> tuple[bytes, ...]:
-    """Every recorded frame, bad ones too."""
     return tuple(
         hex_text.parse(path.read_text("utf-8")) for path in sorted(FIXTURES.rglob("*.hex"))
     )
@@ -31,12 +30,10 @@ def _complete_frames() -> Iterator[tuple[int, bytes, bytes]]:
 
 
 def headers(number: int) -> list[bytes]:
-    """The headers of one serialisation."""
     return sorted({header for form, header, _ in _complete_frames() if form == number})
 
 
 def json_bodies() -> list[bytes]:
-    """The bodies that are JSON objects, and what fastjson takes besides."""
     unusual = (
         b'{{"a":1}:2,3:4}',
         b'{"a":{"$ref":"$"},b:\'c\',}',
@@ -49,7 +46,6 @@ def json_bodies() -> list[bytes]:
 
 
 def registrations() -> list[bytes]:
-    """Registrations in both forms, those of the fixtures first."""
     bodies = {
         body
         for _, _, body in _complete_frames()
@@ -59,7 +55,6 @@ def registrations() -> list[bytes]:
 
 
 def message_seeds() -> list[bytes]:
-    """Stored messages of both layouts, both address families, compressed and as an inner batch."""
     batch = encode_batch([BatchMessage(body=b"a", properties={"k": "v"}), BatchMessage(body=b"")])
     four, six = Host(bytes((10, 0, 0, 1)), 10911), Host(bytes(range(16)), 1)
     return [

@@ -34,7 +34,6 @@ def _open(data: bytes, step: int) -> tuple[object, ...]:
 
 
 def read_preamble(data: bytes) -> None:
-    """The first bytes of a connection are understood, incomplete or refused, in pieces of any size."""
     step, text_ = 1 + (data[0] if data else 0), data[1:]
     text = describe(text_)
     assert text.isascii()
@@ -72,7 +71,7 @@ SESSION_CONFIG = NameServerConfig(
 
 
 def read_session(data: bytes) -> None:
-    """For any bytes in pieces of any size, a session answers or closes; it raises no error and holds little."""
+    # For any bytes in pieces of any size, a session answers or closes; it raises no error and holds little.
     state = State(SESSION_CONFIG, allow_config_update=True)
     session = NameServerSession(state, NameServerPeer(1, "127.0.0.1:1"))
     step = 1 + 16 * (data[0] if data else 0)
@@ -109,8 +108,6 @@ BROKER_LATER = 50
 
 
 class _Raising(logging.Handler):
-    """Lets an error that the broker logs end the run."""
-
     def emit(self, record: logging.LogRecord) -> None:
         if record.exc_info is not None and record.exc_info[1] is not None:
             raise AssertionError(record.getMessage()) from record.exc_info[1]
@@ -118,7 +115,6 @@ class _Raising(logging.Handler):
 
 @contextmanager
 def raising(name: str) -> Generator[None]:
-    """Let errors of Python's that a logger records end the run."""
     logger, handler = logging.getLogger(name), _Raising()
     logger.addHandler(handler)
     try:

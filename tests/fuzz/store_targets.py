@@ -1,7 +1,9 @@
 """Fuzz targets of a broker's files: bytes in, records or a ``DecodeError`` out."""
 
 import contextlib
+import tarfile
 import tempfile
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -17,13 +19,33 @@ from rocketwire_tools.store.checks.view import StoreView
 from rocketwire_tools.store.engine.rows import COLUMNS, Rows, TopicNames
 from rocketwire_tools.store.opened import OpenedStore
 from rocketwire_tools.store.sources.databases import Database
-from tests.fuzz import seeds, stores
+from tests.fuzz.seeds import NINES
 from tests.peers.peers import CURRENT
-from tests.support.stores.fixtures import unpack
+from tests.support.stores.fixtures import PACKED, archive_of, unpack
+
+SIZE = 4096
+"""Bytes of a file that become a seed; of files of zeros and text all are taken."""
+
+
+@cache
+def _files() -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for release, kind in PACKED:
+        with tarfile.open(archive_of(release, kind)) as archive:
+            for member in archive:
+                stream = archive.extractfile(member) if member.isfile() else None
+                if stream is not None and member.name.startswith("store/"):
+                    files[f"{kind}-{release}/{member.name}"] = stream.read(SIZE).rstrip(b"\0")
+    return files
+
+
+def _seeds(*parts: str) -> list[bytes]:
+    names = [name for name in _files() if any(part in name for part in parts)]
+    return sorted({_files()[name] for name in names} - {b""})
 
 
 def read_commit_log(data: bytes) -> None:
-    """Any bytes are a file of a commit log: each message is at its own offset, and the readers of ``check`` and ``messages`` agree."""
+    # Any bytes are a file of a commit log: each message is at its own offset, and the readers of ``check`` and ``messages`` agree.
     positions, end = commit_log.walk(data, 0, len(data))
     for position in (*positions, end):
         commit_log.message_parts(data, position)
@@ -55,11 +77,10 @@ def _read_log(store: OpenedStore, size_of_log: int) -> None:
 
 
 def seed_commit_log() -> list[bytes]:
-    return stores.seeds("/commitlog/")
+    return _seeds("/commitlog/")
 
 
 def read_index_file(data: bytes) -> None:
-    """Any bytes are an index file or a ``DecodeError``, and a lookup in it ends."""
     header = index_file.decode_index_header(data)
     assert data.startswith(index_file.encode_index_header(header))
     for geometry in islice(index_file.geometries(len(data)), 50):
@@ -73,11 +94,11 @@ def read_index_file(data: bytes) -> None:
 
 
 def seed_index_file() -> list[bytes]:
-    return stores.seeds("/index/")
+    return _seeds("/index/")
 
 
 def read_queue_units(data: bytes) -> None:
-    """Any bytes are units of a queue, of a batch queue and an extension; and what was read comes back."""
+    # Any bytes are units of a queue, of a batch queue and an extension; and what was read comes back.
     units = list(consume_queue.decode_units(data))
     assert data.startswith(b"".join(map(consume_queue.encode_unit, units)))
     for unit in units:
@@ -93,9 +114,7 @@ def read_queue_units(data: bytes) -> None:
 
 
 def seed_queue_units() -> list[bytes]:
-    return stores.seeds(
-        "/consumequeue/", "/batchconsumequeue/", "/consumequeue_ext/", "/compactionCq/"
-    )
+    return _seeds("/consumequeue/", "/batchconsumequeue/", "/consumequeue_ext/", "/compactionCq/")
 
 
 ROCKSDB_RECORDS_KINDS = ("rocksdb", "rocksv2", "popkv")
@@ -103,7 +122,6 @@ LONGEST = 65_536
 
 
 def pairs(data: bytes) -> list[tuple[bytes, bytes]]:
-    """Keys and values; a length of two bytes stands before each."""
     parts: list[bytes] = []
     while data:
         size = int.from_bytes(data[:2], "big")
@@ -113,13 +131,11 @@ def pairs(data: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def join(items: list[tuple[bytes, bytes]]) -> bytes:
-    """The texts that ``pairs`` splits."""
     parts = [part for item in items for part in item if len(part) < LONGEST]
     return b"".join(len(part).to_bytes(2, "big") + part for part in parts)
 
 
 def read_rocksdb_records(data: bytes) -> None:
-    """Any bytes are keys and values of a broker's RocksDB, and bodies of the revive log."""
     items = pairs(data)
     for key, value in items:
         place = rocksdb_records.decode_queue_key(key)
@@ -168,7 +184,6 @@ def seed_rocksdb_records() -> list[bytes]:
 
 
 def read_store_config(data: bytes) -> None:
-    """Any bytes are a configuration file of a broker or a ``DecodeError``, and its offsets are numbers."""
     config = decode_config(data)
     for table in ("offsetTable", "pullOffsetTable"):
         for queues in consumer_offsets(config, table).values():
@@ -178,15 +193,14 @@ def read_store_config(data: bytes) -> None:
 
 def seed_store_config() -> list[bytes]:
     unusual = [
-        b'{"offsetTable":{"a@b":{"--1":1,"-":2,"\xd9\xa3":3,"%b":4,0:true}}}' % seeds.NINES,
-        b'{"offsetTable":{"%b":1,"\xc2\xb2":2,1:1e3,2:null}}' % seeds.NINES,
+        b'{"offsetTable":{"a@b":{"--1":1,"-":2,"\xd9\xa3":3,"%b":4,0:true}}}' % NINES,
+        b'{"offsetTable":{"%b":1,"\xc2\xb2":2,1:1e3,2:null}}' % NINES,
         b'{"offsetTable":[1],"pullOffsetTable":{"a@b@c":{},"@":{},"a@b":7}}',
     ]
-    return [*stores.seeds("/config/"), *unusual]
+    return [*_seeds("/config/"), *unusual]
 
 
 def read_store_words(data: bytes) -> None:
-    """Any bytes are ``checkpoint`` and ``config/timercheck``, or a ``DecodeError``."""
     with contextlib.suppress(DecodeError):
         decode_timer_check(data)
     checkpoint = decode_checkpoint(data)
@@ -195,11 +209,10 @@ def read_store_words(data: bytes) -> None:
 
 
 def seed_store_words() -> list[bytes]:
-    return [seed.ljust(64, b"\0") for seed in stores.seeds("/checkpoint", "/timercheck")]
+    return [seed.ljust(64, b"\0") for seed in _seeds("/checkpoint", "/timercheck")]
 
 
 def read_timers(data: bytes) -> None:
-    """Any bytes are a timer log and a part of the timer wheel."""
     for position in range(0, len(data), 4):
         record = timers.decode_timer_record(data, position)
         assert record is None or record.size == timers.RECORD_SIZE
@@ -212,4 +225,4 @@ def read_timers(data: bytes) -> None:
 
 def seed_timers() -> list[bytes]:
     slot = (timers.SLOTS * 1_400).to_bytes(8, "big") + bytes(24)
-    return [*stores.seeds("/timerlog/"), slot * 3]
+    return [*_seeds("/timerlog/"), slot * 3]

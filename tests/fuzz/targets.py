@@ -22,8 +22,6 @@ CACHE: Final = ROOT / ".cache" / "fuzz"
 
 
 class Target(NamedTuple):
-    """A function that reads any bytes."""
-
     read: Callable[[bytes], None]  #: returns nothing, raises a ``DecodeError`` or breaks
     seeds: Callable[[], list[bytes]]  #: valid inputs to start from
     cases: int = 1500  #: damaged seeds that ``test_targets`` tries; fewer if one takes milliseconds
@@ -38,13 +36,7 @@ TARGETS: Final = {
     "properties": Target(codec_targets.read_properties, codec_targets.seed_properties),
     "stored_message": Target(codec_targets.read_stored_message, codec_targets.seed_stored_message),
     "sql92": Target(codec_targets.read_sql92, codec_targets.seed_sql92),
-    "answers_in_trio": Target(answer_targets.read_in_trio, answer_targets.seed_answers, cases=10),
-    "answers_in_asyncio": Target(
-        answer_targets.read_in_asyncio, answer_targets.seed_answers, cases=2
-    ),
-    "answers_in_threads": Target(
-        answer_targets.read_in_threads, answer_targets.seed_answers, cases=2
-    ),
+    "answers": Target(answer_targets.read_answers, answer_targets.seed_answers, cases=10),
     "preamble": Target(server_targets.read_preamble, server_targets.seed_preamble),
     "session": Target(server_targets.read_session, server_targets.seed_session),
     "broker": Target(server_targets.read_broker, server_targets.seed_broker, cases=300),
@@ -67,7 +59,6 @@ TARGETS: Final = {
 
 
 def fuzz(name: str, seconds: int) -> None:
-    """Fuzz one target in this process; atheris ends the process."""
     atheris = cast("Any", importlib.import_module("atheris"))
     target = TARGETS[name]
     corpus = CACHE / name
@@ -95,7 +86,6 @@ def fuzz(name: str, seconds: int) -> None:
 
 
 def main() -> int:
-    """Fuzz each target in a process of its own, for that ends at the first input that breaks it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="for each target")
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)

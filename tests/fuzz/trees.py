@@ -12,14 +12,12 @@ Tree = Any
 
 
 def _key(value: Tree) -> str:
-    """One spelling for a key, whether it was a text, a number or an object."""
     if isinstance(value, dict):
         return json.dumps(value, sort_keys=True, default=repr)
     return "null" if value is None else str(value)
 
 
 def of_java(value: Tree) -> Tree:
-    """A tree as the oracle shows it."""
     if isinstance(value, list):
         return [of_java(item) for item in items_of(value)]
     if not isinstance(value, dict):
@@ -46,7 +44,6 @@ def _thrown(value: Tree) -> bool:
 
 
 def of_ours(body: object) -> Tree:
-    """A body of ours."""
     return None if body is None else _plain(to_json(body))
 
 

@@ -23,8 +23,6 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An error that is not the library's own; never explained."""
-
     error: str
 
 
@@ -33,7 +31,6 @@ Outcome: TypeAlias = Any
 
 
 def items_of(tree: Any) -> list[Any]:
-    """A list as a list of anything, for the type checkers."""
     return list(tree)
 
 
@@ -47,8 +44,6 @@ ABSENT = _Absent()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One value or one text that both sides were given."""
-
     kind: str  #: what was done, for the totals: ``read what Java wrote``
     data: bytes
     java: Outcome  #: what Java made of it
@@ -73,17 +68,13 @@ class Unordered(list[Any]):
 
 
 class Format(Protocol):
-    """One of the things that are compared."""
-
     name: str
 
-    def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
-        """Runs ``count`` cases; each gives one trial."""
-        ...
+    def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]: ...
 
 
 def ours(work: Callable[..., Outcome], *arguments: object) -> Outcome:
-    """Our outcome: the value, the error that the library promises, or what must not happen."""
+    # Our outcome: the value, the error that the library promises, or what must not happen.
     try:
         return work(*arguments)
     except RocketWireError as error:
@@ -93,7 +84,6 @@ def ours(work: Callable[..., Outcome], *arguments: object) -> Outcome:
 
 
 def javas(answer: Answer, member: str) -> Outcome:
-    """Java's outcome out of an answer."""
     if answer["ok"]:
         return answer[member]
     return Refusal(str(answer["error"]), str(answer["message"]))
@@ -106,7 +96,6 @@ def _same(java: Outcome, our: Outcome) -> bool:
 
 
 def _spelling(tree: Outcome) -> str:
-    """One text for a tree, whatever the order in its lists and maps."""
     if isinstance(tree, dict):
         members = cast("dict[str, Any]", tree)
         return json.dumps({name: _spelling(members[name]) for name in sorted(members)})
@@ -116,7 +105,7 @@ def _spelling(tree: Outcome) -> str:
 
 
 def _pair(first: list[Any], second: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Order two sets of one size so that equal items have the same place, and the others the most similar one."""
+    # Order two sets of one size so that equal items have the same place, and the others the most similar one.
     waiting = {index: _spelling(item) for index, item in enumerate(second)}
     pairs: list[tuple[Any, Any]] = []
     single: list[Any] = []
@@ -136,7 +125,6 @@ def _pair(first: list[Any], second: list[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def differences(java: Outcome, our: Outcome, path: Path = ()) -> Iterator[Difference]:
-    """Every place where two trees differ, innermost places first reported."""
     if isinstance(java, dict) and isinstance(our, dict):
         first, second = cast("dict[str, Any]", java), cast("dict[str, Any]", our)
         for key in first.keys() | second.keys():

@@ -14,7 +14,6 @@ BITS = {"int": 32, "Integer": 32, "long": 64, "Long": 64}
 
 
 def header_classes() -> dict[str, type[Any]]:
-    """The header classes by their names in Java."""
     return {
         name: cls
         for name, cls in CLASSES.items()
@@ -23,12 +22,11 @@ def header_classes() -> dict[str, type[Any]]:
 
 
 def fields_of(cls: type[Any]) -> dict[str, Ext]:
-    """The fields of a header class that 5.5.0, which answers, has."""
+    # The fields of a header class that 5.5.0, which answers, has.
     return {name: field for name, field in ext_fields_of(cls).items() if field.since != "5.5.1"}
 
 
 def show(header: object) -> dict[str, Outcome]:
-    """A header by its wire names."""
     values: dict[str, Outcome] = {}
     for name, field in fields_of(type(header)).items():
         value = getattr(header, name)

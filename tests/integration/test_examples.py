@@ -7,19 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from rocketwire.sync import ConsumeConcurrentlyContext, Message, open_producer, open_push_consumer
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    from rocketwire.wire.message.stored import StoredMessage
-    from rocketwire_tools.pytest_plugin.cluster import RocketMQ
+from rocketwire.wire.message.stored import StoredMessage
+from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 
 pytestmark = pytest.mark.process
 
@@ -28,7 +24,6 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @contextmanager
 def start(rocketmq: RocketMQ, name: str, *arguments: str) -> Generator[Example]:
-    """Run a program in the block, which reads its output."""
     with subprocess.Popen(
         [sys.executable, str(EXAMPLES / name), *arguments],
         env=os.environ | {"NAMESRV_ADDR": rocketmq.address},
@@ -42,18 +37,14 @@ def start(rocketmq: RocketMQ, name: str, *arguments: str) -> Generator[Example]:
 
 
 class Example:
-    """A running program; its output is read as it comes."""
-
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
         self.lines = map(str.rstrip, process.stdout or ())
 
     def wait_for(self, line: str) -> None:
-        """Read up to a line."""
         assert line in self.lines, line
 
     def end(self, number: int = signal.SIGTERM) -> list[str]:
-        """Send a signal; return what the program prints then."""
         self._process.send_signal(number)
         remaining = list(self.lines)
         assert self._process.wait(30) == 0

@@ -9,7 +9,6 @@ HERE = Path(__file__).parent
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of this folder before tests are chosen by their markers."""
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.java)

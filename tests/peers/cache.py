@@ -53,7 +53,6 @@ def _lock(folder: Path) -> Generator[None]:
 
 
 def build_once(target: Path, build: Callable[[Path], None]) -> Path:
-    """Return ``target``, built by ``build`` into an empty folder first if it is not there yet."""
     if target.is_dir():
         return target
     with _lock(target.parent):
@@ -83,7 +82,6 @@ RELEASE_POM = "pom.xml"
 
 
 def jars(version: str, pom: str = RELEASE_POM) -> Path:
-    """Folder with the jars of one release and all that they need."""
     check_tools()
     # before this process holds the lock, which it could not take twice
     older = jars(PARTIAL[version]) if version in PARTIAL else None
@@ -107,7 +105,6 @@ def jars(version: str, pom: str = RELEASE_POM) -> Path:
 
 
 def _fetch_partial(version: str, older: Path, folder: Path) -> None:
-    """Take the jars of the folder ``older`` in the place of those that the registry lacks."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         _run(
             f"resolving RocketMQ {version} with Maven",
@@ -124,12 +121,10 @@ def _fetch_partial(version: str, older: Path, folder: Path) -> None:
 
 
 def artifact_of(jar: Path) -> str:
-    """Return the part of a jar's name before its version."""
     return re.split(r"-\d", jar.name, maxsplit=1)[0]
 
 
 def classes(version: str, source: str, pom: str = RELEASE_POM) -> Path:
-    """Folder with the compiled form of one of our Java programs."""
     path = JAVA_SOURCES / source
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     library = jars(version, pom)

@@ -9,12 +9,10 @@ PATIENCE = 120.0
 
 
 def patient(**settings: Any) -> ClientConfig:
-    """A client's settings with limits that a busy machine keeps."""
     limits: dict[str, Any] = {"mq_client_api_timeout": PATIENCE, "connect_timeout": PATIENCE}
     return ClientConfig(**{**limits, **settings})
 
 
 def patient_producer(**settings: Any) -> ProducerConfig:
-    """A producer's settings, of which the same is true."""
     limits: dict[str, Any] = {"send_msg_timeout": PATIENCE}
     return ProducerConfig(**{**limits, **settings})

@@ -59,11 +59,9 @@ class JavaCluster:
 
     @property
     def address(self) -> str:
-        """The name server's address."""
         return self.name_server.address
 
     def slave(self) -> JavaBroker:
-        """A slave of ``broker-a``; started once."""
         return self.broker("broker-a", role="SLAVE", options={"brokerId": 1})
 
     def broker(

@@ -7,8 +7,6 @@ from tests.peers.processes import LOOPBACK, Server, free_ports
 
 
 class JavaController(Server):
-    """One controller, which is its own quorum."""
-
     def __init__(self, folder: Path, *, version: str = CURRENT) -> None:
         self.address = f"{LOOPBACK}:{free_ports()}"
         prepare(folder)

@@ -21,7 +21,6 @@ MISSING = frozenset({"authorizationEnabled"})
 NOT_IN_DEV = {
     "test_admin_containers": "containers",
     "test_admin_controllers": "controllers",
-    "test_admin_rocksdb": "RocksDB",
     "test_a09_the_second_port": "second port",
 }
 """Parts of the names of tests -> what they need."""
@@ -74,11 +73,9 @@ class DevCluster:
 
     @property
     def address(self) -> str:
-        """The name server's address."""
         return f"{LOOPBACK}:{self.master.name_server_port}"
 
     def slave(self) -> NoReturn:
-        """There are no slaves."""
         pytest.skip("brokers for development have no slaves")
 
     def broker(
@@ -109,7 +106,6 @@ class DevCluster:
         return broker
 
     def end_brokers(self) -> None:
-        """End every broker but the master."""
         for broker in self._brokers.values():
             broker.kill()
         self._brokers.clear()

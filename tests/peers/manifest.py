@@ -63,7 +63,6 @@ def text(manifest: Manifest) -> str:
 
 
 def save(manifest: Manifest) -> None:
-    """Write the manifest with the checksums of the files as they are now."""
     for entries in manifest.values():
         for entry in entries:
             entry["sha256"] = sha256(str(entry["file"]))
@@ -72,7 +71,6 @@ def save(manifest: Manifest) -> None:
 
 
 def sha256(file: str) -> str:
-    """Checksum of a file of the fixtures, hexadecimal."""
     return hashlib.sha256((FIXTURES / file).read_bytes()).hexdigest()
 
 

@@ -20,7 +20,6 @@ _RUN = time.time_ns() // 1_000_000
 
 
 def unique(word: str) -> str:
-    """A name of a topic or group that no other test uses."""
     return f"{word}-{_RUN}-{next(_NUMBERS)}"
 
 
@@ -116,7 +115,6 @@ async def _reaches(client: ClientInstance, address: str, queue: MessageQueue, la
 
 
 def numbered(count: int, first: int = 0) -> list[bytes]:
-    """Bodies that differ."""
     return [b"%d" % number for number in range(first, first + count)]
 
 
@@ -136,7 +134,6 @@ async def eventually(condition: Callable[[], Awaitable[bool]], seconds: float = 
 
 
 async def until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
-    """Wait until something holds in this process."""
     with trio.move_on_after(seconds):
         while not condition():
             await trio.sleep(0.05)

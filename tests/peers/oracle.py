@@ -40,7 +40,6 @@ def library(version: str) -> Path:
 
 
 def compile_oracle(version: str) -> Path:
-    """Folder of the oracle's classes for a release, compiled once for each state of the sources."""
     sources = sorted(SOURCES.glob("*.java"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
     target = java_cache.cache_folder().parent / "oracle" / f"{version}-{digest}"
@@ -116,18 +115,15 @@ class Oracle:
         return answer
 
     def ask(self, op: str, **members: object) -> Answer:
-        """Ask one question; the answer may be a refusal."""
         return self._line({"op": op, **members})
 
     def find(self, op: str, **members: object) -> Answer:
-        """Ask a question that Java can answer."""
         answer = self.ask(op, **members)
         if not answer["ok"]:
             raise OracleRefusedError(f"{op}: {answer}")
         return answer
 
     def ask_all(self, questions: Iterable[Mapping[str, object]]) -> Iterator[Answer]:
-        """Answers to many questions, in their order, asked in batches as the answers are taken."""
         batch: list[Mapping[str, object]] = []
         for question in questions:
             batch.append(question)
@@ -146,7 +142,6 @@ class Oracle:
         return [*answers, *self._batch(remaining)] if remaining else answers
 
     def close(self) -> None:
-        """End the process."""
         self._child.kill()
         if self._scratch is not None:
             self._scratch.cleanup()

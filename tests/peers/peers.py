@@ -57,7 +57,6 @@ def java(
     classes: Path | None = None,
     pom: str = java_cache.RELEASE_POM,
 ) -> list[str]:
-    """Return the command line of one of the release's programs."""
     path = f"{java_cache.jars(version, pom)}/*" + (f":{classes}" if classes else "")
     quiet = (
         "-Duser.home=.",
@@ -79,7 +78,6 @@ def prepare(folder: Path) -> Path:
 
 
 def properties(values: Mapping[str, object]) -> str:
-    """Write simple values as a Java properties file."""
     return "".join(f"{key}={value}\n" for key, value in values.items())
 
 
@@ -123,8 +121,6 @@ class JavaNameServer(Server):
 
 
 class JavaBroker(Server):
-    """A broker of any release, on ports that it keeps over restarts."""
-
     def __init__(
         self,
         folder: Path,
@@ -181,8 +177,6 @@ ADMIN_ATTEMPTS = 3
 
 
 class AdminOutput(NamedTuple):
-    """The output of one mqadmin line."""
-
     out: str
     err: str
 
@@ -195,12 +189,10 @@ class Load(NamedTuple):
 
 
 def sort_keys(keys: Iterable[str]) -> list[str]:
-    """The different keys, as numbers in order."""
     return sorted(set(keys), key=int)
 
 
 def number_keys(count: int) -> list[str]:
-    """The keys of this many messages."""
     return list(map(str, range(count)))
 
 
@@ -233,7 +225,6 @@ class JavaPeer:
         self._owed = 0
 
     def line(self, request: str, seconds: float = 180.0) -> str:
-        """Send one line and return the line that answers it, not one that came too late for an earlier request."""
         stdin, stdout = self._child.process.stdin, self._child.process.stdout
         if stdin is None or stdout is None:
             raise PeerFailedError("the peer has no pipes")
@@ -254,7 +245,6 @@ class JavaPeer:
         return answers[-1].decode()
 
     def call(self, *words: object, seconds: float = 180.0) -> list[str]:
-        """Send a request of ``Peer.java`` and return the words of its answer."""
         outcome, *encoded = self.line("\t".join(map(str, words)), seconds).split("\t")
         answer = [base64.b64decode(word).decode() for word in encoded]
         if outcome != "+":
@@ -324,7 +314,6 @@ class JavaPeer:
             raise PeerFailedError(f"{sent} of {count} messages were stored")
 
     def consume(self, name_servers: str, topic: str, group: str) -> None:
-        """Start a push consumer that reads the topic from its beginning."""
         self.call("consume", name_servers, topic, group)
 
     def join(
@@ -337,12 +326,10 @@ class JavaPeer:
         return self.call("join", name_servers, topic, group, name, strategy)[0]
 
     def queues(self, name: str) -> set[tuple[str, int]]:
-        """Broker name and id of each queue that this consumer has now, its retry topic's left out."""
         parts = [word.rpartition("/") for word in self.call("queues", name)]
         return {(broker, int(number)) for broker, _, number in parts}
 
     def received(self, group: str, count: int, seconds: float = 180.0) -> list[str]:
-        """Return the keys of all deliveries to the group, after ``count`` different ones or when time is up."""
         return self.call("received", group, count, int(seconds * 1000), seconds=seconds + 30)
 
     def exchange(self, name_servers: str, topic: str, count: int) -> list[str]:
@@ -374,12 +361,10 @@ class JavaPeer:
         return stored
 
     def unload(self, group: str) -> Load:
-        """End the load and return what became of it."""
         stored, failures = self.call("unload", group)
         return Load(frozenset(stored.split()), failures.splitlines())
 
     def close(self, group: str) -> None:
-        """Shut the group's producer or consumer down."""
         self.call("close", group)
 
     def __enter__(self) -> Self:

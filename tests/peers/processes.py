@@ -15,11 +15,9 @@ import signal
 import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
 
 LOOPBACK = "127.0.0.1"
 POLL_SECONDS = 0.05
@@ -120,12 +118,9 @@ class Child:
 
     @property
     def output(self) -> str:
-        """All that it has printed so far, also by earlier processes of that name in that folder."""
         return self._output.read_text("utf-8", "replace")
 
     def wait_printed(self, pattern: str) -> None:
-        """Wait until this process has printed what a regular expression finds."""
-
         def is_printed() -> bool:
             with self._output.open("rb") as output:
                 output.seek(self._begin)
@@ -136,8 +131,6 @@ class Child:
     def wait_until(
         self, condition: Callable[[], bool], what: str, seconds: float = START_SECONDS
     ) -> float:
-        """Like the function, but fails at once when the process has ended, and quotes its last output."""
-
         def holds() -> bool:
             if self.process.poll() is not None:
                 raise PeerFailedError(
@@ -153,7 +146,6 @@ class Child:
             os.killpg(self.process.pid, number)
 
     def kill(self) -> None:
-        """End it without notice (SIGKILL to its group)."""
         self.signal(signal.SIGKILL)
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -225,29 +217,21 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """Of its process, once it was started."""
         return self._child.process.pid
 
     @property
     def runs(self) -> bool:
-        """Whether its process was started and has not ended."""
         return self._started is not None and self._started.process.poll() is None
 
     @property
     def log(self) -> str:
-        """Everything that it has printed."""
         return "" if self._started is None else self._started.output
-
-    def ask_to_end(self) -> None:
-        """SIGTERM alone; ``kill`` must follow."""
-        self._child.signal(signal.SIGTERM)
 
     def freeze(self) -> None:
         """SIGSTOP: it does nothing until ``thaw``; its connections stay."""
         self._child.signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let it continue after ``freeze``."""
         self._child.signal(signal.SIGCONT)
 
     def stop(self, seconds: float = 5.0) -> None:
@@ -256,7 +240,6 @@ class Server:
             self._started.stop(seconds)
 
     def kill(self) -> None:
-        """SIGKILL: its connections close without a request."""
         if self._started is not None:
             self._started.kill()
 

@@ -81,7 +81,6 @@ def knows_broker(port: int, address: str) -> bool:
 
 
 def brokers(port: int) -> set[str]:
-    """Addresses on loopback of all brokers that the name server on that port lists now."""
     body = ask(port, GET_BROKER_CLUSTER_INFO).body.decode()
     return set(re.findall(r'"(127\.0\.0\.1:\d+)"', body))
 

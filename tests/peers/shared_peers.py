@@ -27,7 +27,6 @@ def have_here(*builds: Callable[[], Path]) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that chooses the cluster of these tests."""
     parser.addoption(
         "--cluster",
         choices=("java", "dev"),
@@ -37,7 +36,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what another cluster answers, and skip the tests of what the chosen one does not have."""
     if config.getoption("cluster") != "dev":
         return
     unselected = [item for item in items if not _uses_shared_cluster(item)]
@@ -58,7 +56,6 @@ def _uses_shared_cluster(item: pytest.Item) -> bool:
 def shared_java_cluster(
     tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 ) -> Iterator[JavaCluster]:
-    """The cluster that ``java_cluster`` gives to one module after the other."""
     if pytestconfig.getoption("cluster") == "dev":
         have_here(partial(java_cache.classes, CURRENT, "Peer.java"))
         with DevCluster(tmp_path_factory.mktemp("dev-cluster")) as dev:

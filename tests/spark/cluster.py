@@ -22,14 +22,14 @@ spark.log.level ERROR
 class LocalCluster:
     """A distribution of Spark that pip's PySpark makes up, below which executors write."""
 
-    def __init__(self, folder: Path, master: str, settings: str = "") -> None:
+    def __init__(self, folder: Path, master: str) -> None:
         self.folder = folder
         self.home = distribution(folder)
-        defaults = f"spark.master {master}\n{_SETTINGS}{settings}"
+        defaults = f"spark.master {master}\n{_SETTINGS}"
         (self.home / "conf" / "spark-defaults.conf").write_text(defaults)
 
     def add_site(self, packages: Iterable[str]) -> None:
-        """Copy packages as ``pip install --target site`` does; numpy and others are installed."""
+        # Copy packages as ``pip install --target site`` does; numpy and others are installed.
         for package in packages:
             shutil.copytree(
                 ROOT / package,
@@ -38,7 +38,6 @@ class LocalCluster:
             )
 
     def submit(self, commands: Iterable[str], environment: Mapping[str, str]) -> None:
-        """Run the commands of a recipe; they must succeed."""
         variables = {
             **os.environ,
             "SPARK_HOME": str(self.home),
@@ -58,25 +57,7 @@ class LocalCluster:
         )
         assert process.returncode == 0, process.stderr[-5000:]
 
-    def executors(self) -> list[int]:
-        """Return the process ids of the executors."""
-        work = self.home / "work"
-        return [
-            int(process.name)
-            for process in Path("/proc").iterdir()
-            if process.name.isdecimal() and _is_executor(process, work)
-        ]
-
-
-def _is_executor(process: Path, work: Path) -> bool:
-    try:
-        is_java = b"CoarseGrainedExecutorBackend" in (process / "cmdline").read_bytes()
-        return is_java and (process / "cwd").resolve().is_relative_to(work)
-    except OSError:  # it has ended
-        return False
-
 
 def read_recipe(guide: Path, heading: str) -> list[str]:
-    """The commands of the first block for a shell after a heading."""
     text = guide.read_text("utf-8").partition(f"\n## {heading}\n")[2]
     return text.partition("```sh\n")[2].partition("```")[0].splitlines()

@@ -21,7 +21,6 @@ ROOT = Path(__file__).parents[2]
 
 
 def without_spark() -> None:
-    """Skip where there is no Spark; in CI there has to be one."""
     if importlib.util.find_spec("pyspark") is None:
         reason = "pyspark is not installed: pip install 'rocketwire[spark]'"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
@@ -29,7 +28,7 @@ def without_spark() -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """A session with two threads that finds the data source by itself; a task has three attempts."""
+    # A session with two threads that finds the data source by itself; a task has three attempts.
     without_spark()
     from pyspark.sql import SparkSession
 

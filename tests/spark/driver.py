@@ -30,23 +30,18 @@ _STARTS: Final = 5
 
 
 class Process(NamedTuple):
-    """A running process."""
-
     pid: int
     parent: int
     command: str
 
 
 class Steps(NamedTuple):
-    """Micro-batches of a checkpoint."""
-
     planned: int  #: those with an entry in Spark's log of offsets
     written: int  #: those that the sink has committed
     committed: int  #: those with an entry in Spark's log of commits
 
     @property
     def place(self) -> str:
-        """Where a driver is that has done these steps."""
         if self.planned == self.committed:
             return "between micro-batches" if self.planned else "before the first micro-batch"
         return (
@@ -77,7 +72,6 @@ class Drivers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End everything that any of the drivers has started."""
         for process in self._processes:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -85,27 +79,23 @@ class Drivers:
 
     @property
     def kills(self) -> int:
-        """Number of kills."""
         return self.killed["driver"] + self.killed["executor"] + self.killed["planner"]
 
     @property
     def log(self) -> str:
-        """The end of what all drivers have printed."""
         return (self.folder / "log").read_text("utf-8", "replace")[-5000:]
 
     def log_count(self, text: str) -> int:
-        """How often all drivers have printed a text."""
         path = self.folder / "log"
         return path.read_text("utf-8", "replace").count(text) if path.exists() else 0
 
     def report(self, what: str) -> None:
-        """Print what was killed; ``pytest -s`` shows it."""
         sys.stdout.write(f"\n{what}; killed: {dict(self.killed)}\n")
 
     # ------------------------------------------------------------------ a driver
 
     def start(self) -> None:
-        """Start a driver; executors of an earlier one may still be there, as after a real end."""
+        # Start a driver; executors of an earlier one may still be there, as after a real end.
         environment = {**os.environ, "JAVA_TOOL_OPTIONS": _JVM, "SPARK_HOME": str(self._home)}
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(
@@ -120,11 +110,10 @@ class Drivers:
 
     @property
     def runs(self) -> bool:
-        """Whether the last driver runs."""
         return bool(self._processes) and self._processes[-1].poll() is None
 
     def run_to_end(self) -> None:
-        """Wait for the end of the job; one whose driver has failed goes on with another driver."""
+        # Wait for the end of the job; one whose driver has failed goes on with another driver.
         for remaining in reversed(range(5)):
             if not self.runs:
                 self.start()
@@ -133,7 +122,7 @@ class Drivers:
             assert remaining, self.log
 
     def wait(self, condition: Callable[[], bool], pause: float = _POLL) -> bool:
-        """Start drivers until a condition holds while one runs; False if a job ends by itself."""
+        # Start drivers until a condition holds while one runs; False if a job ends by itself.
         deadline = time.monotonic() + SECONDS
         for _ in range(_STARTS):
             if not self.runs:
@@ -150,7 +139,7 @@ class Drivers:
     # ------------------------------------------------------------------ kills
 
     def kill_driver(self, place: str = "") -> None:
-        """Kill Spark's JVM and its Python, without a word to executors and workers."""
+        # Kill Spark's JVM and its Python, without a word to executors and workers.
         process = self._processes[-1]
         below = _below(process.pid)
         jvms = [process.pid for process in below if "deploy.SparkSubmit" in process.command]
@@ -174,7 +163,7 @@ class Drivers:
         self.killed["executor"] += 1
 
     def _victims(self) -> list[int]:
-        """An executor and what is below it, or a worker; nothing if there are none."""
+        # An executor and what is below it, or a worker; nothing if there are none.
         below = _below(self._processes[-1].pid)
         if self._has_executors:
             executors = [process.pid for process in below if "ExecutorBackend" in process.command]
@@ -183,7 +172,7 @@ class Drivers:
         return [process.pid for process in below if process.parent in daemons][:1]
 
     def kill_planner(self) -> None:
-        """Kill the Python process in which the driver runs the data source; the query fails."""
+        # Kill the Python process in which the driver runs the data source; the query fails.
         planners = [
             process.pid
             for process in _below(self._processes[-1].pid)
@@ -196,7 +185,6 @@ class Drivers:
 
 
 def _below(root: int) -> list[Process]:
-    """The processes below another one."""
     every: dict[int, Process] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
@@ -220,12 +208,11 @@ def _pids(processes: list[Process]) -> list[int]:
 
 
 def steps_of(folder: Path, sink: Path) -> Steps:
-    """The steps of a checkpoint, and of the log that its sink keeps."""
     return Steps(next_of(folder / "offsets"), next_of(sink), next_of(folder / "commits"))
 
 
 def next_of(log: Path, suffix: str = "") -> int:
-    """Number of the next entry of a log: its files have numbers, and Spark deletes old ones."""
+    # Number of the next entry of a log: its files have numbers, and Spark deletes old ones.
     with contextlib.suppress(FileNotFoundError):
         names = os.listdir(log)  # fast: it is asked a thousand times a second
         numbers = (

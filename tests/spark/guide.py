@@ -17,7 +17,6 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "spark.md"
 
 
 def make_request(number: int, *, is_answered: bool = True) -> list[Packet]:
-    """A connection of a client with a request for the route of a missing topic."""
     client, server = ("10.7.7.7", 50_000 + number), ("10.9.0.9", 9876)
     now = EPOCH_NS + (1 + number) * 1_000_000
     request = RemotingCommand(
@@ -37,7 +36,7 @@ def make_request(number: int, *, is_answered: bool = True) -> list[Packet]:
 
 
 def captures(folder: Path) -> None:
-    """Write captures of a minute: a client asks twelve times for a missing topic, and once without an answer."""
+    # Write captures of a minute: a client asks twelve times for a missing topic, and once without an answer.
     packets = capture(replace(SMALL, frames=400), 4).packets
     for number in range(12):
         packets += make_request(number)
@@ -49,7 +48,6 @@ def captures(folder: Path) -> None:
 
 
 def blocks(folder: Path) -> list[tuple[str, str]]:
-    """Language and code of each block."""
     code_blocks = re.findall(
         r"^```(py|sql)\n(.*?)^```$", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL
     )

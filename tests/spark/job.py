@@ -28,7 +28,6 @@ SETTINGS = {
 
 
 def main() -> None:
-    """Run the job."""
     job: dict[str, Any] = json.loads(sys.argv[1])
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"

@@ -24,20 +24,18 @@ class Disk:
     lost: tuple[int, int] = (0, 0)
 
     def has(self, message: Pulled) -> bool:
-        """Whether all bytes of a message are left."""
         first, end = self.lost
         return message.physical_offset >= end or message.physical_offset + message.size <= first
 
     @property
     def queues(self) -> Iterator[tuple[Queue, list[Pulled]]]:
-        """The queues of users, and what is left of each."""
         for queue in self.store.truth.queues:
             if not queue.topic.startswith(BROKERS_TOPICS):
                 yield queue, [message for message in queue.messages if self.has(message)]
 
 
 def first_place(sent: Sent) -> tuple[str, int]:
-    """The queue that a message went to at first; its offset there is the one in the producer's response."""
+    # The queue that a message went to at first; its offset there is the one in the producer's response.
     if sent.how == "delayed":
         return "SCHEDULE_TOPIC_XXXX", min(int(sent.properties["DELAY"]), 18) - 1
     if sent.how == "half":
@@ -48,7 +46,6 @@ def first_place(sent: Sent) -> tuple[str, int]:
 
 
 def inside(message: Pulled) -> int:
-    """The number of messages that producers sent in this one."""
     return int(message.properties.get("INNER_NUM", "1"))
 
 
@@ -85,7 +82,6 @@ def repeats(disks: Sequence[Disk]) -> dict[tuple[str, str], int]:
 
 
 def gaps(disks: Sequence[Disk]) -> dict[tuple[str, str, int], int]:
-    """Store, topic and queue → messages that are lost between two that are left."""
     result: dict[tuple[str, str, int], int] = {}
     for disk in disks:
         for queue, messages in disk.queues:
@@ -99,7 +95,6 @@ def gaps(disks: Sequence[Disk]) -> dict[tuple[str, str, int], int]:
 
 
 def find_zeroed(root: Path, undamaged: Path) -> tuple[int, int]:
-    """The first and last bytes of a log that differ from those of the undamaged store."""
     places: list[int] = []
     for file in sorted((root / "commitlog").iterdir()):
         original = (undamaged / "commitlog" / file.name).read_bytes()

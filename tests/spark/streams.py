@@ -40,7 +40,7 @@ COLUMNS: Final = ("brokerName", "queueId", "queueOffset")
 
 
 def read_committed(folder: Path, columns: Sequence[str] = COLUMNS) -> list[tuple[Any, ...]]:
-    """Places in the files that a stream's sink has committed; Spark leaves those of killed attempts."""
+    # Places in the files that a stream's sink has committed; Spark leaves those of killed attempts.
     names: set[str] = set()
     logs = folder / "_spark_metadata"
     for log in logs.iterdir() if logs.exists() else ():
@@ -51,7 +51,6 @@ def read_committed(folder: Path, columns: Sequence[str] = COLUMNS) -> list[tuple
 
 
 def places_in(files: Iterable[Path], columns: Sequence[str] = COLUMNS) -> list[tuple[Any, ...]]:
-    """Places in Parquet files."""
     parquet: Any = importlib.import_module("pyarrow.parquet")  # it has no types
     places: list[tuple[Any, ...]] = []
     for file in files:
@@ -61,5 +60,5 @@ def places_in(files: Iterable[Path], columns: Sequence[str] = COLUMNS) -> list[t
 
 
 def line_of(error: pytest.ExceptionInfo[Exception], text: str) -> str:
-    """The line of an error of Spark that has a text, without the stacks of Java and Python."""
+    # The line of an error of Spark that has a text, without the stacks of Java and Python.
     return next(line for line in str(error.value).splitlines() if text in line)

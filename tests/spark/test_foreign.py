@@ -32,7 +32,7 @@ MODES: Final = {
 @pytest.fixture(scope="module")
 def traffic() -> Capture:
     return capture(
-        replace(PROFILES["mixed"], connections=30, frames=700, reused=0.3, ongoing=0.3), 5
+        replace(PROFILES["mixed"], connections=30, frames=700, reused=0.3, ongoing=0.3), 7
     )
 
 

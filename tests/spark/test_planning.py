@@ -91,7 +91,6 @@ def test_missing_path_and_a_file_system_of_hadoop_are_refused(tmp_path: Path) ->
 
 @pytest.fixture
 def trace(tmp_path: Path) -> list[str]:
-    """Three captures that are empty but for their heads."""
     head = b"\xd4\xc3\xb2\xa1" + bytes(12) + b"\xff\xff\x00\x00" + b"\x01\x00\x00\x00"
     paths = [tmp_path / f"{number}.pcap" for number in range(3)]
     for path in paths:

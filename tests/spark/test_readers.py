@@ -28,7 +28,6 @@ def source(**options: str) -> Any:
 
 
 def schema(names: Iterable[str] | None = None) -> Any:
-    """The schema of these columns, or of those of a read that does not choose any."""
     every = every_column()
     return make_schema({name: every[name] for name in (COLUMNS if names is None else names)})
 
@@ -41,7 +40,6 @@ def content(decoded: Iterable[dict[str, Any]], *, but: Iterable[str] = ()) -> Co
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Captures of two kinds, one with losses."""
     path = tmp_path_factory.mktemp("captures")
     save(path / "sample.pcap", capture(SMALL, 1).packets)
     save(path / "lossy.pcapng", capture(LOSSY, 2).packets, pcapng=True)

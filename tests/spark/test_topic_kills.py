@@ -34,15 +34,12 @@ PLACE = "brokerName string, queueId int, queueOffset bigint"
 
 @pytest.fixture(scope="module")
 def topics(java_cluster: JavaCluster) -> Topics:
-    """Topics of two brokers, one of each release."""
     without_spark()
     java_cluster.broker("broker-old", version=OLD)
     return Topics(java_cluster.address, brokers=2)
 
 
 class Stream:
-    """A stream of places into Parquet."""
-
     def __init__(self, topics: Topics, topic: str, folder: Path) -> None:
         self.folder = folder
         read = {
@@ -62,11 +59,9 @@ class Stream:
 
     @property
     def steps(self) -> Steps:
-        """How far it is."""
         return steps_of(self.folder / "checkpoint", self.folder / "out" / "_spark_metadata")
 
     def kill_at(self, step: str) -> None:
-        """Kill the named process at the named step."""
         drivers = self.drivers
         starts, files, steps_before = drivers.log_count(STARTED), self._files(), self.steps
         conditions: dict[str, Callable[[], bool]] = {
@@ -89,12 +84,11 @@ class Stream:
             drivers.killed[self.steps.place] += 1
 
     def _files(self) -> int:
-        """Number of files that tasks have begun to write."""
         out = self.folder / "out"
         return len(os.listdir(out)) if out.exists() else 0
 
     def read_places(self) -> list[Place]:
-        """Places in the files that the sink has committed; Spark leaves those of killed attempts."""
+        # Places in the files that the sink has committed; Spark leaves those of killed attempts.
         return read_committed(self.folder / "out")
 
 
@@ -127,7 +121,6 @@ def test_batch_reads_each_offset_once_whatever_is_killed(topics: Topics, tmp_pat
     chance = random.Random(4)
 
     def tasks() -> int:
-        """Number of tasks that have ended."""
         return len(list((tmp_path / "out" / "_temporary").glob("0/task_*")))
 
     with Drivers(tmp_path, job) as drivers:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.spark.topics.columns import KAFKA, ROCKETMQ
+from rocketwire_tools.spark.topics.columns import ROCKETMQ
 from tests.peers.peers import OLD
 from tests.peers.processes import wait_until
 from tests.spark.topics_of_java import PLACE, Reader, Topics
@@ -19,7 +19,7 @@ from tests.spark.topics_of_java import PLACE, Reader, Topics
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyspark.sql import Row, SparkSession
+    from pyspark.sql import SparkSession
 
     from tests.peers.cluster import JavaCluster
     from tests.peers.peers import JavaPeer
@@ -31,7 +31,6 @@ pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 @pytest.fixture(scope="module")
 def topics(java_cluster: JavaCluster) -> Topics:
-    """The topics of two brokers, one of each release."""
     java_cluster.broker("broker-old", version=OLD)
     return Topics(java_cluster.address, brokers=2)
 
@@ -42,13 +41,12 @@ def reader(spark: SparkSession, topics: Topics, tmp_path: Path) -> Reader:
 
 
 def wait_dispatched(topics: Topics, topic: str, count: int) -> dict[tuple[str, int], int]:
-    """The ends of the queues when they have this number of messages: Java builds queues a moment later."""
+    # The ends of the queues when they have this number of messages: Java builds queues a moment later.
     wait_until(lambda: sum(topics.ends(topic).values()) == count, f"{count} messages in {topic}")
     return topics.ends(topic)
 
 
 def once(places: list[Place], stored: set[Place]) -> bool:
-    """Whether each place is there, and there once."""
     assert Counter(places) == Counter(stored)
     return True
 
@@ -113,25 +111,6 @@ def test_times_are_those_of_the_broker_at_both_releases(reader: Reader, topics: 
     lenient = {"startingTimestamp": milliseconds, "startingOffsetsByTimestampStrategy": "latest"}
     assert reader.batch(subscribe=topic, **lenient).count() == at_least
     assert reader.batch(subscribe=topic, endingTimestamp=milliseconds).count() == 60 - at_least
-
-
-def test_jobs_that_move_from_kafka_find_their_columns(reader: Reader, topics: Topics) -> None:
-    topic = topics.create("spark-kafka", queues=1)
-    topics.fill(topic, [b"value"], keys=("key",), properties={"trace": "1"})
-    wait_dispatched(topics, topic, 1)
-
-    frames = reader.batch(subscribe=topic, columns="kafka")
-
-    row: Row = frames.collect()[0]
-    assert dict(frames.dtypes) == KAFKA
-    assert (row.key, row.value, row.topic, row.partition, row.offset) == (
-        b"key",
-        b"value",
-        topic,
-        0,
-        0,
-    )
-    assert ("trace", b"1") in [tuple(header) for header in row.headers]
 
 
 def test_a_stream_reads_each_message_once_while_queues_are_added(

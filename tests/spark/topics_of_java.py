@@ -54,8 +54,6 @@ class Topics:
         )
 
     def run(self, work: Callable[[ClientInstance], Coroutine[Any, Any, Any]]) -> Any:
-        """Run a coroutine function with a client."""
-
         async def main() -> Any:
             async with open_client(self.address) as client:
                 return await work(client)
@@ -103,13 +101,10 @@ class Topics:
         self.run(lambda client: Admin(client).topics.delete(topic, cluster))
 
     def forbid(self, group: str) -> None:
-        """Create a group that may not consume."""
         config = SubscriptionGroupConfig(group_name=group, consume_enable=False)
         self.run(lambda client: Admin(client).groups.create_or_update(config, **self._where))
 
     def fill(self, topic: str, bodies: Sequence[bytes], **fields: Any) -> set[Place]:
-        """Send messages; returns where the brokers have stored them."""
-
         async def work(client: ClientInstance) -> set[Place]:
             places: set[Place] = set()
             config = ProducerConfig(send_msg_timeout=30)
@@ -131,7 +126,7 @@ class Topics:
         return places
 
     def fill_fast(self, topic: str, count: int, body: bytes = b"x" * 100) -> set[Place]:
-        """Send many messages in batches; returns the places that the brokers have then."""
+        # Send many messages in batches; returns the places that the brokers have then.
 
         async def work(client: ClientInstance) -> None:
             config = ProducerConfig(send_msg_timeout=30)
@@ -148,7 +143,6 @@ class Topics:
         return self.places(topic)
 
     def places(self, topic: str) -> set[Place]:
-        """All messages that the brokers have now, by queue and offset."""
         return {
             (broker, queue_id, offset)
             for (broker, queue_id), (begin, end) in self.bounds(topic).items()
@@ -156,8 +150,6 @@ class Topics:
         }
 
     def messages(self, topic: str) -> list[StoredMessage]:
-        """Every message that the brokers have now."""
-
         async def work(client: ClientInstance) -> list[StoredMessage]:
             async with aclosing(Admin(client).messages.walk(topic)) as walk:
                 return [message async for message in walk]
@@ -166,12 +158,9 @@ class Topics:
         return messages
 
     def ends(self, topic: str) -> dict[tuple[str, int], int]:
-        """The end of each queue, as the brokers report it (code 202)."""
         return {queue: end for queue, (_, end) in self.bounds(topic).items()}
 
     def bounds(self, topic: str) -> dict[tuple[str, int], tuple[int, int]]:
-        """Begin and end of each queue, as the brokers report them (code 202)."""
-
         async def work(client: ClientInstance) -> dict[tuple[str, int], tuple[int, int]]:
             table = (await Admin(client).topics.stats(topic)).offset_table or {}
             return {
@@ -183,8 +172,6 @@ class Topics:
         return bounds
 
     def read_committed(self, topic: str, group: str) -> dict[tuple[str, int], int | None]:
-        """The committed offsets of a group at the brokers (code 14)."""
-
         async def work(client: ClientInstance) -> dict[tuple[str, int], int | None]:
             offsets: dict[tuple[str, int], int | None] = {}
             for queue in await get_queues(client, topic):
@@ -198,8 +185,6 @@ class Topics:
 
 
 class Reader:
-    """Reads topics with Spark, and keeps streams below a folder."""
-
     def __init__(self, spark: SparkSession, topics: Topics, folder: Path) -> None:
         self.spark = spark
         self.topics = topics
@@ -216,7 +201,7 @@ class Reader:
         return [tuple(row) for row in self.batch(PLACE, **options).collect()]
 
     def stream(self, name: str, *, once: bool = False, **options: str) -> list[dict[str, Any]]:
-        """Run a stream into files until nothing is left; returns the progress of its batches."""
+        # Run a stream into files until nothing is left; returns the progress of its batches.
         progress: list[dict[str, Any]] = []
 
         def start() -> Any:
@@ -242,7 +227,6 @@ class Reader:
         return progress
 
     def read_checkpoint(self, name: str) -> str:
-        """The offsets of a stream's last batch, as its checkpoint has them."""
         folder = self.folder / f"{name}-checkpoint" / "offsets"
         last = max(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
         return (folder / str(last)).read_text("utf-8").splitlines()[-1]
@@ -253,7 +237,7 @@ class Reader:
 
 
 def read_here(options: dict[str, str]) -> list[Place]:
-    """The rows of a batch, read by the classes that Spark calls, in this process."""
+    # The rows of a batch, read by the classes that Spark calls, in this process.
 
     from pyspark_rocketmq import DefaultSource
 

@@ -15,20 +15,16 @@ PROCESSES: list[subprocess.Popen[bytes]] = []
 
 
 class Done(NamedTuple):
-    """The output and exit status of a process."""
-
     status: int
     out: bytes
     complaint: str  # standard error
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """The objects of lines of JSON."""
         return [json.loads(line) for line in self.out.splitlines()]
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The objects of one array."""
         result: list[dict[str, Any]] = json.loads(self.out)
         return result
 
@@ -36,7 +32,6 @@ class Done(NamedTuple):
 def begin(
     *arguments: str, home: Path | None = None, stdin: int | IO[bytes] = subprocess.PIPE
 ) -> subprocess.Popen[bytes]:
-    """Start the program."""
     kept = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     environment = kept | {"XDG_CONFIG_HOME": "nowhere"} | ({"HOME": str(home)} if home else {})
     process = subprocess.Popen(
@@ -51,7 +46,6 @@ def begin(
 
 
 def kill_all() -> None:
-    """End the processes that the test has left."""
     for process in PROCESSES:
         process.kill()
         process.wait()
@@ -62,7 +56,6 @@ def kill_all() -> None:
 
 
 def end(process: subprocess.Popen[bytes], stdin: bytes | None = None) -> Done:
-    """Wait for the end of a process."""
     try:
         out, complaint = process.communicate(stdin, timeout=SECONDS)
     finally:
@@ -71,5 +64,4 @@ def end(process: subprocess.Popen[bytes], stdin: bytes | None = None) -> Done:
 
 
 def run(*arguments: str, given: bytes | None = None, home: Path | None = None) -> Done:
-    """Start the program and wait for its end."""
     return end(begin(*arguments, home=home), given)

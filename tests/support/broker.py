@@ -34,13 +34,11 @@ class BrokerAtHand:
         self._clients: list[Client] = []
 
     def connect(self) -> "Client":
-        """Open a connection."""
         client = Client(self, len(self._clients) + 1)
         self._clients.append(client)
         return client
 
     def settle(self) -> None:
-        """Do what follows, and give each client its frames, as the driver does."""
         self.broker.settle(self.now)
         for number in list(self.broker.outbox):
             client = self._clients[number - 1]
@@ -50,7 +48,6 @@ class BrokerAtHand:
         self.broker.outbox.clear()
 
     def pass_time(self, milliseconds: int) -> None:
-        """Let time pass; what is due happens at its own time."""
         end = self.now + milliseconds
         while (due := self.broker.schedule.next_due) is not None and due <= end:
             self.now = max(self.now, due)
@@ -59,8 +56,6 @@ class BrokerAtHand:
 
 
 class Requests(ABC):
-    """The usual requests of clients."""
-
     born_timestamp = START  # time of sending that messages have, in milliseconds
 
     @abstractmethod
@@ -82,7 +77,6 @@ class Requests(ABC):
         return answer
 
     def take_answer(self, opaque: int) -> RemotingCommand:
-        """Take the answer to a request, which must have come."""
         answer = self.answer_to(opaque)
         assert answer is not None
         return answer
@@ -97,7 +91,6 @@ class Requests(ABC):
         code: int = 310,
         **changes: object,
     ) -> RemotingCommand:
-        """Send a message; ``changes`` are other fields of the header."""
         fields: dict[str, object] = {
             "a": "producers",
             "b": topic,
@@ -149,8 +142,6 @@ class Requests(ABC):
 
 
 class Client(Requests):
-    """A connection to the broker."""
-
     def __init__(self, home: BrokerAtHand, number: int) -> None:
         address = f"127.0.0.1:{40_000 + number}"
         self.peer = Peer(number, address, Host.parse(address))
@@ -164,7 +155,6 @@ class Client(Requests):
         home.broker.add_peer(self.peer)
 
     def take(self, data: bytes) -> None:
-        """Receive bytes of the broker."""
         self._decoder.feed(data)
         while (command := self._decoder.next_command()) is not None:
             self.received.append(command)
@@ -172,37 +162,31 @@ class Client(Requests):
     def ask(
         self, code: int, ext: Mapping[str, object] | None = None, body: object = None, flag: int = 0
     ) -> int:
-        """Send a request; return its number."""
         self._opaque += 1
         self.send_bytes(frame(code, self._opaque, ext, body, flag))
         return self._opaque
 
     def send_bytes(self, data: bytes) -> None:
-        """Send bytes, and let the broker settle."""
         self._session.receive(data, self._home.now)
         self._home.settle()
 
     def answer_to(self, opaque: int) -> RemotingCommand | None:
-        """Take the answer to a request; None if there is none yet."""
         for index, command in enumerate(self.received):
             if command.is_response and command.opaque == opaque:
                 return self.received.pop(index)
         return None
 
     def requests(self) -> list[RemotingCommand]:
-        """Take the requests that the broker has sent."""
         requests = [command for command in self.received if not command.is_response]
         self.received = [command for command in self.received if command.is_response]
         return requests
 
     def respond(self, request: RemotingCommand, code: int = 0, body: bytes | None = None) -> None:
-        """Answer a request of the broker."""
         self.send_bytes(
             encode(RemotingCommand(code=code, opaque=request.opaque, flag=1, body=body))
         )
 
     def close(self) -> None:
-        """End the connection."""
         self._home.broker.remove_peer(self.peer, self._home.now)
         self._home.settle()
 
@@ -218,17 +202,14 @@ def frame(
 
 
 def fields_of(answer: RemotingCommand) -> Mapping[str, str]:
-    """The fields of the header of an answer."""
     return answer.ext_fields or {}
 
 
 def messages(answer: RemotingCommand) -> list[StoredMessage]:
-    """The messages in the body of an answer."""
     return list(StoredMessageReader().decode(answer.body or b""))
 
 
 def bodies(answer: RemotingCommand) -> list[bytes]:
-    """The bodies of the messages of an answer."""
     return [message.body or b"" for message in messages(answer)]
 
 

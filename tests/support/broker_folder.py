@@ -28,6 +28,5 @@ class BrokerWithFolder(BrokerAtHand):
         return BrokerWithFolder(self._root, now=self.now + after, **self._settings)
 
     def restart(self, after: int = 0) -> "BrokerWithFolder":
-        """End it in order; return the next one."""
         self.folder.close(self.now)
         return BrokerWithFolder(self._root, now=self.now + after, **self._settings)

@@ -15,7 +15,6 @@ GROUP = "room-readers"
 
 
 def light(lite_topic: str) -> str:
-    """The light queue of a lite topic of ``PARENT``."""
     return f"%LMQ%${PARENT}${lite_topic}"
 
 
@@ -36,7 +35,6 @@ def put_group(home: BrokerAtHand, name: str = GROUP, **attributes: str) -> None:
 
 
 def start_lite_broker(**settings: Any) -> BrokerAtHand:
-    """A broker with a topic of lite topics and a group that reads them."""
     home = BrokerAtHand(**settings)
     put_parent(home)
     put_group(home)
@@ -44,8 +42,6 @@ def start_lite_broker(**settings: Any) -> BrokerAtHand:
 
 
 class Reader:
-    """A client of lite topics."""
-
     def __init__(
         self, home: BrokerAtHand, client: Client, client_id: str = "reader", group: str = GROUP
     ) -> None:
@@ -55,7 +51,6 @@ class Reader:
         self._home = home
 
     def change(self, action: Action, *names: str, **members: Any) -> RemotingCommand:
-        """Change what it has subscribed to."""
         return self.client.call(200071, {}, self.body(action, *names, **members))
 
     def body(self, action: Action, *names: str, **members: Any) -> LiteSubscriptionCtlRequestBody:
@@ -69,7 +64,6 @@ class Reader:
         return LiteSubscriptionCtlRequestBody(subscription_set=(replace(change, **members),))
 
     def subscribe(self, *names: str, **members: Any) -> RemotingCommand:
-        """Subscribe to lite topics."""
         return self.change(Action.PARTIAL_ADD, *names, **members)
 
     def ask(
@@ -92,20 +86,17 @@ class Reader:
         return self.client.take_answer(self.ask(**settings))
 
     def pop(self, **settings: Any) -> list[bytes]:
-        """Pop, and return the bodies of the messages."""
         answer = self.answer(**settings)
         return bodies(answer) if answer.code == 0 else []
 
     def ack(
         self, lite_topic: str, offset: int, pop_time: int | None = None, **changes: Any
     ) -> RemotingCommand:
-        """Acknowledge a message of the pop at a time; now by default."""
         return self.client.call(200051, self._handle(lite_topic, offset, pop_time) | changes)
 
     def hide(
         self, lite_topic: str, offset: int, milliseconds: int, **changes: Any
     ) -> RemotingCommand:
-        """Hide a message that was popped now for another time."""
         fields = self._handle(lite_topic, offset, None) | {"invisibleTime": milliseconds}
         return self.client.call(200053, fields | changes)
 
@@ -124,7 +115,6 @@ class Reader:
 def send(
     client: Client, lite_topic: str, *texts: str, topic: str = PARENT, delay: str = ""
 ) -> None:
-    """Send messages to a lite topic, maybe with a delay level."""
     properties = {"__LITE_TOPIC": lite_topic} | ({"DELAY": delay} if delay else {})
     for text in texts:
         answer = client.send(topic, text.encode(), properties=properties)

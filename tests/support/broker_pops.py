@@ -13,17 +13,11 @@ GROUP = "poppers"
 
 
 class Clock(Protocol):
-    """Anything that knows the time."""
-
     @property
-    def now(self) -> int:
-        """Milliseconds since 1970."""
-        ...
+    def now(self) -> int: ...
 
 
 class Popper:
-    """Pops ``orders`` for the group ``poppers``."""
-
     def __init__(self, home: Clock, client: Requests) -> None:
         self.client = client
         self._home = home
@@ -57,11 +51,9 @@ class Popper:
         return self.client.take_answer(self.ask(**settings))
 
     def pop(self, *, order: bool = False, **settings: object) -> list[StoredMessage]:
-        """Pop messages, each with its handle as clients add it."""
         return read_popped(self.answer(order=order, **settings), order=order)
 
     def settle(self, code: int, message: StoredMessage, **changes: object) -> RemotingCommand:
-        """Acknowledge a message (200051), or hide it for another time (200053)."""
         handle = handle_of(message)
         fields: dict[str, object] = {
             "consumerGroup": GROUP,
@@ -74,7 +66,6 @@ class Popper:
 
 
 def read_popped(answer: RemotingCommand, *, order: bool = False) -> list[StoredMessage]:
-    """The messages of an answer to a pop, with their handles."""
     if answer.code:
         return []
     header = decode_header(PopMessageResponseHeader, answer.ext_fields)

@@ -13,13 +13,11 @@ SECONDS = 60.0
 
 
 def encode_send(body: bytes = b"x", opaque: int = 1) -> bytes:
-    """Return the frame that sends a message to queue 0 of ``orders``."""
     fields = dict(zip("bcdefghi", ("orders", "TBW102", "4", "0", "0", "0", "0", ""), strict=True))
     return encode(RemotingCommand(code=310, opaque=opaque, ext_fields=fields, body=body))
 
 
 def encode_pull(offset: int = 0, hold: int = 0, opaque: int = 1) -> bytes:
-    """Return the frame that pulls from queue 0 of ``orders`` and may be held for ``hold`` milliseconds."""
     fields = {
         "consumerGroup": "readers",
         "topic": "orders",
@@ -33,8 +31,6 @@ def encode_pull(offset: int = 0, hold: int = 0, opaque: int = 1) -> bytes:
 
 
 class WireClient(Requests):
-    """A connection to a broker."""
-
     def __init__(self, address: str) -> None:
         host, _, port = address.rpartition(":")
         self._socket = socket.create_connection((host, int(port)), SECONDS)
@@ -46,7 +42,6 @@ class WireClient(Requests):
     def ask(
         self, code: int, ext: Mapping[str, object] | None = None, body: object = None, flag: int = 0
     ) -> int:
-        """Send a request; return its number."""
         self._opaque += 1
         self._socket.sendall(frame(code, self._opaque, ext, body, flag))
         return self._opaque
@@ -60,7 +55,6 @@ class WireClient(Requests):
         return self._wait(lambda command: not command.is_response and command.code == code, seconds)
 
     def respond(self, request: RemotingCommand, code: int = 0, body: bytes | None = None) -> None:
-        """Answer a request of the broker."""
         self._socket.sendall(
             encode(RemotingCommand(code=code, opaque=request.opaque, flag=1, body=body))
         )

@@ -18,7 +18,6 @@ class Run(NamedTuple):
 
 
 def run(*arguments: str, stdin: Iterable[str | dict[str, Any]] | bytes = ()) -> Run:
-    """Run the command on lines of text, on objects, or on raw bytes."""
     if not isinstance(stdin, bytes):
         texts = (line if isinstance(line, str) else json.dumps(line) for line in stdin)
         stdin = "".join(f"{text}\n" for text in texts).encode("utf-8", "surrogatepass")
@@ -34,14 +33,12 @@ def run(*arguments: str, stdin: Iterable[str | dict[str, Any]] | bytes = ()) -> 
 
 
 def only(*arguments: str, line: str | dict[str, Any]) -> Any:
-    """Run the command on one line, which it must accept."""
     result = run(*arguments, stdin=[line])
     assert (0, 1) == (result.status, len(result.lines)), result
     return result.lines[0]
 
 
 def refused(*arguments: str, line: str | dict[str, Any]) -> Any:
-    """Run the command on one line, which it must refuse."""
     result = run(*arguments, stdin=[line])
     assert (1, 1) == (result.status, len(result.lines)), result
     assert ["error", "message", "offset"] == list(result.lines[0])

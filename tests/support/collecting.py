@@ -23,8 +23,6 @@ FIRST = PushConsumerConfig(consume_from_where=FROM_FIRST)
 
 
 class Consumer(Protocol):
-    """A consumer of any kind, which counts unreadable messages."""
-
     @property
     def unreadable_messages(self) -> int: ...
 

@@ -29,14 +29,11 @@ _OPENMETRICS: Any = import_module("prometheus_client.openmetrics.parser")  # wit
 
 
 def openmetrics_families(text: str) -> Iterator[Metric]:
-    """Read OpenMetrics; ``ValueError`` if it is invalid."""
     families: Iterator[Metric] = _OPENMETRICS.text_string_to_metric_families(text)
     return families
 
 
 class Scrape(NamedTuple):
-    """The result of a collection."""
-
     status: int
     samples: dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -51,7 +48,6 @@ class Scrape(NamedTuple):
         return values[0] if values else None
 
     def sum(self, name: str, **labels: str) -> float:
-        """The sum of the samples of a family with these labels among others."""
         return sum(
             value
             for (family, items), value in self.samples.items()
@@ -59,7 +55,6 @@ class Scrape(NamedTuple):
         )
 
     def failures(self) -> list[str]:
-        """The sources that failed, for the text of an assertion."""
         return [
             f"{name}{dict(labels)} {value}"
             for (name, labels), value in self.samples.items()
@@ -74,7 +69,6 @@ class Scrape(NamedTuple):
 
 
 def scrape(address: str, *options: str) -> Scrape:
-    """Collect once, with nothing of the machine's own settings."""
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out):
         for name in VARIABLES:

@@ -13,25 +13,20 @@ from rocketwire_tools.store.__main__ import main as store_main
 
 
 class Output(NamedTuple):
-    """The exit status of a command, and what it wrote to both streams."""
-
     status: int
     out: bytes
     err: str
 
     @property
     def text(self) -> str:
-        """The output as text."""
         return self.out.decode()
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """The objects of lines of JSON."""
         return [json.loads(line) for line in self.out.splitlines()]
 
     @property
     def report(self) -> dict[str, Any]:
-        """The only object of the output."""
         report: dict[str, Any] = json.loads(self.out)
         return report
 
@@ -56,19 +51,16 @@ def _call(
 
 
 def call_store(*words: object, is_terminal: bool = False) -> Output:
-    """Run ``rocketwire-store``, which may end with any status."""
     return _call(store_main, words, is_terminal=is_terminal)
 
 
 def run_store(*words: object, status: int = 0, is_terminal: bool = False) -> Output:
-    """Run ``rocketwire-store``, which must end with this status."""
     output = call_store(*words, is_terminal=is_terminal)
     assert output.status == status, output.err
     return output
 
 
 def run_pcap(*words: object, status: int = 0) -> Output:
-    """Run ``rocketwire-pcap``, which must end with this status."""
     output = _call(pcap_main, words, is_terminal=False)
     assert output.status == status, output.err
     return output

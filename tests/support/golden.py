@@ -21,8 +21,6 @@ Facts = dict[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vector:
-    """One good packet."""
-
     id: str  #: how tests and documents call it
     data: bytes
     #: what Java's classes read from it: code, language (name), version, opaque, flag, remark,
@@ -34,8 +32,6 @@ class Vector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadVector:
-    """One packet that must be refused."""
-
     id: str
     data: bytes
     error: type[DecodeError]  #: what one-shot decoding raises
@@ -43,7 +39,6 @@ class BadVector:
 
 
 def read_hex(file: str) -> bytes:
-    """Read a ``.hex`` file of the fixtures."""
     return parse((manifest.FIXTURES / file).read_text("utf-8"))
 
 
@@ -54,7 +49,6 @@ def _expectations(file: str) -> dict[str, Facts]:
 
 @cache
 def vectors() -> tuple[Vector, ...]:
-    """Return all good packets, in order of their files."""
     return tuple(_vectors())
 
 
@@ -71,7 +65,6 @@ def _vectors() -> Iterator[Vector]:
 
 @cache
 def bad_vectors() -> tuple[BadVector, ...]:
-    """Return all packets that must be refused."""
     return tuple(
         BadVector(
             id=str(entry["id"]),
@@ -84,7 +77,6 @@ def bad_vectors() -> tuple[BadVector, ...]:
 
 
 def facts_of(command: RemotingCommand) -> Facts:
-    """Describe a command as ``Vector.facts`` describes a packet."""
     is_known = isinstance(command.language, LanguageCode) and command.language.is_known
     return {
         "code": command.code,
@@ -135,7 +127,6 @@ def _read_with_bytes_after(data: bytes, command: RemotingCommand) -> None:
 
 
 def _read_cut_short(data: bytes, length: int) -> None:
-    """Cut the stream there (it waits), the packet there (refused), and the frame there (its length made to fit)."""
     decoder = CommandDecoder()
     decoder.feed(data[:length])
     assert decoder.next_command() is None

@@ -63,7 +63,6 @@ def _binary_header(header: bytes) -> Iterator[str]:
 
 
 def frame_text(frame: bytes, title: str) -> str:
-    """Write one well-formed frame, field by field, under a title of one line."""
     header_length = int.from_bytes(frame[5:8], "big")
     header, body = frame[8 : 8 + header_length], frame[8 + header_length :]
     lines = [

@@ -40,9 +40,7 @@ class NameServer(Protocol):
         """End it without notice."""
 
     @property
-    def log(self) -> str:
-        """All that it has printed so far."""
-        ...
+    def log(self) -> str: ...
 
     def __enter__(self) -> Self: ...
 
@@ -50,8 +48,6 @@ class NameServer(Protocol):
 
 
 class OurNameServer(Server):
-    """``python -m rocketwire_namesrv -c FILE`` with the interpreter that runs the tests."""
-
     def __init__(
         self,
         folder: Path,
@@ -88,8 +84,6 @@ class OurNameServer(Server):
 
 
 class Startable(Protocol):
-    """A server that ``start_all`` can start and end."""
-
     def start(self) -> None:
         """Start it and wait until it is ready."""
 
@@ -99,7 +93,6 @@ class Startable(Protocol):
 
 @contextmanager
 def start_all(*peers: Startable) -> Generator[None]:
-    """Start servers at the same time, and end them after the block."""
     try:
         with ThreadPoolExecutor(len(peers)) as pool:
             for start in [pool.submit(peer.start) for peer in peers]:

@@ -8,7 +8,6 @@ from tests.support.vectors import JavaVector, vectors
 
 
 def decisions(sheet: str, *operations: str) -> list[JavaVector]:
-    """The vectors of a sheet that belong to these operations."""
     return [vector for vector in vectors(f"policy/{sheet}") if vector["op"] in operations]
 
 
@@ -22,10 +21,8 @@ def unlike(answer: Callable[[JavaVector], object], vectors: Iterable[JavaVector]
 
 
 def queues(rows: Iterable[list[Any]]) -> list[MessageQueue]:
-    """Queues from lists of topic, broker and number."""
     return [MessageQueue(topic=row[0], broker_name=row[1], queue_id=row[2]) for row in rows]
 
 
 def rows(queues: Iterable[MessageQueue]) -> list[list[Any]]:
-    """Lists of topic, broker and number from queues."""
     return [[queue.topic, queue.broker_name, queue.queue_id] for queue in queues]

@@ -22,8 +22,6 @@ REACTOR = pytest.mark.skipif(not reactor.is_available(), reason="this system has
 
 
 class Driver:
-    """The driver that a test runs on, and the sockets that the test has opened for it."""
-
     name = "portable"
     sockets: ClassVar[list[socket.socket]] = []
 
@@ -77,8 +75,6 @@ def registration(name: str = "broker-a", address: str = "10.0.0.1:10911", **chan
 
 
 class Client:
-    """A peer of the name server: bytes out, commands in."""
-
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.stream = stream
         self._decoder = CommandDecoder()
@@ -113,7 +109,6 @@ class Client:
 
 
 def socket_pair() -> tuple[trio.SocketStream, socket.socket]:
-    """Two ends of a connection through the kernel."""
     with socket.create_server((LOOPBACK, 0)) as listener:
         ours = socket.create_connection(listener.getsockname())
         theirs, _ = listener.accept()
@@ -140,7 +135,6 @@ class Site:
 
 @asynccontextmanager
 async def running(config: Config | None = None) -> AsyncGenerator[Site]:
-    """A server for the length of a block; then it is cancelled."""
     async with trio.open_nursery() as nursery:
         server: NameServer = await nursery.start(serve, config or settings())
         yield Site(server, nursery)
@@ -148,5 +142,4 @@ async def running(config: Config | None = None) -> AsyncGenerator[Site]:
 
 
 async def connect(site: Site) -> trio.SocketStream:
-    """A connection through the kernel."""
     return await trio.open_tcp_stream(*site.server.listening)

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 
 class EqualTo(NamedTuple):
-    """A filter of Spark, as are the others."""
-
     attribute: tuple[str, ...]
     value: Any
 
@@ -37,19 +35,14 @@ class StringStartsWith(EqualTo):
 
 
 class IsNotNull(NamedTuple):
-    """The attribute has a value."""
-
     attribute: tuple[str, ...]
 
 
 class Not(NamedTuple):
-    """The child does not hold."""
-
     child: Any
 
 
 def make_schema(columns: Mapping[str, str]) -> Any:
-    """A schema of columns with these types of SQL."""
     from pyspark.sql import types
 
     classes = {
@@ -64,7 +57,6 @@ def make_schema(columns: Mapping[str, str]) -> Any:
 
 
 def read_partitions(reader: Any, partitions: Iterable[Any]) -> list[dict[str, Any]]:
-    """All rows; readers and partitions travel to workers first."""
     return [
         row
         for partition in partitions

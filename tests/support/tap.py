@@ -39,8 +39,6 @@ class TappedFrame(NamedTuple):
 
 @dataclass
 class Tap:
-    """A frame that passed."""
-
     port: int
     target: int
     #: all whole frames in order of their last byte
@@ -50,7 +48,6 @@ class Tap:
 
     @property
     def address(self) -> str:
-        """``127.0.0.1:port``."""
         return f"{LOOPBACK}:{self.port}"
 
 
@@ -127,7 +124,6 @@ def tapped(
     preface: bytes = b"",
     tls: ssl.SSLContext | None = None,
 ) -> Generator[Tap]:
-    """Run a tap before the server on ``target`` in a thread of its own while the block runs."""
     opened: list[Tap] = []
     ready = threading.Event()
     scope = trio.CancelScope()

@@ -13,7 +13,6 @@ from rocketwire.transport.dial import connect_stream
 
 @contextmanager
 def pair() -> Generator[tuple[trio.SocketStream, socket.socket]]:
-    """Our stream, and the other end."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         there = socket.create_connection(listening.getsockname())
         here, _ = listening.accept()

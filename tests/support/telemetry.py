@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 
 class Telemetry:
-    """A hook whose spans and metrics are kept, and the tracer of an application."""
-
     def __init__(self, **settings: Any) -> None:
         self._exporter = InMemorySpanExporter()
         self._reader = InMemoryMetricReader()
@@ -33,12 +31,10 @@ class Telemetry:
         self.hook = OpenTelemetryHook(**{**defaults, **settings})
 
     def spans(self, name: str | None = None) -> list[ReadableSpan]:
-        """The spans that have ended, or those of that name."""
         spans = self._exporter.get_finished_spans()
         return [span for span in spans if name is None or span.name == name]
 
     def points(self, metric: str) -> list[tuple[dict[str, Any], Any]]:
-        """Attributes and count (or sum of a counter) of each series."""
         data = self._reader.get_metrics_data()
         return [
             (dict(point.attributes or {}), getattr(point, "count", getattr(point, "value", None)))
@@ -50,5 +46,4 @@ class Telemetry:
         ]
 
     def count(self, metric: str) -> int:
-        """The sum over all series."""
         return sum(int(count or 0) for _, count in self.points(metric))

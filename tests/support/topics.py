@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 
 def properties_of(message: StoredMessage) -> dict[str, str]:
-    """Return the properties that have a value."""
     return {name: value for name, value in (message.properties or {}).items() if value is not None}
 
 

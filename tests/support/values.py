@@ -6,6 +6,5 @@ T = TypeVar("T")
 
 
 def require(value: T | None) -> T:
-    """Return a value that must not be None."""
     assert value is not None
     return value

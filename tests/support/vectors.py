@@ -20,8 +20,6 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class JavaVector:
-    """One vector."""
-
     sheet: str  #: path of its file below ``vectors`` or ``bad``, without the ending
     line: Line  #: its members
 
@@ -33,7 +31,6 @@ class JavaVector:
 
     @property
     def data(self) -> bytes:
-        """The bytes, or the bytes of the text."""
         if "hex" in self.line:
             return bytes.fromhex(self.line["hex"])
         return cast("str", self.line["text"]).encode()
@@ -45,12 +42,10 @@ class JavaVector:
 
     @property
     def error(self) -> type[CodecError]:
-        """The error that a vector that Java refuses raises here."""
         return cast("type[CodecError]", getattr(errors, self.line["error"]))
 
 
 def sheets(kind: str = "vectors") -> dict[str, manifest.Entry]:
-    """The manifest entries of one kind by the names of their sheets."""
     entries = manifest.load().get(kind, [])
     return {_name(str(entry["file"])): entry for entry in entries}
 
@@ -75,7 +70,6 @@ def vectors(*names: str, kind: str = "vectors") -> list[JavaVector]:
 
 
 def unlike(java: Any, body: object) -> list[str]:
-    """Every place where a body is not what Java read."""
     return [
         f"{'.'.join(map(str, difference.path))}: Java {difference.java!r:.300}, ours {difference.ours!r:.300}"
         for difference in differences(of_java(java), of_ours(body))

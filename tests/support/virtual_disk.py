@@ -74,7 +74,6 @@ class VirtualDisk:
         self._settle()
 
     def end(self, name: str) -> None:
-        """End the process at a call; others may end it otherwise."""
         raise KilledError(name)
 
     # ------------------------------------------------------------------ system calls
@@ -190,7 +189,6 @@ class VirtualDisk:
         return b"".join(choose(list(pair)) for pair in both)
 
     def _settle(self) -> None:
-        """Take everything as on the disk."""
         while self._held:
             os.close(self._held.pop())
         self._bytes = bytes_below(self.root)
@@ -201,7 +199,6 @@ class VirtualDisk:
 
 
 def path_of(name: str, target: Any) -> Path | None:
-    """Return the path of a call's file or descriptor, if it has one."""
     if name in NAMES:
         return Path(os.fsdecode(target)).absolute()
     with suppress(OSError):

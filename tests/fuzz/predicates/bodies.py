@@ -63,7 +63,7 @@ def null_in_key(trial: Trial, difference: Difference) -> bool:
 
 
 def in_order(subscriptions: object) -> list[dict[str, Any]]:
-    """Subscriptions as Java's sorted set has them: by topic and expression, of equal ones the first."""
+    # Subscriptions as Java's sorted set has them: by topic and expression, of equal ones the first.
     kept: dict[bytes, dict[str, Any]] = {}
     for subscription in cast("list[dict[str, Any]]", subscriptions):
         name = f"{subscription.get('topic', 'null')}@{subscription.get('subString', 'null')}"
@@ -93,7 +93,7 @@ def lone_object(trial: Trial, difference: Difference) -> bool:
 
 
 def double_at_the_edge(trial: Trial, difference: Difference) -> bool:
-    """The same numbers, some of Java's with a digit more; nothing else differs."""
+    # The same numbers, some of Java's with a digit more; nothing else differs.
     if trial.kind != "write again":
         return False
     if not isinstance(difference.java, str) or not isinstance(difference.ours, str):

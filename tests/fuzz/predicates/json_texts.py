@@ -10,7 +10,7 @@ from tests.fuzz.trials import ABSENT, Difference, Refusal, Trial
 
 
 def strict(text: bytes, *, integer_keys: bool) -> object:
-    """Parse a text strictly, with quoted integer keys if they may be unquoted; objects become lists of pairs."""
+    # Parse a text strictly, with quoted integer keys if they may be unquoted; objects become lists of pairs.
 
     def refuse(word: str) -> object:
         raise ValueError(word)
@@ -28,7 +28,6 @@ class Pairs(list[tuple[str, Any]]):
 
 
 def repeats(value: object) -> bool:
-    """Whether an object has a member twice, anywhere."""
     if isinstance(value, Pairs):
         names = [name for name, _ in value]
         return len(set(names)) < len(names) or any(repeats(item) for _, item in value)
@@ -125,7 +124,7 @@ NULS = rb"(?:\0|\\u0000)*"
 
 
 def _names_of(place: str) -> list[str]:
-    """The name of a member; of an object in key position the names of its members."""
+    # The name of a member; of an object in key position the names of its members.
     try:
         return list(json.loads(place)) if place.startswith("{") else [place]
     except ValueError:  # a text that only begins like an object
@@ -133,7 +132,6 @@ def _names_of(place: str) -> list[str]:
 
 
 def _members_at(tree: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
-    """The object at a place, none if something else is there."""
     try:
         for step in path:
             tree = tree[step]

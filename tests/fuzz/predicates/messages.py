@@ -9,7 +9,7 @@ from tests.fuzz.trials import Broken, Difference, Refusal, Trial
 
 
 def size_lies(data: bytes) -> bool:
-    """Whether a batch, read as Java reads it without looking at the sizes, has one that is wrong."""
+    # Whether a batch, read as Java reads it without looking at the sizes, has one that is wrong.
     start = 0
     while start + 22 <= len(data):
         body = int.from_bytes(data[start + 16 : start + 20], "big")
@@ -25,7 +25,7 @@ def size_lies(data: bytes) -> bool:
 
 
 def find_ends(data: bytes) -> Iterator[tuple[int, int]]:
-    """The declared and the real size of each stored message; Java reads messages without a look at their sizes."""
+    # The declared and the real size of each stored message; Java reads messages without a look at their sizes.
     start = 0
     while start + 40 <= len(data):
         flags = int.from_bytes(data[start + 36 : start + 40], "big")

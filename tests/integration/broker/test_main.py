@@ -19,7 +19,6 @@ ANY_PORTS = ("--port", "0", "--broker-port", "0", "--status-port", "0")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run ``rocketwire`` to its end."""
     return subprocess.run(
         [*PROGRAM, *arguments], capture_output=True, text=True, timeout=120, check=False
     )

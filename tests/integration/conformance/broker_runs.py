@@ -22,7 +22,6 @@ QUICK = {"transaction_timeout_ms": 2_000, "transaction_check_ms": 1_000}
 
 @asynccontextmanager
 async def our_broker(**settings: Any) -> AsyncGenerator[BrokerServer]:
-    """Our broker on a free port, in this thread and with its clock."""
     for name, value in (QUICK | {"listen_port": 0}).items():
         settings.setdefault(name, value)
     server = BrokerServer(Config(**settings))
@@ -35,7 +34,7 @@ async def our_broker(**settings: Any) -> AsyncGenerator[BrokerServer]:
 async def play_at_ours(
     server: BrokerServer, cases: Sequence[Case] = ALL, *, patience: float = 6.0
 ) -> Played:
-    """Carry out cases at our broker, in its time, which a test's clock may move."""
+    # Carry out cases at our broker, in its time, which a test's clock may move.
     address = Address("127.0.0.1", server.broker.config.listen_port)
     return await play_at(address, cases, patience=patience, clock=server.clock.now)
 

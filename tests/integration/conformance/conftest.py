@@ -8,13 +8,13 @@ from tests.integration.conformance.runs import Played, java_played, ours_played
 
 @pytest.fixture(params=["one server", pytest.param("all servers", marks=pytest.mark.full)])
 def java_run(request: pytest.FixtureRequest) -> Played:
-    """The suite on Java's name server 5.5.0: the cases that share a server, or all, whose thirty JVMs take a minute."""
+    # The suite on Java's name server 5.5.0: the cases that share a server, or all, whose thirty JVMs take a minute.
     return java_played(quick=request.param == "one server")
 
 
 @pytest.fixture(params=["reactor", pytest.param("portable", marks=pytest.mark.full)])
 def our_run(request: pytest.FixtureRequest) -> Played:
-    """The suite on our name server, on each driver; kept over tests in any order."""
+    # The suite on our name server, on each driver; kept over tests in any order.
     return ours_played(request.param, quick=request.param == "reactor")
 
 

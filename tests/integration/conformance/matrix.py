@@ -16,7 +16,6 @@ _HEAD = "Made by `python -m tests.integration.conformance.matrix`.\n"
 
 
 def reports() -> list[report.Report]:
-    """One report for each server."""
     documents = [
         _report(f"Java {version}", profile.value, java_played(version))
         for version, profile in sorted(PROFILES.items(), reverse=True)
@@ -31,7 +30,6 @@ def _report(name: str, profile: str, played: Played) -> report.Report:
 
 
 def main() -> None:
-    """Run everything and write the document."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--html", type=Path, metavar="FILE")
     options = parser.parse_args()

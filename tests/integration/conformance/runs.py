@@ -37,8 +37,6 @@ PROFILES = {"4.9.4": Profile.JAVA_4_9, "5.3.3": Profile.JAVA_5_3, "5.5.0": Profi
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One run."""
-
     verdicts: Sequence[Verdict]  #: one for each case
     seconds: float  #: how long it took
 
@@ -57,8 +55,6 @@ class Played:
 
 
 def play(settings: Settings, cases: Sequence[Case] = ALL) -> Played:
-    """Carry out cases on servers that the suite starts itself."""
-
     async def run() -> Played:
         started = trio.current_time()
         verdicts = await SuiteRun(settings, lambda _: None).cases(cases)
@@ -68,13 +64,11 @@ def play(settings: Settings, cases: Sequence[Case] = ALL) -> Played:
 
 
 def ours(driver: str) -> Settings:
-    """Our name server on one of its drivers."""
     options = (("rocketwire.driver", driver), ("rocketwire.allowConfigUpdate", "true"))
     return Settings(start=OURS, options=options, run=NAMES, patience=10.0)
 
 
 def javas(folder: Path, version: str = CURRENT) -> Settings:
-    """Java's name server of a release."""
     log = f"-Drmq.logback.configurationFile={INTEROP / 'conf' / 'quiet-5x.xml'}"
     class_archive.record_broker(version)
     command = java(
@@ -97,13 +91,13 @@ QUICK = [case for case in ALL if "minute" not in case.tags]
 
 @cache
 def ours_played(driver: str, *, quick: bool = False) -> Played:
-    """The suite on one of our drivers, or its cases of less than a minute; carried out once."""
+    # The suite on one of our drivers, or its cases of less than a minute; carried out once.
     return play(ours(driver), QUICK if quick else ALL)
 
 
 @cache
 def java_played(version: str = CURRENT, *, quick: bool = False) -> Played:
-    """The suite on a release of Java's, or its quick cases that can share a server; carried out once."""
+    # The suite on a release of Java's, or its quick cases that can share a server; carried out once.
     cases = [case for case in QUICK if not case.needs_start] if quick else ALL
     with tempfile.TemporaryDirectory() as folder:
         return play(javas(Path(folder), version), cases)

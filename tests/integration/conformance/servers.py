@@ -11,32 +11,28 @@ from rocketwire_tools.conformance.__main__ import main
 
 
 def find_closed_address() -> str:
-    """An address at which no server listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
 async def says_nothing(stream: trio.SocketStream) -> None:
-    """Takes everything and answers nothing."""
     async for _ in stream:
         pass
 
 
 async def closes_at_once(stream: trio.SocketStream) -> None:
-    """Ends every connection."""
     await stream.aclose()
 
 
 async def answers_rubbish(stream: trio.SocketStream) -> None:
-    """Speaks something else."""
     await stream.receive_some()
     await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
     await says_nothing(stream)
 
 
 async def answers_as_a_broker(stream: trio.SocketStream) -> None:
-    """Answers what a broker answers to the cluster list, which it does not know, and to a question about itself."""
+    # Answers what a broker answers to the cluster list, which it does not know, and to a question about itself.
     decoder = CommandDecoder()
     async for data in stream:
         decoder.feed(data)
@@ -46,8 +42,6 @@ async def answers_as_a_broker(stream: trio.SocketStream) -> None:
 
 
 class AnswersOnce:
-    """Answers the suite's first request, and nothing after it."""
-
     def __init__(self) -> None:
         self._answered = False
 
@@ -66,7 +60,6 @@ class AnswersOnce:
 async def listening(
     handler: Callable[[trio.SocketStream], Awaitable[object]],
 ) -> AsyncGenerator[str]:
-    """Serve on loopback; gives ``host:port``."""
     async with trio.open_nursery() as nursery:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
         port = listeners[0].socket.getsockname()[1]
@@ -76,7 +69,7 @@ async def listening(
 
 
 async def status_of(*words: str) -> int:
-    """Run the command line while the servers of the test run; returns its exit status."""
+    # Run the command line while the servers of the test run; returns its exit status.
 
     def run(arguments: Sequence[str]) -> int:
         return main(arguments)

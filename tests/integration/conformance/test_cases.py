@@ -12,9 +12,8 @@ from rocketwire.messages.registration import decode_register_broker_body
 from rocketwire_tools.conformance import broker_cases
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Case, Profile, Severity
-from rocketwire_tools.conformance.model.packed_body import Packed
 from rocketwire_tools.conformance.model.placeholders import Names
-from rocketwire_tools.conformance.model.steps import Frame, Send
+from rocketwire_tools.conformance.model.steps import Frame, Packed, Send
 from rocketwire_tools.conformance.run.match import PREDICATES
 
 NAMES = Names("tests0", 7)

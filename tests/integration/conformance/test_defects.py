@@ -1,59 +1,51 @@
-"""The suite can fail: every seeded defect is noticed by the case that names it, and the same case passes without it."""
+"""The suite can fail: each seeded defect is noticed by the case that names it, which passes without the defect."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
-import trio
+from trio.testing import MockClock
 
-from rocketwire.codes import RequestCode
-from rocketwire.wire.command import RemotingCommand
+from rocketwire_tools.conformance import broker_cases
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.run.runner import Settings, random_word, run_case
 from rocketwire_tools.conformance.run.target import Address, Target
 from rocketwire_tools.conformance.run.verdict import Verdict
-from tests.integration.conformance.defects import DEFECTS as PLAIN
-from tests.integration.conformance.proxy import Defect, Memory, run_proxy
-from tests.integration.conformance.subtle_defects import FRAMES, STATE
-from tests.support.name_servers import OurNameServer
+from tests.integration.conformance.broker_runs import our_broker, play_at_ours
+from tests.integration.conformance.defects import BROKER, NAME_SERVER, Defect, present
+from tests.support import running_server
 
-CASES: dict[str, Case] = {case.id: case for case in ALL}
-DEFECTS = (*PLAIN, *FRAMES, *STATE)
-IMPATIENT = 0.3
-"""Of the usual deadlines, where something is expected to be missing."""
+CASES = {case.id: case for case in (*ALL, *broker_cases.ALL)}
+LIST = "Response(body=state.views.cluster_info())"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    options = {"rocketwire.allowConfigUpdate": "true"}
-    with OurNameServer(tmp_path_factory.mktemp("defects"), options) as running:
-        yield Address("127.0.0.1", running.port)
+async def play(case: Case, folder: Path) -> Verdict:
+    config = running_server.settings(allow_config_update=True, kv_config_path="")
+    async with running_server.running(config) as site:
+        address = Address("127.0.0.1", int(site.server.listening[1]))
+        settings = Settings(run=random_word(), destructive=True)
+        return await run_case(case, Target(address), settings)
 
 
-async def play(case: Case, address: Address, patience: float) -> Verdict:
-    settings = Settings(patience=patience, run=random_word(), destructive=True)
-    return await run_case(case, Target(address), settings)
-
-
-@pytest.mark.process
-@pytest.mark.parametrize(
-    "defect",
-    [
-        pytest.param(
-            item, id=item.name, marks=[pytest.mark.full] * ("minute" in CASES[item.case].tags)
-        )
-        for item in DEFECTS
-    ],
-)
-async def test_a_defect_is_noticed_by_its_case(defect: Defect, server: Address) -> None:
-    async with run_proxy(defect, server) as address:
-        verdict = await play(CASES[defect.case], address, IMPATIENT)
+@pytest.mark.parametrize("defect", NAME_SERVER, ids=str)
+async def test_a_defect_of_a_name_server_is_noticed_by_its_case(
+    defect: Defect, tmp_path: Path, jumping_clock: MockClock
+) -> None:
+    with present(defect, "rocketwire_namesrv"):
+        verdict = await play(CASES[defect.case], tmp_path)
 
     assert verdict.kind is VerdictKind.FAIL, verdict.reason
 
 
-@pytest.mark.process
+@pytest.mark.parametrize("case", sorted({defect.case for defect in NAME_SERVER}))
+async def test_a_case_passes_without_a_defect(
+    case: str, tmp_path: Path, jumping_clock: MockClock
+) -> None:
+    verdict = await play(CASES[case], tmp_path)
+
+    assert verdict.kind is VerdictKind.PASS, verdict.reason
+
+
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
@@ -62,43 +54,31 @@ async def test_a_defect_is_noticed_by_its_case(defect: Defect, server: Address) 
     ],
 )
 async def test_only_a_list_that_another_case_disturbed_is_read_again(
-    error: str, expected: VerdictKind, server: Address
+    error: str, expected: VerdictKind, tmp_path: Path, jumping_clock: MockClock
 ) -> None:
-    """Java's name servers answer so if a broker registers while they write the list."""
-
-    def disturb_first(
-        request: RemotingCommand, response: RemotingCommand, memory: Memory
-    ) -> RemotingCommand:
-        if request.code != RequestCode.GET_BROKER_CLUSTER_INFO or memory.kept:
-            return response
-        failure = replace(response, code=1, remark=f"{error}, HashMap.java:1597", body=None)
-        return memory.kept.setdefault("first", failure)
-
-    async with run_proxy(Defect("disturbed", "", answer=disturb_first), server) as address:
-        verdict = await play(CASES["ns/103/1"], address, 3.0)
+    # Java's name servers answer so if a broker registers while they write the list.
+    failure = f"Response(1, '{error}, HashMap.java:1597')"
+    first = f"{failure} if vars(state).setdefault('first', request) is request else {LIST}"
+    defect = Defect("protocol.handlers:get_broker_cluster_info", LIST, first, "ns/103/1")
+    with present(defect, "rocketwire_namesrv"):
+        verdict = await play(CASES[defect.case], tmp_path)
 
     assert verdict.kind is expected, verdict.reason
 
 
-@pytest.mark.process
-async def test_the_same_cases_pass_without_any_defect(server: Address) -> None:
-    harmless = Defect("none", "")
-    verdicts: list[Verdict] = []
-    async with run_proxy(harmless, server) as address, trio.open_nursery() as nursery:
+@pytest.mark.parametrize("defect", BROKER, ids=str)
+async def test_a_defect_of_a_broker_is_noticed_by_its_case(
+    defect: Defect, jumping_clock: MockClock
+) -> None:
+    case = CASES[f"broker/{defect.case}"]
 
-        async def item(case: str) -> None:
-            verdicts.append(await play(CASES[case], address, 3.0))
+    with present(defect, "rocketwire_broker"):
+        async with our_broker() as server:
+            [verdict] = (await play_at_ours(server, [case], patience=1.0)).verdicts
 
-        for case in {defect.case for defect in DEFECTS}:
-            if "minute" not in CASES[case].tags:
-                nursery.start_soon(item, case)
-
-    bad = [
-        f"{item.case.id}: {item.reason}" for item in verdicts if item.kind is not VerdictKind.PASS
-    ]
-    assert bad == []
+    assert verdict.kind is VerdictKind.FAIL, verdict.reason
 
 
-def test_no_two_defects_have_a_name_and_none_needs_a_start() -> None:
-    assert len({defect.name for defect in DEFECTS}) == len(DEFECTS) >= 100
-    assert [defect.case for defect in DEFECTS if CASES[defect.case].needs_start] == []
+def test_no_two_defects_are_the_same() -> None:
+    for defects in (BROKER, NAME_SERVER):
+        assert len(set(defects)) == len(defects) >= 40

@@ -35,7 +35,7 @@ PROFILES = {"ours": "java-5.5", "5.5.0": "java-5.5", "5.3.3": "java-5.3", "4.9.4
 
 @contextmanager
 def live(product: str, folder: Path) -> Generator[NameServer]:
-    """A name server in use: it has a registered broker, and KV entries of others."""
+    # A name server in use: it has a registered broker, and KV entries of others.
     options = {"rocketwire.allowConfigUpdate": "true"}
     is_ours = product == "ours"
     server = OurNameServer(folder, options) if is_ours else JavaNameServer(folder, version=product)
@@ -56,7 +56,7 @@ def read_answer(
 
 
 def visible(server: NameServer, folder: Path) -> dict[object, object]:
-    """All that a server shows: its lists, its configuration, the routes, and the file of its KV configuration."""
+    # All that a server shows: its lists, its configuration, the routes, and the file of its KV configuration.
     state: dict[object, object] = {}
     for code in LISTS:
         answered, body = read_answer(server, code)
@@ -69,7 +69,6 @@ def visible(server: NameServer, folder: Path) -> dict[object, object]:
 
 
 def _in_order(body: bytes | None) -> object:
-    """A body whose lists have no order of their own."""
     text = (body or b"").decode()
     for ends in ("[],", "{}", '":'):
         text = text.replace(ends, f" {ends} ")
@@ -79,7 +78,7 @@ def _in_order(body: bytes | None) -> object:
 def wait_settled(
     server: NameServer, folder: Path, expected: dict[object, object]
 ) -> dict[object, object]:
-    """Return the visible state when it is as expected, or after two minutes: brokers leave in the background."""
+    # Return the visible state when it is as expected, or after two minutes: brokers leave in the background.
     deadline = time.monotonic() + 120
     while (state := visible(server, folder)) != expected and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -129,7 +128,6 @@ PLACES = os.pathsep.join(str(ROOT / part) for part in ("", "namesrv", "tools"))
 
 
 def suite(*words: str) -> subprocess.Popen[str]:
-    """The suite as a process of its own."""
     return subprocess.Popen(
         [*COMMAND, *words],
         env={**os.environ, "PYTHONPATH": PLACES, "PYTHONUNBUFFERED": "1"},
@@ -146,7 +144,7 @@ def with_shared(state_before: dict[object, object]) -> dict[object, object]:
 
 
 def interrupt(process: subprocess.Popen[str]) -> str:
-    """Wait for the first KV case, which is one of the first, and interrupt the run."""
+    # Wait for the first KV case, which is one of the first, and interrupt the run.
     assert process.stdout is not None
     lines: list[str] = []
     for line in process.stdout:
@@ -158,7 +156,6 @@ def interrupt(process: subprocess.Popen[str]) -> str:
 
 
 def unread(process: subprocess.Popen[str]) -> str:
-    """Read the output up to the first KV case and no more, as ``head`` does."""
     assert process.stdout is not None
     for line in process.stdout:
         if "pass  ns/100/1 " in line:

@@ -27,7 +27,6 @@ PORTS = {Config().listen_port, OBSERVE_PORT}
 
 
 def instructions() -> list[tuple[str, str]]:
-    """Names and arguments of the Containerfile's instructions."""
     text = (DEPLOY / "Containerfile").read_text("utf-8")
     lines = re.sub(r"\\\n", " ", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
     return [
@@ -36,7 +35,6 @@ def instructions() -> list[tuple[str, str]]:
 
 
 def argument(name: str) -> str:
-    """Of the last instruction of that name."""
     return [words for instruction, words in instructions() if instruction == name][-1]
 
 
@@ -51,7 +49,6 @@ def compose() -> dict[str, Any]:
 
 
 def unit() -> dict[str, list[str]]:
-    """Settings of the unit, whose names are unique over its sections."""
     settings: dict[str, list[str]] = {}
     for line in (DEPLOY / "rocketwire-namesrv.service").read_text("utf-8").splitlines():
         if "=" in line and not line.startswith("#"):
@@ -61,7 +58,6 @@ def unit() -> dict[str, list[str]]:
 
 
 def options(words: list[str]) -> dict[str, str]:
-    """Options of a command line that the server must understand."""
     variables = parse(words)
     assert set(variables) <= set(re.findall(r"^ -(\w)", USAGE, re.MULTILINE))
     return variables

@@ -27,7 +27,6 @@ LISTS = read_lists((BASE / "addresses.properties").read_bytes())
 
 
 def documents() -> list[dict[str, Any]]:
-    """All objects of the base, in the order of the files."""
     names = yaml.safe_load((BASE / "kustomization.yaml").read_text("utf-8"))["resources"]
     return [
         document

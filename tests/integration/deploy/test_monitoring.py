@@ -30,7 +30,6 @@ TARGET = {"job", "instance"}
 
 
 async def name_server_metrics(folder: Path) -> dict[str, set[str]]:
-    """Names of the series of a name server with a certificate, with their labels."""
     certificate, key = authority().issue("server").write(folder, "server")
     tls = TlsSettings(test_mode=False, cert_path=str(certificate), key_path=str(key))
     async with running(settings(observe_port=0, tls=tls)) as site:
@@ -54,7 +53,6 @@ async def name_server_metrics(folder: Path) -> dict[str, set[str]]:
 
 @pytest.fixture(scope="module")
 def metrics(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
-    """Names of all series that the rules and the board may use, with their labels."""
     exporter = {name: set(family.labels) for name, family in FAMILIES.items()}
     exporter_series: dict[str, set[str]] = {AGE: set(), f"{COLLECTIONS}_total": {"result"}}
     return {
@@ -73,7 +71,7 @@ class Selector(NamedTuple):
 
 
 def selectors(expression: str) -> list[Selector]:
-    """All selectors of an expression; raises ``ValueError`` if it is no PromQL."""
+    # All selectors of an expression; raises ``ValueError`` if it is no PromQL.
     matches: list[Selector] = []
 
     def visit(node: Any) -> None:
@@ -94,7 +92,7 @@ def selectors(expression: str) -> list[Selector]:
 
 
 def check(expression: str, metrics: dict[str, set[str]]) -> None:
-    """Fail unless each metric exists, and has the labels that it is selected by."""
+    # Fail unless each metric exists, and has the labels that it is selected by.
     for name, labels in selectors(expression):
         assert name in metrics, (name, expression)
         # A counter without an event has no series yet.

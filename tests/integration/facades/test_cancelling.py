@@ -48,14 +48,13 @@ Operation = Callable[[], Awaitable[object]]
 
 
 def patient(where: str) -> ClientConfig:
-    """A client's settings with limits that a machine which stalls keeps."""
+    # A client's settings with limits that a machine which stalls keeps.
     return ClientConfig(
         namesrv_addr=where, mq_client_api_timeout=PATIENCE, connect_timeout=PATIENCE
     )
 
 
 def open_sockets() -> int:
-    """Number of sockets of this process, those of the broker included."""
     count = 0
     for name in os.listdir("/proc/self/fd"):
         try:
@@ -67,7 +66,6 @@ def open_sockets() -> int:
 
 @pytest.fixture(autouse=True)
 def nothing_is_left(rocketmq: RocketMQ) -> Iterator[None]:
-    """Compare threads and sockets before and after a test."""
     rocketmq.topic()
     sockets, living = open_sockets(), threading.active_count()
     yield
@@ -84,7 +82,6 @@ async def no_more(message: Message, half: Any) -> LocalTransactionState:
 def producer_calls(
     producer: Any, message: Callable[..., Message], execute: Callable[..., Any]
 ) -> list[Callable[[], Any]]:
-    """Calls of all kinds of a producer."""
     return [
         lambda: producer.send(message()),
         lambda: producer.send(message(20_000)),
@@ -100,7 +97,6 @@ def producer_calls(
 def operations(
     package: ModuleType, where: str, instance: Any, producer: Any, topic: str
 ) -> list[Operation]:
-    """Calls of all kinds of a trio or asyncio client."""
     numbers = iter(range(10**6))
     sleep = trio.sleep if package is client else asyncio.sleep
 
@@ -141,7 +137,7 @@ def operations(
 
 
 def delay(chance: random.Random) -> float:
-    """Seconds until a call is cancelled: most are short, some reach a running consumer."""
+    # Seconds until a call is cancelled: most are short, some reach a running consumer.
     return chance.random() ** 3 * 0.05
 
 
@@ -169,7 +165,6 @@ def test_trio_calls_that_are_cancelled_leave_nothing_behind(rocketmq: RocketMQ) 
 
 
 def check_messages(rocketmq: RocketMQ, topic: str) -> None:
-    """No message is stored twice, and the last one is there."""
     bodies = [message.body for message in rocketmq.messages(topic)]
     assert len(bodies) == len(set(bodies))
     assert b"last" in bodies
@@ -238,7 +233,6 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def during(self, call: Callable[[], object], seconds: float) -> None:
-        """Call a function, and interrupt it."""
         try:
             self._is_armed = True
             signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
@@ -262,7 +256,6 @@ def interrupts() -> Iterator[Interrupts]:
 def blocking_operations(
     where: str, instance: Any, producer: Any, topic: str
 ) -> list[Callable[[], object]]:
-    """Calls of all kinds of a client for threads."""
     numbers = iter(range(10**6))
 
     def message(size: int = 1) -> Message:

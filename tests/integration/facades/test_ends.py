@@ -30,7 +30,6 @@ PATIENCE = 30.0
 
 @pytest.fixture
 def topic(rocketmq: RocketMQ) -> str:
-    """A topic with some messages in its queue."""
     name = rocketmq.topic(1)
     rocketmq.produce(name, *(b"%d" % number for number in range(5)))
     return name
@@ -212,6 +211,37 @@ def test_a_handler_that_cannot_be_awaited_ends_its_consumer_at_once(
             await consumer.close()
 
     asyncio.run(consume())
+
+
+def test_what_is_acknowledged_before_the_client_ends_is_stored(rocketmq: RocketMQ) -> None:
+    topic = rocketmq.topic(1)
+    rocketmq.produce(topic, b"one")
+
+    with sync.open_client(rocketmq.address) as client:
+        consumer = sync.open_push_consumer(client, "g", {topic: "*"}, consume_from_where=FIRST)
+        batch = consumer.poll(within=PATIENCE)
+        assert batch
+        batch.ack()
+        consumer.close()
+
+    assert rocketmq.lag("g", topic) == 0
+
+
+def test_settling_after_the_end_disturbs_no_other_client(rocketmq: RocketMQ) -> None:
+    topic = rocketmq.topic(1)
+    rocketmq.produce(topic, b"one", b"two")
+
+    with sync.open_producer(rocketmq.address, "p") as producer:
+        with sync.open_push_consumer(
+            rocketmq.address, "g", {topic: "*"}, consume_from_where=FIRST
+        ) as consumer:
+            batches = [consumer.poll(1, within=PATIENCE), consumer.poll(1, within=PATIENCE)]
+        for batch in batches:
+            assert batch
+            batch.reconsume_later()
+
+        assert producer.send(sync.Message(topic, b"more")).is_ok
+        assert rocketmq.lag("g", topic) == 3
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")

@@ -42,7 +42,6 @@ async def answer() -> int:
 
 
 def fork() -> int:
-    """Fork a child that ends at once; returns its exit code."""
     child = os.fork()
     if child == 0:
         os._exit(0)

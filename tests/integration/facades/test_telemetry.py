@@ -32,7 +32,6 @@ def config(rocketmq: RocketMQ, *hooks: ClientHook) -> ClientConfig:
 
 
 def parents(telemetry: Telemetry, topic: str) -> set[int | None]:
-    """Span ids of the parents of the sends to a topic."""
     return {span.parent and span.parent.span_id for span in telemetry.spans(f"send {topic}")}
 
 
@@ -95,8 +94,6 @@ def test_sends_of_tasks_continue_the_spans_of_their_callers(
 
 
 class Stamp(ClientHook):
-    """Replaces messages; it notes its threads."""
-
     def __init__(self, *, is_thread_safe: bool) -> None:
         self.is_thread_safe = is_thread_safe
         self.threads: set[str] = set()

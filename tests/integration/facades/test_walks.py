@@ -18,7 +18,6 @@ COUNT = MAX_CHUNK + 10
 
 @pytest.fixture
 def topic(rocketmq: RocketMQ) -> str:
-    """A topic with more messages than a chunk has."""
     name = rocketmq.topic(1)
     rocketmq.produce(name, *(b"%d" % number for number in range(COUNT)))
     return name

@@ -9,7 +9,6 @@ from tests.support.running_server import REACTOR, Driver
 
 @pytest.fixture(params=["portable", pytest.param("reactor", marks=REACTOR)])
 def driver_name(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The driver that ``settings`` asks for."""
     Driver.name = request.param
     yield Driver.name
     while Driver.sockets:

@@ -28,8 +28,6 @@ DEADLINE = 20
 
 
 class Command:
-    """The command in this process, with a configuration file."""
-
     def __init__(
         self, folder: Path, patch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[str]
     ) -> None:
@@ -40,7 +38,7 @@ class Command:
         patch.delenv("ROCKETMQ_HOME", raising=False)
 
     def run(self, *words: str, text: str | None = None) -> tuple[int, str, str]:
-        """Write the file and run the command; returns status and output."""
+        # Write the file and run the command; returns status and output.
         if text is not None:
             self.path.write_text(text)
         status = main([word.format(path=self.path) for word in words])
@@ -48,7 +46,6 @@ class Command:
         return status, captured.out, captured.err
 
     def replace_server(self, serve: object) -> None:
-        """Let something else serve."""
         self.patch.setenv("ROCKETWIRE_LOG", "off")
         self.patch.setattr(server, "serve_until_signal", serve)
 
@@ -236,7 +233,7 @@ def _log_as_before() -> Iterator[None]:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A user's home directory; everything of a name server is below it."""
+    # A user's home directory; everything of a name server is below it.
     return tmp_path / "home"
 
 

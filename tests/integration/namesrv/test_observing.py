@@ -51,7 +51,6 @@ async def connect(server: NameServer) -> trio.SocketStream:
 
 
 async def everything(stream: trio.abc.Stream) -> bytes:
-    """All bytes until the end."""
     data = b""
     try:
         while received := await stream.receive_some():
@@ -62,7 +61,6 @@ async def everything(stream: trio.abc.Stream) -> bytes:
 
 
 async def get(server: NameServer, path: str) -> tuple[int, str]:
-    """Status and body."""
     async with await connect(server) as stream:
         await stream.send_all(
             f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
@@ -73,7 +71,6 @@ async def get(server: NameServer, path: str) -> tuple[int, str]:
 
 
 async def value(server: NameServer, series: str) -> float | None:
-    """The value of one series, None if there is no such."""
     _, text = await get(server, "/metrics")
     lines = [line for line in text.splitlines() if line.startswith(f"{series} ")]
     return float(lines[0].rpartition(" ")[2]) if lines else None
@@ -217,8 +214,6 @@ async def test_without_the_port_nothing_is_remembered() -> None:
 
 
 class Resolver(trio.abc.HostnameResolver):
-    """Knows every name as the loopback address."""
-
     async def getaddrinfo(
         self,
         host: Any,

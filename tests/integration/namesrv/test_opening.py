@@ -44,7 +44,6 @@ async def running(tls: TlsSettings | None = None, **changes: Any) -> AsyncGenera
 def trusting(
     folder: Path, *, version: ssl.TLSVersion | None = None, pair: Pair | None = None
 ) -> ssl.SSLContext:
-    """A client of the standard library that verifies the server, and shows ``pair`` if asked."""
     trust, _ = OURS.write(folder, "authority")
     context = ssl.create_default_context(cafile=trust)
     if version is not None:
@@ -74,14 +73,13 @@ async def ask(stream: trio.abc.Stream, data: bytes = CLUSTER_INFO) -> RemotingCo
 def open_stream(
     server: NameServer, nursery: trio.Nursery, address: str = "proxy:1", received: bytes = b""
 ) -> trio.StapledStream[Any, Any]:
-    """Our end of a connection in memory that the server serves."""
     ours, theirs = memory_stream_pair()
     nursery.start_soon(server.serve_stream, theirs, address, received)
     return ours
 
 
 async def is_closed(stream: trio.abc.Stream) -> bool:
-    """Whether the server closes without a byte, but for those of a TLS alert."""
+    # Whether the server closes without a byte, but for those of a TLS alert.
     try:
         received = bytes(await stream.receive_some())
         return received == b"" or (received[:1] == b"\x15" and await is_closed(stream))
@@ -114,8 +112,6 @@ async def test_tls_is_spoken_through_a_proxy_too(
 
 
 class Through(trio.abc.Stream):
-    """A stream that does with bytes to send what it likes."""
-
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.stream = stream
         self.held: bytes = b""
@@ -131,16 +127,12 @@ class Through(trio.abc.Stream):
 
 
 class Dripping(Through):
-    """It sends byte by byte."""
-
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         for byte in bytes(data):
             await self.stream.send_all(bytes([byte]))
 
 
 class Holding(Through):
-    """It sends the hello at once and keeps the rest."""
-
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         if data[0] == 0x16:
             await self.stream.send_all(data)
@@ -231,7 +223,6 @@ async def test_a_connection_survives_a_change_of_the_certificate(tmp_path: Path)
 
 @asynccontextmanager
 async def accept_notification() -> AsyncGenerator[tuple[str, trio.SocketStream]]:
-    """The address of a broker, and the connection of a name server that notifies it over TLS."""
     listeners = await trio.open_tcp_listeners(0, host=LOOPBACK)
     async with listeners[0] as listener, running(use_tls=True) as server:
         address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"

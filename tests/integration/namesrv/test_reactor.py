@@ -62,7 +62,7 @@ def large(counter: int = 0, names: str = "") -> bytes:
 
 
 def small_buffers(site: Site) -> socket.socket:
-    """A connection whose peer reads nothing, so that it takes a few kilobytes."""
+    # A connection whose peer reads nothing, so that it takes a few kilobytes.
     ours = socket.socket()
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     ours.connect(tuple(site.server.listening))

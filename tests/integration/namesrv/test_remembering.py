@@ -26,8 +26,6 @@ def _log_reaches_caplog(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.fixture(autouse=True)
 def _files_are_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock of these tests does not wait for threads."""
-
     async def at_once(work: Callable[..., object], *arguments: object, **_: object) -> object:
         return work(*arguments)
 
@@ -44,7 +42,6 @@ async def run_remembering(server: Server) -> AsyncGenerator[None]:
 
 
 async def wait_for_look() -> None:
-    """Until the next look, and what it wrote, are over."""
     await trio.sleep(LOOK_SECONDS * 1.5)
     await trio.testing.wait_all_tasks_blocked()
 

@@ -135,7 +135,6 @@ async def test_such_a_file_that_makes_no_sense_is_no_start(tmp_path: Path) -> No
 
 
 async def watch(contexts: TlsContexts, happens: Callable[[], bool]) -> None:
-    """Let the contexts watch their files until something has happened."""
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(contexts.watch)
@@ -148,7 +147,6 @@ async def watch(contexts: TlsContexts, happens: Callable[[], bool]) -> None:
 def reloads(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> pytest.LogCaptureFixture:
-    """The log of contexts that look at their files often."""
     monkeypatch.setattr(tls, "WATCH_SECONDS", 0.002)
     caplog.set_level("INFO")
     return caplog

@@ -17,8 +17,6 @@ Memory = trio.StapledStream[MemorySendStream, MemoryReceiveStream]
 
 
 class Streams(NamedTuple):
-    """A server and its client after the handshake, and the stream below the client."""
-
     server: TlsStream
     client: TlsStream
     carrier: Memory

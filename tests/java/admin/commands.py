@@ -42,20 +42,18 @@ class Ours:
         self._captured = captured
 
     def __call__(self, line: str, *words: str) -> Any:
-        """Return the JSON output of a command."""
         connection = ["-n", self.cluster.address, *LONG, "--output", "json"]
         self.status = main([*line.split(), *words, *connection])
         out, self.error = self._captured.readouterr()
         return json.loads(out) if out else None
 
     def expect_error(self, line: str, text: str = "", *, status: int = 1) -> Any:
-        """Run a command that fails with this text on stderr, and return its output."""
         output = self(line)
         assert (self.status, text in self.error) == (status, True), (line, self.error)
         return output
 
     def wait_for_rows(self, line: str, count: int = 1) -> Any:
-        """Return the rows of a command when there are this many: a broker shows and indexes messages after it has stored them."""
+        # Return the rows of a command when there are this many: a broker shows and indexes messages after it has stored them.
         rows: Any = None
 
         def is_there() -> bool:
@@ -67,18 +65,15 @@ class Ours:
         return rows
 
     def wait_for_route(self, topic: str) -> None:
-        """Wait until the name server knows a topic."""
         wait_until(lambda: self(f"topicRoute -t {topic}") is not None, f"a route of {topic}")
 
     def create_topic(self, name: str, queues: int = 2, options: str = "", broker: str = "") -> str:
-        """Create a topic in the master, or in another broker, and return its name."""
         place = f"-b {broker or self.broker} -t {name}"
         self(f"updateTopic {place} -r {queues} -w {queues} {options}")
         self.wait_for_route(name)
         return name
 
     def create_group(self, options: str = "", broker: str = "") -> str:
-        """Create a group in the master, or in another broker, and return its name."""
         name = unique("g")
         self(f"updateSubGroup -b {broker or self.broker} -g {name} {options}")
         return name
@@ -86,7 +81,6 @@ class Ours:
     def store(
         self, topic: str, bodies: Sequence[bytes], *, queue_id: int, **properties: str
     ) -> None:
-        """Send messages to a queue (mqadmin's ``sendMessage`` works once in a process)."""
         all_properties = {"UNIQ_KEY": UNIQUE, **properties}
 
         async def send_all() -> None:
@@ -97,12 +91,10 @@ class Ours:
 
 
 def rows(output: str, *, begin: str) -> list[list[str]]:
-    """The words of the lines of a table that begin with a word."""
     return sorted(line.split() for line in output.splitlines() if line.startswith(begin))
 
 
 def columns(objects: Sequence[Mapping[str, Any]], names: str) -> list[list[str]]:
-    """The members of rows of JSON as a table of mqadmin has them."""
     return sorted([str(row[name]) for name in names.split()] for row in objects)
 
 
@@ -111,7 +103,7 @@ QUEUE_ENDS = "brokerName queueId minOffset maxOffset"
 
 
 def without_disk(findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The findings of ``doctor``, except that the disk is filling: this depends on the machine."""
+    # The findings of ``doctor``, except that the disk is filling: this depends on the machine.
     return [finding for finding in findings if finding["id"] != "broker-disk-filling"]
 
 
@@ -124,15 +116,12 @@ class Programs:
         self.home = home
 
     def run_here(self, *words: str) -> admin_in_process.Run:
-        """Run a command in this process."""
         return admin_in_process.run(*words, *self.servers, "--output", "json")
 
     def rows(self, *words: str) -> Any:
-        """Return the output of such a command."""
         return json.loads(self.run_here(*words).out)
 
     def create_topic(self, word: str, queues: int = 4) -> str:
-        """Create a topic, wait for its route, and return its name."""
         name, number = unique(word), str(queues)
         place = ("-b", self.cluster.master.address, "-t", name)
         created = self.run_here("updateTopic", *place, "-r", number, "-w", number)
@@ -141,24 +130,20 @@ class Programs:
         return name
 
     def begin_produce(self, topic: str, *options: str) -> subprocess.Popen[bytes]:
-        """Start ``produce``."""
         return begin("produce", *self.servers, "-t", topic, *options)
 
     def produce(self, topic: str, *options: str, text: bytes | None = None) -> Done:
-        """Run ``produce`` with a text on stdin."""
         return end(self.begin_produce(topic, *options), text)
 
     def begin_consume(self, topic: str, group: str, *options: str) -> subprocess.Popen[bytes]:
-        """Start ``consume`` from the first message; options that are empty are left out."""
+        # Start ``consume`` from the first message; options that are empty are left out.
         words = ("-t", topic, "-g", group, "--from", "first", *filter(None, options))
         return begin("consume", *self.servers, *words, home=self.home, stdin=subprocess.DEVNULL)
 
 
 def end_all(running: Mapping[Name, subprocess.Popen[bytes]]) -> dict[Name, Done]:
-    """Wait for the ends of processes that run at the same time."""
     return {name: end(process) for name, process in running.items()}
 
 
 def count_lines(runs: Mapping[Name, Done]) -> dict[Name, tuple[int, int, str]]:
-    """Exit status, number of lines, and what was printed on stderr."""
     return {name: (run.status, len(run.lines), run.complaint) for name, run in runs.items()}

@@ -14,19 +14,16 @@ from tests.support import admin_process
 
 @pytest.fixture
 def ours(java_cluster: JavaCluster, capsys: pytest.CaptureFixture[str]) -> Ours:
-    """``rocketwire-admin`` in this process."""
     return Ours(java_cluster, capsys)
 
 
 @pytest.fixture
 def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Mqadmin:
-    """Return the output of Java's mqadmin for a command."""
     return lambda line: java_peer.admin(java_cluster.address, line).out
 
 
 @pytest.fixture
 async def admin(java_cluster: JavaCluster) -> AsyncGenerator[Admin]:
-    """The calls of operators."""
     async with open_admin(patient(namesrv_addr=java_cluster.address), within=PATIENCE) as opened:
         yield opened
 

@@ -3,9 +3,9 @@
 import pytest
 
 from rocketwire.client import LocalTransactionState, Message, open_producer
-from rocketwire.client.admin import NOW, Admin
+from rocketwire.client.admin import Admin
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.errors import BrokerError, TopicRouteNotFoundError
+from rocketwire.errors import BrokerError
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import QueryCorrectionOffsetHeader
@@ -21,7 +21,6 @@ HALF_TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 
 @pytest.fixture
 def broker(java_cluster: JavaCluster) -> str:
-    """Address of the broker."""
     return java_cluster.master.address
 
 
@@ -35,7 +34,6 @@ async def create_group(admin: Admin, name: str) -> str:
 
 
 async def commit_offsets(admin: Admin, broker: str, topic: str, **offsets: int) -> None:
-    """Create groups, with these offsets in the first queue of a topic."""
     for group, offset in offsets.items():
         await create_group(admin, group)
         await admin.client.brokers.update_consumer_offset(broker, group, queue_of(topic), offset)
@@ -46,43 +44,6 @@ async def read_offset(admin: Admin, broker: str, topic: str, group: str) -> int 
 
 
 # ---- topics and groups
-
-
-async def test_a01_a_topic_is_created_replaced_and_deleted(broker: str, admin: Admin) -> None:
-    topic, attributes = unique("a01"), {"message.type": "NORMAL"}
-    config = TopicConfig(
-        topic_name=topic, read_queue_nums=5, write_queue_nums=3, attributes=attributes
-    )
-
-    async def wait_for_queues(*expected: int) -> None:
-        async def are_routed() -> bool:
-            (data,) = list((await admin.clusters.route(topic)).queue_datas or ())
-            return (data.read_queue_nums, data.write_queue_nums, data.perm) == expected
-
-        await eventually(are_routed)
-
-    assert await admin.topics.create_or_update(config, cluster=CLUSTER) == (broker,)
-    await wait_for_queues(5, 3, 6)
-    assert (await admin.topics.config(broker, topic)).attributes == attributes
-    removal = TopicConfig(topic_name=topic, attributes={"-message.type": ""})
-    await admin.topics.create_or_update(removal, broker=broker)
-    await wait_for_queues(16, 16, 6)
-    assert (await admin.topics.config(broker, topic)).attributes == {}
-
-    await admin.topics.delete(topic, CLUSTER)
-    with pytest.raises(TopicRouteNotFoundError):
-        await admin.clusters.route(topic)
-    with pytest.raises(BrokerError) as refused:
-        await admin.topics.config(broker, topic)
-    assert refused.value.code == ResponseCode.TOPIC_NOT_EXIST
-
-
-@pytest.mark.parametrize("topic", ["TBW102", "SCHEDULE_TOPIC_XXXX", "a b"])
-async def test_a02_a_name_of_the_system_is_refused(broker: str, admin: Admin, topic: str) -> None:
-    config = TopicConfig(topic_name=topic)
-    with pytest.raises(BrokerError) as refused:  # forced: it may hold messages of other tests
-        await admin.topics.create_or_update(config, broker=broker, force=True)
-    assert refused.value.code == ResponseCode.INVALID_PARAMETER
 
 
 async def test_a03_an_order_is_in_the_route_of_its_topic(broker: str, admin: Admin) -> None:
@@ -117,15 +78,6 @@ async def test_a06_pages_of_topics_and_groups_are_complete(broker: str, admin: A
     assert "TBW102" in await admin.topics.system_names(broker)
 
 
-async def test_a08_a_value_of_a_name_server_is_read(admin: Admin) -> None:
-    space = unique("a08")
-    await admin.name_servers.put_kv(space, "colour", "green")
-    assert await admin.name_servers.kv_value(space, "colour") == "green"
-    assert await admin.name_servers.kv_value(space, "size") is None
-    assert await admin.name_servers.kv_namespace(space) == {"colour": "green"}
-    assert await admin.name_servers.kv_namespace(f"{space}-none") == {}
-
-
 async def test_a_group_is_forbidden_to_read_and_deleted(broker: str, admin: Admin) -> None:
     topic = await create_topic(admin.client, unique("groups"))
     group = await create_group(admin, unique("g"))
@@ -140,55 +92,7 @@ async def test_a_group_is_forbidden_to_read_and_deleted(broker: str, admin: Admi
     assert refused.value.code == ResponseCode.INVALID_PARAMETER
 
 
-async def test_statistics_and_limits_of_cold_data_are_read(broker: str, admin: Admin) -> None:
-    topic = await create_topic(admin.client, unique("stats"))
-    await send(admin.client, topic, numbered(3))
-    stats = await admin.brokers.stats(broker, "TOPIC_PUT_NUMS", topic)
-    assert stats.stats_day is not None
-    with pytest.raises(BrokerError):
-        await admin.brokers.stats(broker, "TOPIC_PUT_NUMS", unique("none"))
-    assert await admin.brokers.cold_data_info(broker)
-    for limit, previous in ((1000, None), (2000, 1000), (None, 2000)):
-        (change,) = await admin.brokers.set_cold_data_limit(broker, "some-group", limit)
-        assert (change.before, change.after) == (previous, limit)
-
-
 # ---- offsets
-
-
-async def test_a05_offsets_of_all_queues_and_groups_are_read(broker: str, admin: Admin) -> None:
-    topic = await create_topic(admin.client, unique("a05"), queues=2)
-    group, target = [await create_group(admin, unique("g")) for _ in range(2)]
-    await send(admin.client, topic, numbered(6), queue_id=1)
-    queue = queue_of(topic, 1)
-    await admin.client.brokers.update_consumer_offset(broker, group, queue, 2)
-
-    ends = await admin.offsets.of_queues(topic)
-    assert ends[queue][:2] == (0, 6)
-    assert ends[queue].earliest_store_time > 0
-    assert await admin.offsets.copy(group, target, topic) == {queue_of(topic): 0, queue: 2}
-    assert await admin.client.brokers.consumer_offset(broker, target, queue) == 2
-    assert (await admin.offsets.all_of_broker(broker))[f"{topic}@{target}"][1] == 2
-
-
-async def test_a07_offsets_are_reset_by_time_and_by_queue(broker: str, admin: Admin) -> None:
-    topic = await create_topic(admin.client, unique("a07"), queues=1)
-    await send(admin.client, topic, numbered(5), queue_id=0)
-    group, absent = [await create_group(admin, unique("g")) for _ in range(2)]
-    queue = queue_of(topic)
-
-    assert await admin.offsets.reset_by_time(group, topic, NOW) == {queue: 5}
-    assert await admin.offsets.reset_by_time(group, topic, 0) == {queue: 0}
-    assert await admin.offsets.reset_queue(broker, group, queue, 3) == {queue: 3}
-    assert await admin.client.brokers.consumer_offset(broker, group, queue) == 3
-    assert await admin.offsets.skip_accumulated(group, topic) == {queue: 5}
-
-    (rolled,) = await admin.offsets.reset_by_time_old(absent, topic, 0)
-    assert (rolled.rollback_offset, rolled.broker_offset) == (0, 5)
-    (rolled,) = await admin.offsets.reset_by_time_old(absent, topic, NOW, force=False)
-    assert (rolled.timestamp_offset, rolled.rollback_offset) == (5, 0)
-    with pytest.raises(BrokerError):
-        await admin.offsets.reset_queue(broker, group, queue, 99)
 
 
 async def test_a_broker_clones_the_offsets_of_a_group(broker: str, admin: Admin) -> None:
@@ -259,11 +163,3 @@ async def test_a_half_message_is_checked_again(broker: str, admin: Admin) -> Non
 
         await eventually(is_back)
     assert not await admin.messages.resume_half(topic, "0" * 32)
-
-
-async def test_pops_are_written_back_and_files_read_ahead(broker: str, admin: Admin) -> None:
-    topic = await create_topic(admin.client, unique("pops"))
-    group = await create_group(admin, unique("g"))
-    assert await admin.lite.polling_num(broker, group, topic) == 0
-    await admin.lite.export_pop_records(broker)
-    assert "mode: 0" in (await admin.brokers.set_read_ahead_mode(broker, "0") or "")

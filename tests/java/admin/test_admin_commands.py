@@ -139,7 +139,6 @@ def test_name_servers_are_shown_and_changed(ours: Ours, mqadmin: Mqadmin) -> Non
         return {queue["perm"] for queue in ours(f"topicRoute -t {topic}")["queueDatas"]}
 
     def is_wiped_and_restored() -> bool:
-        """Unless its broker registers in between, or a topic comes."""
         try:
             wiped = ours("wipeWritePerm -b broker-a")[0]["wipeTopicCount"]
             perms = [read_perms()]

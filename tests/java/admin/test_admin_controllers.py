@@ -27,8 +27,6 @@ GONE = {
 
 
 class Site(NamedTuple):
-    """Addresses of a controller, and of the broker that it made master of its group."""
-
     controller: str
     broker: str
 
@@ -48,7 +46,6 @@ def site(java_cluster: JavaCluster, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture
 def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Mqadmin:
-    """Return the output of mqadmin, also its lines on stderr."""
     return lambda line: "".join(java_peer.admin(java_cluster.address, line))
 
 

@@ -12,12 +12,11 @@ from tests.peers.processes import wait_until
 
 @pytest.fixture
 def topic(ours: Ours) -> str:
-    """A topic with two queues."""
     return ours.create_topic(unique("find"))
 
 
 def ask_mqadmin(mqadmin: Mqadmin, line: str, pattern: str) -> list[Any]:
-    """Return matches in mqadmin's output when there are any: on a busy machine its pulls sometimes return nothing."""
+    # Return matches in mqadmin's output when there are any: on a busy machine its pulls sometimes return nothing.
     matches: list[Any] = []
 
     def is_printed() -> bool:

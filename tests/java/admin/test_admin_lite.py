@@ -17,7 +17,6 @@ from tests.peers.messages import unique
 
 @pytest.fixture
 def lite(ours: Ours) -> tuple[str, str]:
-    """A parent of lite topics, and a group that is bound to it."""
     topic = ours.create_topic(unique("lite"), 1, "-a +message.type=LITE")
     return topic, ours.create_group(f"--attributes +lite.bind.topic={topic}")
 

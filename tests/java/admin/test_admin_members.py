@@ -1,4 +1,4 @@
-"""Cases A09 and A14, and operators' calls about members, replication and static topics."""
+"""Cases A09 and A14, and operators' calls about members and replication."""
 
 from collections.abc import Sequence
 
@@ -134,7 +134,6 @@ async def test_a14_members_with_short_heartbeats_are_seen_and_asked(
 async def check_members(
     admin: Admin, group: str, topic: str, client_id: str, producers: str, address: str
 ) -> None:
-    """Check what brokers know of the only consumer of a group and the only producer of another."""
     queue = MessageQueue(topic=topic, broker_name="broker-a", queue_id=0)
     for connection in (
         await admin.consumers.connection(group),
@@ -184,40 +183,3 @@ async def test_a_master_and_its_slave_show_replication_and_clean_up(
         return info is not None and info.master_flush_offset == 123_456_789_012
 
     await eventually(is_reset)
-
-
-@pytest.mark.full
-async def test_a_static_topic_grows_and_moves_to_another_broker(
-    java_cluster: JavaCluster, admin: Admin
-) -> None:
-    second = java_cluster.broker("broker-b")
-    topic = unique("static")
-    await admin.static_topics.create_or_update(topic, 2, ["broker-a"])
-    await admin.static_topics.create_or_update(topic, 3, ["broker-a"])
-    configs = await admin.static_topics.configs(topic)
-    assert set(configs) == {"broker-a", "broker-b"}
-    assert configs["broker-a"].write_queue_nums == 3
-
-    async def is_routed(owner: str) -> bool:
-        route = await admin.clusters.route(topic)
-        infos = route.topic_queue_mapping_by_broker or {}
-        return len(infos[owner].curr_id_map or {}) == 3
-
-    async def send_messages(*bodies: bytes) -> list[int]:
-        config = patient(namesrv_addr=java_cluster.address)
-        async with open_producer(config, unique("p"), SLOW) as producer:
-            return [(await producer.send(Message(topic, body))).queue_offset for body in bodies]
-
-    await eventually(lambda: is_routed("broker-a"))
-    await send_messages(*(b"%d" % number for number in range(6)))
-    stats = await admin.static_topics.stats(topic)
-    assert sum(offsets.max_offset for offsets in stats.values()) == 6
-
-    plan = await admin.static_topics.remap(topic, ["broker-b"])
-    assert (plan.broker_to_map_in, plan.broker_to_map_out) == (("broker-b",), ("broker-a",))
-    await eventually(lambda: is_routed("broker-b"))
-    stats = await admin.static_topics.stats(topic)
-    assert {offsets.max_offset for offsets in stats.values()} == {10_000}
-    assert await send_messages(b"moved") == [10_000]
-    table = (await admin.topics.stats_of(second.address, topic)).offset_table or {}
-    assert sum(offsets.max_offset for offsets in table.values()) == 1

@@ -55,15 +55,11 @@ GROUP = SubscriptionGroupConfig(
 
 
 class Site:
-    """A cluster, with the configurations that its broker has."""
-
     def __init__(self, ours: Ours) -> None:
         self.ours = ours
         self.broker = ours.broker
 
     def ask(self, call: Callable[[Admin], Awaitable[Any]]) -> Any:
-        """The result of a call of ``Admin``."""
-
         async def run() -> Any:
             config = patient(namesrv_addr=self.ours.cluster.address)
             async with open_admin(config, within=PATIENCE) as admin:
@@ -72,12 +68,10 @@ class Site:
         return trio.run(run)
 
     def topic(self, name: str) -> dict[str, Any]:
-        """The configuration of a topic."""
         config = to_json(self.ask(lambda admin: admin.topics.config(self.broker, name)))
         return {key: value for key, value in config.items() if key != "mappingDetail"}
 
     def group(self, name: str) -> dict[str, Any]:
-        """The configuration of a group."""
         return dict(to_json(self.ask(lambda admin: admin.groups.config(self.broker, name))))
 
 
@@ -107,7 +101,7 @@ def group(site: Site) -> str:
 def check_change(
     site: Site, line: str, read: Callable[[], dict[str, Any]], **expected: Any
 ) -> list[dict[str, Any]]:
-    """Run a command, first with ``--dry-run``, and check all that it changes; returns its rows."""
+    # Run a command, first with ``--dry-run``, and check all that it changes; returns its rows.
     config = read()
     dry = site.ours(f"{line} --dry-run")
     assert (site.ours.status, site.ours.error, read()) == (0, "", config)

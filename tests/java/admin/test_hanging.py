@@ -31,7 +31,6 @@ NO_ANSWER = "rocketwire-admin: left out: {}: no answer"
 
 @pytest.fixture(scope="module")
 def second(java_cluster: JavaCluster, java_peer: JavaPeer) -> JavaBroker:
-    """The second broker, with the topic and the group that the first one has."""
     broker = java_cluster.broker("broker-hanging")
     for line in (
         f"updateSubGroup -g {TOPIC}",
@@ -44,13 +43,12 @@ def second(java_cluster: JavaCluster, java_peer: JavaPeer) -> JavaBroker:
 
 @pytest.fixture
 def servers(java_cluster: JavaCluster) -> tuple[str, ...]:
-    """Options of each command."""
     return ("--output", "json", "-n", java_cluster.address)
 
 
 @pytest.fixture(scope="module")
 def message(java_cluster: JavaCluster, second: JavaBroker) -> dict[str, Any]:
-    """A message that the first broker has indexed, as ``queryMsgByKey`` lists it; its body is a record of a trace."""
+    # A message that the first broker has indexed, as ``queryMsgByKey`` lists it; its body is a record of a trace.
     record = build_record("Recall", TOPIC, "r", KEY, None, 1, "r", "g", TOPIC, KEY, True)
     to_first = ("-b", "broker-a", "-p", record.text, "-k", KEY)
     run("sendMessage", "-t", TOPIC, *to_first, "-n", java_cluster.address)
@@ -69,7 +67,7 @@ def message(java_cluster: JavaCluster, second: JavaBroker) -> dict[str, Any]:
 def frozen(
     java_cluster: JavaCluster, java_peer: JavaPeer, second: JavaBroker
 ) -> Iterator[JavaBroker]:
-    """The second broker, which does nothing until the test is over."""
+    # The second broker, which does nothing until the test is over.
     # A new topic makes it register now: the name server forgets a broker after two minutes, and it was frozen before.
     # If it was forgotten, the name server has that topic alone until the broker registers all of them, every 30 s.
     topic = unique("before-freezing")

@@ -39,7 +39,7 @@ def test_doctor_finds_no_fault_in_a_cluster_and_a_missing_name_server(
 
 
 def test_doctor_finds_the_faults_of_a_real_cluster(tmp_path: Path) -> None:
-    """Two name servers; a master at both and its slave at the second only, a broker at the first only, one at another address."""
+    # Two name servers; a master at both and its slave at the second only, a broker at the first only, one at another address.
     with (
         JavaNameServer(tmp_path / "one") as first,
         JavaNameServer(tmp_path / "two") as second,

@@ -22,14 +22,11 @@ MODES = ("", "--orderly", "--pull", "--broadcast", "--pop")
 
 
 class Site(Programs):
-    """The program, and a Java peer."""
-
     def __init__(self, cluster: JavaCluster, peer: JavaPeer, home: Path) -> None:
         super().__init__(cluster, home)
         self.peer = peer
 
     def read_lag(self, group: str) -> int:
-        """The lag of the group according to Java's mqadmin."""
         output = self.peer.admin(self.cluster.address, f"consumerProgress -g {group}")
         total = re.search(r"Consume Diff Total: (\d+)", output.out)
         assert total, output
@@ -42,7 +39,6 @@ def site(java_cluster: JavaCluster, java_peer: JavaPeer, tmp_path: Path) -> Site
 
 
 def count_unread(pipe: IO[bytes]) -> int:
-    """Bytes that were written into a pipe and not read."""
     (number,) = struct.unpack("i", fcntl.ioctl(pipe.fileno(), termios.FIONREAD, b"\0" * 4))
     return int(number)
 

@@ -14,7 +14,7 @@ from tests.support.admin_in_process import run as run_here
 
 @pytest.fixture(scope="module")
 def topic(java_cluster: JavaCluster) -> str:
-    """Return a topic without messages; the group ``readers-TOPIC`` has a topic of retries."""
+    # Return a topic without messages; the group ``readers-TOPIC`` has a topic of retries.
     name = unique("found")
     for command in (
         f"updateTopic -t {name} -c {CLUSTER} -r 2 -w 2",

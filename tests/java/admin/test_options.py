@@ -20,7 +20,6 @@ ODDLY_NAMED = {"print msg", "print log", "machine room"}
 
 @pytest.fixture(scope="module")
 def mqadmin_options(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
-    """Lines of a command alone, or of a command, an option's names, and whether it takes a value."""
     have_here(partial(java_cache.classes, CURRENT, "Options.java"))
     folder: Path = prepare(tmp_path_factory.mktemp("options"))
     command = java(CURRENT, "Options", classes=java_cache.classes(CURRENT, "Options.java"))
@@ -31,7 +30,6 @@ def mqadmin_options(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]
 
 
 def find_action(parser: argparse.ArgumentParser, names: list[str]) -> argparse.Action | None:
-    """The one action that has all of these names."""
     options: dict[str, argparse.Action] = vars(parser)["_option_string_actions"]
     first, *actions = [options.get(name) for name in names]
     return first if all(action is first for action in actions) else None

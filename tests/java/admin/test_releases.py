@@ -8,16 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from rocketwire.policy.resource_names import retry_topic
-from tests.java.admin.commands import CLUSTER, LONG, Programs, count_lines, end_all, without_disk
+from tests.java.admin.commands import Programs, count_lines, end_all, without_disk
 from tests.peers import cache as java_cache
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
 from tests.peers.peers import MIDDLE, OLD
-from tests.peers.processes import wait_until
 from tests.peers.shared_peers import have_here
 from tests.support.admin_process import Done, end
-from tests.support.exporter_in_process import scrape
 
 pytestmark = pytest.mark.full
 
@@ -26,8 +23,6 @@ KINDS = ("", "--orderly", "--pull", "--broadcast")
 
 
 class Place(Programs):
-    """The program at a cluster of one release."""
-
     def __init__(self, version: str, cluster: JavaCluster, home: Path) -> None:
         super().__init__(cluster, home)
         self.version = version
@@ -100,7 +95,6 @@ def test_messages_of_every_way_come_to_every_kind_of_consumer(place: Place) -> N
 
 
 def check_output(place: Place, topic: str, group: str) -> None:
-    """Check the output about a topic with twelve messages, and about the cluster."""
     stats = place.rows("topicStatus", "-t", topic)
     assert sum(row["maxOffset"] - row["minOffset"] for row in stats) == 12
     progress = place.rows("consumerProgress", "-g", group)
@@ -115,42 +109,6 @@ def check_output(place: Place, topic: str, group: str) -> None:
     assert (missing.status, missing.complaint.count("\n")) == (1, 1), missing
 
 
-def test_the_exporter_shows_progress_until_a_group_is_deleted(place: Place) -> None:
-    topic, group = place.create_topic("shown"), unique("g")
-    address, limits = place.cluster.address, (*LONG, "--deadline", "300")
-    assert place.produce(topic, text=b"1\n2\n3\n").status == 0
-    consumed = end(place.begin_consume(topic, group, "--count", "3", "--timeout", "300"))
-    assert (consumed.status, consumed.complaint) == (0, "")
-    assert place.produce(topic, text=b"4\n5\n").status == 0
-
-    values = scrape(address, *limits)
-
-    assert values.status == 0, values.failures()
-    assert values.value("rocketmq_producer_offset", topic=topic) == 5
-    assert values.value("rocketmq_consumer_offset", topic=topic, group=group) == 3
-    assert values.sum("rocketmq_group_queue_lag_messages", topic=topic, group=group) == 2
-    assert values.value("rocketmq_group_diff", topic=topic, group=group) == 2
-    assert values.sum("rocketmq_exporter_part_complete") == 5
-    assert values.value("rocketmq_exporter_broker_info", version=place.described) == 1
-
-    broker = place.cluster.master.address
-
-    def is_gone() -> bool:
-        """Delete the group again: a pull that a broker still holds creates it when it ends."""
-        nonlocal values
-        for words in (
-            ("deleteSubGroup", "-b", broker, "-g", group),
-            ("deleteTopic", "-c", CLUSTER, "-t", retry_topic(group)),
-        ):
-            assert place.run_here(*words).status == 0
-        values = scrape(address, *limits)
-        return not values.mentions(group)
-
-    wait_until(is_gone, "the exporter does not show the deleted group")
-    assert values.status == 0, values.failures()
-    assert values.value("rocketmq_producer_offset", topic=topic) == 5
-
-
 @oldest
 def test_pops_are_refused_by_brokers_without_them(place: Place) -> None:
     refused = end(place.begin_consume("TBW102", unique("g"), "--pop"))
@@ -161,7 +119,6 @@ def test_pops_are_refused_by_brokers_without_them(place: Place) -> None:
 
 @oldest
 def test_messages_are_acknowledged_or_named_if_the_broker_is_killed(place: Place) -> None:
-    """It starts the broker again, for later tests."""
     topic, group = place.create_topic("killed"), unique("g")
     process = place.begin_produce(topic, "--in-flight", "4")
     assert process.stdin is not None

@@ -51,23 +51,19 @@ class Secured(NamedTuple):
     certificates: Path
 
     def ours(self, line: str, *options: str, **environment: str) -> Run:
-        """An operator's command, in this process."""
         words = ("-n", self.server, *LONG, "--output", "json")
         return run_here(*line.split(), *words, *options, **environment)
 
     def rows(self, line: str) -> Any:
-        """Return the output of such a command for the right user."""
         answer = self.ours(line, *RIGHT)
         assert answer.status == 0, answer.complaint
         return json.loads(answer.out)
 
     def expect_error(self, line: str, text: str = "", *options: str, status: int = 1) -> None:
-        """Run a command that prints nothing but this text on stderr."""
         answer = self.ours(line, *options)
         assert (answer.status, answer.out, text in answer.complaint) == (status, "", True), answer
 
     def create_topic(self, word: str, *options: str) -> str:
-        """Create a topic with one queue, and wait for its route."""
         name = unique(word)
         created = self.ours(f"updateTopic -c {CLUSTER} -t {name} -r 1 -w 1", *RIGHT, *options)
         assert created.status == 0, created.complaint
@@ -75,14 +71,13 @@ class Secured(NamedTuple):
         return name
 
     def java(self, line: str) -> list[list[str]]:
-        """Words of the lines that mqadmin prints."""
         output = self.peer.admin(self.server, line)
         return [line.split() for line in output.out.splitlines()]
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    """A name server and a broker that take TLS and plain connections; the broker wants a certificate with the first."""
+    # A name server and a broker that take TLS and plain connections; the broker wants a certificate with the first.
     have_here(partial(java_cache.classes, CURRENT, "Peer.java"))
     folder = tmp_path_factory.mktemp("site")
     ca = authority()
@@ -304,7 +299,7 @@ def test_a_wrong_or_missing_certificate_is_an_error(site: Secured) -> None:
 
 @pytest.mark.full
 def test_exports_are_those_of_mqadmin(site: Secured, tmp_path: Path) -> None:
-    """Here, because mqadmin 5.5.0 cannot export from a broker that has a static topic."""
+    # Here, because mqadmin 5.5.0 cannot export from a broker that has a static topic.
     site.rows(f"updateTopic -b {site.broker} -t {unique('export')} -r 3 -w 2")
     site.rows(f"updateSubGroup -b {site.broker} -g {unique('export')} -r 7")
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"

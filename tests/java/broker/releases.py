@@ -22,7 +22,7 @@ PROFILES = {"5.5.0": Profile.JAVA_5_5, "5.3.3": Profile.JAVA_5_3, "4.9.4": Profi
 
 
 def bad(version: str, folder: Path) -> list[str]:
-    """Run all cases at a new broker of a release; returns what failed."""
+    # Run all cases at a new broker of a release; returns what failed.
     class_archive.record_broker(version)
     with JavaCluster(folder, version=version) as cluster:
         host, _, port = cluster.master.address.rpartition(":")
@@ -33,7 +33,6 @@ def bad(version: str, folder: Path) -> list[str]:
 
 
 def main(versions: list[str]) -> int:
-    """Run the releases, one after another."""
     failures = 0
     for version in versions or ["5.3.3", "4.9.4"]:
         with tempfile.TemporaryDirectory() as folder:

@@ -65,8 +65,6 @@ POLICIES = [
 
 
 class Request(NamedTuple):
-    """A request and the account that signs it."""
-
     code: int
     fields: dict[str, str]
     account: tuple[str, str] | None = ROCKET
@@ -74,7 +72,6 @@ class Request(NamedTuple):
 
 
 def call(client: WireClient, request: Request) -> RemotingCommand:
-    """Sign a request, send it, and return its answer."""
     code, fields, account, body = request
     if account is not None:
         command = RemotingCommand(code=code, ext_fields=fields, body=body or None)
@@ -112,7 +109,6 @@ def build_heartbeat(group: str, topic: str) -> Request:
 
 
 def requests() -> Iterator[Request]:
-    """Requests that both brokers answer in the same way."""
     yield build_send("topicB", None)
     yield build_send("topicB", ("rocket", "wrong"))
     yield build_send("topicB", ("nobody", "wire1234"))
@@ -160,7 +156,7 @@ def requests() -> Iterator[Request]:
 
 
 def ask_all(address: str) -> list[tuple[Request, int, str | None]]:
-    """Code and remark of each answer; the remark of a success is left out."""
+    # Code and remark of each answer; the remark of a success is left out.
     with WireClient(address) as client:
         for topic in ("topicA", "topicB", "topicC", "topicP", "other"):
             assert call(client, build_topic(topic)).code == 0
@@ -172,7 +168,6 @@ def ask_all(address: str) -> list[tuple[Request, int, str | None]]:
 
 
 def create_policies(address: str) -> None:
-    """Create the account and its policies at a broker of 5.5.0."""
     user = {"username": "rocket", "password": "wire1234", "userType": "Normal"}
     entries = [
         {"resource": resource, "actions": actions, "decision": decision}

@@ -32,7 +32,6 @@ A_PULL = {
 
 @pytest.fixture(scope="module")
 def secret(tmp_path_factory: pytest.TempPathFactory) -> Generator[DevBroker]:
-    """A name server and a broker that speak TLS only."""
     folder = tmp_path_factory.mktemp("secret")
     jvm = ["-Dtls.server.mode=enforcing", *with_certificate()]
     with DevBroker(folder, jvm=jvm) as running:

@@ -47,12 +47,12 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Generator[DevCluster]:
 
 
 def keep_comparable(values: Mapping[str, str | None] | None) -> dict[str, object]:
-    """Fields or properties, those that cannot be equal without their values."""
+    # Fields or properties, those that cannot be equal without their values.
     return {name: name in UNEQUAL or value for name, value in (values or {}).items()}
 
 
 def show(answer: RemotingCommand | None) -> Shown:
-    """The parts of an answer that must be equal, without messages."""
+    # The parts of an answer that must be equal, without messages.
     if answer is None:
         return ("no answer",)
     remark = re.sub(r"127\.0\.0\.1:\d+|\d{13}", "...", answer.remark or "")
@@ -64,7 +64,6 @@ def show(answer: RemotingCommand | None) -> Shown:
 
 
 def show_message(message: StoredMessage) -> Shown:
-    """The parts of a message that must be equal."""
     properties = {name: value or "" for name, value in (message.properties or {}).items()}
     return (
         *(message.topic, message.queue_id, message.body, message.flag, message.sys_flag),
@@ -77,7 +76,6 @@ def show_message(message: StoredMessage) -> Shown:
 def wait_for_messages(
     client: WireClient, topic: str, count: int, queue: int = 0
 ) -> list[StoredMessage]:
-    """Wait until a queue shows that many messages, and return them all."""
     offset, received = 0, list[StoredMessage]()
     deadline = time.monotonic() + 60
     while len(received) < count and time.monotonic() < deadline:
@@ -93,7 +91,6 @@ def wait_for_messages(
 
 
 def find_message(client: WireClient, topic: str, name: str) -> StoredMessage:
-    """Wait for the message of a test in a topic that all tests share."""
     offset = 0
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
@@ -114,7 +111,7 @@ def find_message(client: WireClient, topic: str, name: str) -> StoredMessage:
 
 
 def own_retries(connect: Connect, name: str) -> list[Shown]:
-    """Messages that a consumer sends to its retry topic itself, because 36 failed."""
+    # Messages that a consumer sends to its retry topic itself, because 36 failed.
     client = connect()
     topic = f"%RETRY%{name}"
     properties: dict[str, str | None] = {"DELAY": "1", "RETRY_TOPIC": name}
@@ -131,7 +128,6 @@ def own_retries(connect: Connect, name: str) -> list[Shown]:
 
 
 def returns(connect: Connect, name: str) -> list[Shown]:
-    """A delayed message that was popped and not acknowledged is delayed once more."""
     client = connect()
     group = f"{name}-g"
     client.send(name, b"x", h=7, properties={"DELAY": "1", "TAGS": "red"})
@@ -154,7 +150,6 @@ def returns(connect: Connect, name: str) -> list[Shown]:
 
 
 def late_checks(connect: Connect, name: str) -> list[Shown]:
-    """A message with its own time before the first check is stored anew at each check."""
     client = connect()
     data = ProducerData(group_name=name)
     client.call(34, {}, HeartbeatData(client_id=name, producer_data_set=(data,)))
@@ -187,7 +182,6 @@ def give_up_checks(connect: Connect, name: str) -> list[Shown]:
 
 
 def commit_after_giving_up(connect: Connect, name: str) -> list[Shown]:
-    """A half message with a high count of checks is given up, and can still be committed."""
     client = connect()
     properties: dict[str, str | None] = {"TRAN_MSG": "true", "PGROUP": name, "own": name}
     properties["TRANSACTION_CHECK_TIMES"] = "2147483647"
@@ -212,14 +206,13 @@ def commit_after_giving_up(connect: Connect, name: str) -> list[Shown]:
 
 
 def bits_of_brokers(connect: Connect, name: str) -> list[Shown]:
-    """Bits that brokers set, in messages of a client; 4 and 12 are in no queue of Java."""
+    # Bits that brokers set, in messages of a client; 4 and 12 are in no queue of Java.
     client = connect()
     shown = [show(client.send(name, b"x", f=bits)) for bits in (8, 0x40, 0x80, 0xC0)]
     return [*shown, *map(show_message, wait_for_messages(client, name, 2))]
 
 
 def names_of_light_queues(connect: Connect, name: str) -> list[Shown]:
-    """A topic with such a name is no light queue."""
     client = connect()
     topic = f"%LMQ%{name}"
     return [show(client.send(topic, b"x")), *map(show_message, wait_for_messages(client, topic, 1))]

@@ -21,12 +21,9 @@ LIGHT = f"%LMQ%${PARENT}$blue"
 
 
 class Lite(NamedTuple):
-    """Lite topics of the broker on a port."""
-
     port: int
 
     def create(self) -> None:
-        """Create the parent topic and its group."""
         fields = {
             "topic": PARENT,
             "defaultTopic": "TBW102",
@@ -43,7 +40,6 @@ class Lite(NamedTuple):
         raw_call.ask(self.port, 200, {}, encode_body(group) or b"")
 
     def send(self, *names: str) -> None:
-        """Send a message to each of some lite topics."""
         for name in names:
             fields = {
                 "a": "p",
@@ -62,17 +58,14 @@ class Lite(NamedTuple):
             assert raw_call.ask(self.port, 310, fields, b"x").header["code"] == 0
 
     def commit(self, offset: int) -> None:
-        """Commit an offset of the group in the lite topic ``blue``."""
         fields = {"consumerGroup": GROUP, "topic": LIGHT, "queueId": "0"}
         raw_call.ask(self.port, 15, {**fields, "commitOffset": str(offset)})
 
     def read_offset(self) -> object:
-        """The committed offset."""
         fields = {"consumerGroup": GROUP, "topic": LIGHT, "queueId": "0"}
         return raw_call.ask(self.port, 14, fields).header.get("extFields")
 
     def ends(self) -> list[int]:
-        """Ends of the lite topics ``blue`` and ``red``."""
         ends: list[int] = []
         for name in ("blue", "red"):
             fields = {"parentTopic": PARENT, "liteTopic": name}

@@ -1,6 +1,7 @@
 """RocketMQ's proxy of 5.5.0 in cluster mode before our broker: clients of the gRPC protocol do everything through it."""
 
-from collections.abc import Generator
+import json
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -14,10 +15,58 @@ from rocketwire_broker.tables.topics import new_topic
 from tests.peers import cache as java_cache
 from tests.peers import raw_call
 from tests.peers.dev_cluster import DevBroker
-from tests.peers.peers import CURRENT, JavaPeer, number_keys
-from tests.peers.processes import LOOPBACK
-from tests.peers.proxy import GRPC_CLIENT, GrpcPeer, JavaProxy
+from tests.peers.peers import CURRENT, SHORT_LIVED, JavaPeer, java, number_keys, prepare
+from tests.peers.processes import LOOPBACK, Server, free_ports
 from tests.peers.shared_peers import have_here
+
+GRPC_CLIENT = "5.1.0"
+"""Clients of the gRPC protocol have release numbers of their own."""
+
+
+class JavaProxy(Server):
+    """A proxy before the brokers of DefaultCluster, one of which must have registered when it starts.
+
+    Clients of the remoting protocol take ``remoting_address`` for a name server.
+    """
+
+    def __init__(self, folder: Path, name_servers: Sequence[str]) -> None:
+        grpc, remoting = free_ports(), free_ports()
+        self.grpc_address = f"{LOOPBACK}:{grpc}"
+        self.remoting_address = f"{LOOPBACK}:{remoting}"
+        prepare(folder)
+        settings = {
+            "rocketMQClusterName": "DefaultCluster",
+            "proxyMode": "CLUSTER",
+            "namesrvAddr": ";".join(name_servers),
+            "localServeAddr": LOOPBACK,
+            "remotingAccessAddr": LOOPBACK,
+            "grpcServerPort": grpc,
+            "remotingListenPort": remoting,
+            "transactionHeartbeatPeriodSecond": 1,  # a broker cannot ask a producer before; Java: 20
+        }
+        (folder / "conf" / "rmq-proxy.json").write_text(json.dumps(settings))
+        command = java(
+            CURRENT,
+            "org.apache.rocketmq.proxy.ProxyStartup",
+            *("-pc", "conf/rmq-proxy.json"),
+            jvm=SHORT_LIVED,
+            pom="proxy.xml",
+        )
+        super().__init__(
+            "proxy",
+            command,
+            folder,
+            ready="startup successfully",
+            environment={"RMQ_PROXY_HOME": "."},
+        )
+
+
+class GrpcPeer(JavaPeer):
+    """One JVM that runs ``tests/peers/sources/GrpcPeer.java``; of the parent's methods only ``call`` makes sense."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, version=GRPC_CLIENT, program="GrpcPeer.java", pom="grpc.xml")
+
 
 pytestmark = pytest.mark.full
 
@@ -43,18 +92,14 @@ TYPES = {
 
 
 class Place(NamedTuple):
-    """The proxy, its client and its broker."""
-
     proxy: JavaProxy
     client: GrpcPeer
     broker_port: int
 
     def call(self, verb: str, topic: str, *words: object) -> list[str]:
-        """Let the client do something."""
         return self.client.call(verb, self.proxy.grpc_address, topic, *words, seconds=300)
 
     def receive_keys(self, topic: str, count: int) -> list[int]:
-        """Return the keys that a consumer of its own receives, in their order."""
         return list(map(int, self.call("receive", topic, f"{topic}-readers", count, MILLIS)))
 
 
@@ -80,7 +125,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
 
 
 async def create_topics(name_server: str, broker: str) -> None:
-    """Create a topic for each type of messages, and a group that reads in order."""
     async with open_admin(name_server) as admin:
         for topic, message_type in TYPES.items():
             attributes = {"+message.type": message_type}

@@ -35,7 +35,6 @@ SYSTEM = ("SCHEDULE_TOPIC_XXXX", "RMQ_SYS_TRANS_HALF_TOPIC", "rmq_sys_wheel_time
 
 @asynccontextmanager
 async def session_at(broker: DevBroker) -> AsyncGenerator[Session]:
-    """A client and an admin at our broker."""
     config = ClientConfig(
         namesrv_addr=f"{LOOPBACK}:{broker.name_server_port}",
         mq_client_api_timeout=PATIENCE,
@@ -46,7 +45,7 @@ async def session_at(broker: DevBroker) -> AsyncGenerator[Session]:
 
 
 async def fill(session: Session) -> tuple[Sent, ...]:
-    """Send everything that a store can have; what waits does so for an hour."""
+    # Send everything that a store can have; what waits does so for an hour.
     sender = Sender(session)
     await plain.fill(session, sender, CURRENT)
     await session.create_topic(DELAYED, 1)
@@ -61,7 +60,6 @@ async def fill(session: Session) -> tuple[Sent, ...]:
 
 
 def comparable(answers: Answers, release: str) -> list[Queue]:
-    """The queues of the tests and those of messages that wait, as far as the release shows them."""
     return [
         replace(queue, by_time=() if release == OLD else queue.by_time)
         for queue in answers.queues
@@ -71,7 +69,6 @@ def comparable(answers: Answers, release: str) -> list[Queue]:
 
 
 def assert_alike(answers: Answers, truth: Answers, release: str) -> None:
-    """A Java broker has answered as ours did."""
     assert comparable(answers, release) == comparable(truth, release)
     assert answers.by_id == truth.by_id
     assert answers.consumer_offsets == truth.consumer_offsets
@@ -84,7 +81,6 @@ def assert_alike(answers: Answers, truth: Answers, release: str) -> None:
 
 
 async def fill_and_ask(broker: DevBroker) -> tuple[tuple[Sent, ...], Answers]:
-    """Fill a store, and return what our broker answered then."""
     async with session_at(broker) as session:
         sent = await fill(session)
         await session.wait_until_dispatched()
@@ -92,16 +88,12 @@ async def fill_and_ask(broker: DevBroker) -> tuple[tuple[Sent, ...], Answers]:
 
 
 class Now:
-    """The time of consumers at running brokers."""
-
     @property
     def now(self) -> int:
-        """Milliseconds since 1970."""
         return int(time.time() * 1000)
 
 
 def pop_in_order(address: str, acknowledged: Iterable[StoredMessage] = ()) -> list[StoredMessage]:
-    """Acknowledge messages of an earlier pop, and pop three messages of a queue in order."""
     client = WireClient(address)
     try:
         popper = Popper(Now(), client)
@@ -113,7 +105,7 @@ def pop_in_order(address: str, acknowledged: Iterable[StoredMessage] = ()) -> li
 
 
 def pop_on(address: str, earlier: list[StoredMessage]) -> list[StoredMessage]:
-    """Go on with a pop of which the second message is acknowledged; acknowledge that of the next."""
+    # Go on with a pop of which the second message is acknowledged; acknowledge that of the next.
     assert pop_in_order(address) == []
     assert pop_in_order(address, earlier[:1]) == []
     following = pop_in_order(address, earlier[2:])
@@ -125,7 +117,7 @@ def pop_on(address: str, earlier: list[StoredMessage]) -> list[StoredMessage]:
 
 
 def test_java_and_ours_go_on_with_the_folder_of_the_other(tmp_path: Path) -> None:
-    """After an end in order, and after a kill; the old release opens the folder, too."""
+    # After an end in order, and after a kill; the old release opens the folder, too.
     broker = DevBroker(tmp_path / "ours", options={**OPTIONS, "storePathRootDir": "store"})
     store = tmp_path / "ours" / "store"
     with broker:
@@ -160,7 +152,7 @@ def test_java_and_ours_go_on_with_the_folder_of_the_other(tmp_path: Path) -> Non
 async def ask_java(
     java: StoreCluster, sent: tuple[Sent, ...], popped: list[StoredMessage]
 ) -> tuple[Answers, tuple[Sent, ...], Answers, list[StoredMessage]]:
-    """The answers of Java at first, and after further pops and messages."""
+    # The answers of Java at first, and after further pops and messages.
     async with java.session() as session:
         await session.wait_until_dispatched()
         answers = await ask_everything(session, sent, TOPICS)
@@ -172,7 +164,6 @@ async def ask_java(
 async def send_and_ask(
     opening: AbstractAsyncContextManager[Session], sent: tuple[Sent, ...]
 ) -> tuple[tuple[Sent, ...], Answers]:
-    """Send some more, and return what the broker answered then."""
     async with opening as session:
         sender = Sender(session)
         await sender.send_all(
@@ -186,6 +177,5 @@ async def send_and_ask(
 
 
 async def ask(opening: AbstractAsyncContextManager[Session], sent: tuple[Sent, ...]) -> Answers:
-    """The answers of a broker."""
     async with opening as session:
         return await ask_everything(session, sent, TOPICS)

@@ -1,7 +1,6 @@
-"""``python -m tests.java.client.client_process``: clients in their own process, to be killed.
+"""``python -m tests.java.client.client_process``: consumers in their own process, to be killed.
 
-``half NAMESRV TOPIC GROUP BODY`` sends a half message, prints ``half`` and leaves its transaction
-open. ``note NAMESRV TOPIC`` with ``GROUP MODE FILE`` (repeated) consumes; MODE is ``orderly`` or
+Arguments are NAMESRV TOPIC, then GROUP MODE FILE (repeated); MODE is ``orderly`` or
 ``concurrently``. It prints its client id. Before a message counts as handled, it writes the time in
 milliseconds, queue id and offset to FILE (as ``note`` of ``Peer.java``).
 """
@@ -17,34 +16,23 @@ import trio
 
 from rocketwire.client import (
     ConsumeOrderlyStatus,
-    LocalTransactionState,
-    Message,
     PushConsumer,
     PushConsumerConfig,
-    SendResult,
     open_client,
-    open_producer,
     open_push_consumer,
 )
 from rocketwire.client.instance.instance import ClientInstance
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.wire.message.stored import StoredMessage
-from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.client_settings import patient
 
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
-
-
-def say(line: str) -> None:
-    """Print a line for the parent process."""
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 @asynccontextmanager
 async def note_deliveries(
     client: ClientInstance, topic: str, group: str, mode: str, file: Path
 ) -> AsyncGenerator[PushConsumer]:
-    """A consumer that writes its deliveries to a file."""
     with file.open("a") as lines:
 
         def note(messages: Sequence[StoredMessage]) -> None:
@@ -72,26 +60,13 @@ async def note_deliveries(
 
 
 async def note(name_server: str, topic: str, *groups: str) -> None:
-    """Consume for ever."""
     async with open_client(patient(namesrv_addr=name_server)) as client, AsyncExitStack() as all_:
         for group, mode, file in zip(groups[::3], groups[1::3], groups[2::3], strict=True):
             await all_.enter_async_context(note_deliveries(client, topic, group, mode, Path(file)))
-        say(client.client_id)
+        sys.stdout.write(f"{client.client_id}\n")
+        sys.stdout.flush()
         await trio.sleep_forever()
-
-
-async def half(name_server: str, topic: str, group: str, body: str) -> None:
-    """Begin a transaction and never end it."""
-
-    async def execute(_message: Message, _result: SendResult) -> LocalTransactionState:
-        say("half")
-        await trio.sleep_forever()
-        raise AssertionError
-
-    async with open_producer(patient(namesrv_addr=name_server), group) as producer:
-        await producer.send_in_transaction(Message(topic, body.encode()), execute, within=PATIENCE)
 
 
 if __name__ == "__main__":
-    verb, *words = sys.argv[1:]
-    trio.run(partial(note if verb == "note" else half, *words))
+    trio.run(partial(note, *sys.argv[1:]))

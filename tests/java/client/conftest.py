@@ -17,15 +17,12 @@ Mqadmin: TypeAlias = Callable[[str], Awaitable[str]]
 
 @pytest.fixture
 async def client(java_cluster: JavaCluster) -> AsyncGenerator[ClientInstance]:
-    """A client at Java's cluster."""
     async with open_client(patient(namesrv_addr=java_cluster.address)) as opened:
         yield opened
 
 
 @pytest.fixture
 def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Mqadmin:
-    """Java's command line."""
-
     async def run(line: str) -> str:
         output = await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
         return output.out + output.err

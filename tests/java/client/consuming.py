@@ -32,16 +32,13 @@ class Listener:
 
     @property
     def bodies(self) -> list[bytes]:
-        """Bodies of all deliveries."""
         return [message.body or b"" for message in self.messages]
 
     @property
     def attempts(self) -> list[tuple[bytes, int]]:
-        """Body and number of earlier attempts of all deliveries."""
         return [(message.body or b"", message.reconsume_times) for message in self.messages]
 
     def fails(self, messages: Sequence[StoredMessage]) -> bool:
-        """Remember messages, and decide whether to handle them."""
         self.messages += messages
         return any(
             message.reconsume_times < self._failing.get(message.body or b"", 0)
@@ -51,18 +48,14 @@ class Listener:
     async def __call__(
         self, messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
     ) -> ConsumeConcurrentlyStatus | None:
-        """Handle messages of a push consumer."""
         context.delay_level_when_next_consume = 1
         return ConsumeConcurrentlyStatus.RECONSUME_LATER if self.fails(messages) else None
 
 
 class OrderlyListener(Listener):
-    """The same for a consumer in order."""
-
     async def listen(
         self, messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
     ) -> ConsumeOrderlyStatus:
-        """Handle messages."""
         context.suspend_current_queue_time_millis = 10
         if self.fails(messages):
             return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
@@ -72,7 +65,6 @@ class OrderlyListener(Listener):
 def consume(
     client: ClientInstance, group: str, topic: str, listener: Any = None, **settings: Any
 ) -> AbstractAsyncContextManager[PushConsumer]:
-    """Open a push consumer of a topic that begins at its first message."""
     expression = settings.pop("expression", "*")
     config = PushConsumerConfig(consume_from_where=FIRST, **settings)
     is_orderly = isinstance(listener, OrderlyListener)

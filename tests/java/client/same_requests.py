@@ -51,7 +51,7 @@ TRACED = {
 
 
 def fields(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Every leaf of a value as its path and text; members of lists have no number."""
+    # Every leaf of a value as its path and text; members of lists have no number.
     if isinstance(value, dict):
         for name, member in value.items():
             key = "{queue}" if str(name).startswith("{") else name
@@ -64,7 +64,6 @@ def fields(prefix: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def batch_messages(body: bytes) -> Iterator[dict[str, Any]]:
-    """The messages of a batch: flag, body and properties."""
     while body:
         flag, length = (int.from_bytes(body[n : n + 4], "big") for n in (12, 16))
         start = 20 + length + 2
@@ -96,7 +95,6 @@ def trace_records(body: str) -> dict[str, list[dict[str, str]]]:
 def frame_fields(
     data: bytes, names: Mapping[str, str]
 ) -> tuple[dict[str, Any], set[tuple[str, str]]]:
-    """The header of a frame, and the fields of header and body with topic and group by their kind."""
     length = int.from_bytes(data[5:8], "big")
     header, body = data[8 : 8 + length], data[8 + length :]
     for name, label in names.items():
@@ -120,7 +118,7 @@ def frame_fields(
 
 
 def requests(frames: Sequence[TappedFrame], names: Mapping[str, str]) -> Requests:
-    """The values of each path, by request code; ``answer CODE`` is what the client answered."""
+    # The values of each path, by request code; ``answer CODE`` is what the client answered.
     codes: dict[tuple[int, int], int] = {}
     values_of: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for frame in frames:
@@ -139,7 +137,6 @@ def requests(frames: Sequence[TappedFrame], names: Mapping[str, str]) -> Request
 
 
 def differences(label: str, java: Requests, ours: Requests) -> list[str]:
-    """A line for each request that one client does not send, and for each field whose values differ."""
     lines: list[str] = []
     for code in sorted({*java, *ours}):
         if code not in java or code not in ours:
@@ -162,11 +159,9 @@ class World:
         self.taps = [names, broker]
 
     def ask(self, code: int, body: bytes = b"", /, **ext: str) -> raw_call.Answer:
-        """Ask the broker, past the tap."""
         return raw_call.ask(self.broker.target, code, ext, body)
 
     def make_topic(self, topic: str) -> None:
-        """Create a topic of four queues, and wait for its route."""
         queues = {"readQueueNums": "4", "writeQueueNums": "4", "perm": "6", "topicSysFlag": "0"}
         settings = {"defaultTopic": "TBW102", "topicFilterType": "SINGLE_TAG", "order": "false"}
         self.ask(17, b"", topic=topic, **queues, **settings)
@@ -174,11 +169,10 @@ class World:
         wait_until(lambda: raw_call.routes_to(self.server.port, topic, address), "the route")
 
     def mark(self) -> list[tuple[int, set[int]]]:
-        """How many frames have gone by at each tap, and on which connections."""
+        # How many frames have gone by at each tap, and on which connections.
         return [(len(tap.frames), {frame.connection for frame in tap.frames}) for tap in self.taps]
 
     def since(self, mark: list[tuple[int, set[int]]]) -> list[TappedFrame]:
-        """The frames since the mark on connections that are newer."""
         return [
             frame
             for tap, (count, connections) in zip(self.taps, mark, strict=True)
@@ -195,7 +189,7 @@ class World:
                 await trio.sleep(0.2)
 
     async def wait_for_trace(self, mark: list[tuple[int, set[int]]], *, is_sent: bool) -> None:
-        """Wait until a trace was sent, and for 6 s more: both clients collect records for 5 s."""
+        # Wait until a trace was sent, and for 6 s more: both clients collect records for 5 s.
         with trio.fail_after(60):
             while is_sent and not any(
                 frame.data[-1:] == b"\2"
@@ -206,7 +200,6 @@ class World:
         await trio.sleep(6)
 
     async def let_broker_ask(self, topic: str, group: str, client_id: str) -> None:
-        """Send the questions of an operator that only the client can answer."""
         answer = self.ask(10, b"direct", **send_fields(topic))
         message_id = cast("dict[str, str]", answer.header["extFields"])["msgId"]
         member = {"consumerGroup": group, "clientId": client_id}
@@ -229,7 +222,6 @@ def send_fields(topic: str) -> dict[str, str]:
 
 @contextmanager
 def open_world(folder: Path, options: Mapping[str, object]) -> Generator[World]:
-    """Start name server and broker, with more options of the broker's."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(server_certificate() / "server.pem", server_certificate() / "server.key")
     with JavaNameServer(folder / "namesrv") as server:
@@ -247,7 +239,7 @@ def open_world(folder: Path, options: Mapping[str, object]) -> Generator[World]:
 
 
 def check(lines: Sequence[str]) -> None:
-    """Every difference has a reason: one for its kind, or for its kind with that setting."""
+    # Every difference has a reason: one for its kind, or for its kind with that setting.
     reasons = tomllib.loads(REASONS.read_text("utf-8"))["accepted"]
     unexplained = [
         line

@@ -1,8 +1,6 @@
-"""Group members at a real broker: both kinds of heartbeats, the broker's requests, leaving."""
+"""Group members at a real broker: both kinds of heartbeats, credentials, leaving."""
 
-import ssl
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -11,19 +9,15 @@ from rocketwire.client import (
     Credentials,
     Message,
     open_client,
-    open_pool,
     open_producer,
 )
-from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
-from rocketwire.wire.command import RemotingCommand
 from tests.java.client.consuming import Listener, consume
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, unique, until
-from tests.peers.peers import JavaNameServer
-from tests.support.fakes.member_fakes import Consumer, Producer
+from tests.support.fakes.member_fakes import Consumer
 
 TOPIC = "TBW102"
 RIGHT = Credentials("rocket", "wire1234")
@@ -72,55 +66,9 @@ async def test_members_learn_that_one_joins_and_leaves(
         await until(lambda: "rebalance" in member.heard)
 
 
-async def test_a_broker_passes_on_the_questions_of_operators(
-    java_cluster: JavaCluster, client: ClientInstance
-) -> None:
-    broker, consumers, producing = java_cluster.master.address, unique("CID"), unique("PID")
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as operator:
-        call = partial(operator.brokers.call, broker, within=PATIENCE)
-        await client.route(TOPIC)
-        client.add_consumer(Consumer(consumers, (TOPIC,)))
-        client.add_producer(Producer(producing, (TOPIC,)))
-        await wait_for_members(client, broker, consumers, client.client_id)
-        fields = {"consumerGroup": consumers, "clientId": client.client_id}
-        info = await call(Code.GET_CONSUMER_RUNNING_INFO, fields)
-        fields = {"topic": TOPIC, "group": consumers}
-        status = await call(Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS, fields)
-        producers = await call(Code.GET_ALL_PRODUCER_INFO)
-
-    assert info.body.properties["PROP_CLIENT_VERSION"] == "V5_5_0"
-    assert info.body.properties["PROP_NAMESERVER_ADDR"] == f"{java_cluster.address};"
-    assert list(status.body.consumer_table) == [client.client_id]
-    (producer,) = producers.body.data[producing]
-    assert producer.client_id == client.client_id
-
-
-async def test_requests_are_signed_for_a_broker_that_authenticates(
-    java_cluster: JavaCluster,
-) -> None:
-    broker = java_cluster.broker("broker-auth", options=AUTH).address
-    versions: list[str | None] = []
-    async with open_client(patient(namesrv_addr=[], credentials=RIGHT)) as client:
-
-        async def is_answered() -> bool:  # a young broker may be too busy
-            answer = await client.brokers.call(broker, Code.GET_BROKER_RUNTIME_INFO)
-            versions.append(answer.body.table["brokerVersionDesc"])
-            return True
-
-        await eventually(is_answered)
-    for credentials in (Credentials("rocket", "wrong"), None):
-        config = patient(namesrv_addr=[], credentials=credentials)
-        async with open_client(config) as client:
-            with pytest.raises(BrokerError):
-                await client.brokers.call(broker, Code.GET_BROKER_RUNTIME_INFO)
-
-    assert versions == ["V5_5_0"]
-
-
 async def test_a10_only_right_credentials_send_consume_and_are_members(
     java_cluster: JavaCluster,
 ) -> None:
-    """Sends are signed with their bodies, heartbeats too."""
     broker = java_cluster.broker("broker-auth", options=AUTH)
     group, listener, codes = unique("g"), Listener(), list[int]()
     bodies = [b"one", b"two", b"three"]
@@ -155,13 +103,3 @@ async def test_a10_only_right_credentials_send_consume_and_are_members(
 
     assert codes == [ResponseCode.NO_PERMISSION] * 9
     assert sorted(listener.bodies) == sorted(bodies)
-
-
-async def test_tls_is_spoken_where_a_name_server_requires_it(tmp_path: Path) -> None:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    jvm = ["-Dtls.server.mode=enforcing", "-Dtls.test.mode.enable=true"]
-    request = RemotingCommand(code=Code.GET_BROKER_CLUSTER_INFO)
-    with JavaNameServer(tmp_path, jvm=jvm) as server:
-        async with open_pool(patient(tls=context, connect_timeout=30)) as pool:
-            assert (await pool.request(server.address, request, within=PATIENCE)).code == 0

@@ -1,19 +1,49 @@
 """Two Java consumers and two of rocketwire in a group: allocation, and death of members."""
 
+import select
+import sys
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import trio
 
 from rocketwire.client import ClientInstance, Message, Producer, open_client, open_producer
 from rocketwire.codes import RequestCode
 from tests.java.client.client_process import note_deliveries
+from tests.peers.cache import ROOT
 from tests.peers.client_settings import PATIENCE, patient, patient_producer
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, eventually, unique
 from tests.peers.peers import JavaPeer
-from tests.support.programs import OurProgram
+from tests.peers.processes import START_SECONDS, Child, PeerFailedError
+
+
+class OurProgram:
+    def __init__(self, folder: Path, module: str, *words: object) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = ":".join(map(str, (ROOT, ROOT / "namesrv", ROOT / "tools")))
+        command = [sys.executable, "-m", module, *map(str, words)]
+        self._child = Child("ours", command, folder, environment={"PYTHONPATH": paths}, piped=True)
+
+    def line(self, seconds: float = START_SECONDS) -> str:
+        stdout = self._child.process.stdout
+        if stdout is None or not select.select([stdout], [], [], seconds)[0]:
+            raise PeerFailedError(f"no line in {seconds} s: {self._child.output[-2000:]}")
+        result = stdout.readline().decode().strip()
+        if not result:
+            raise PeerFailedError(f"it ended: {self._child.output[-2000:]}")
+        return result
+
+    def kill(self) -> None:
+        self._child.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.kill()
+
 
 QUEUES = 8
 MODES = ("concurrently", "orderly")
@@ -22,8 +52,6 @@ SHORT_LOCKS = ["-Drocketmq.broker.rebalance.lockMaxLiveTime=4000"]
 
 
 class Delivery(NamedTuple):
-    """One delivery."""
-
     millis: int
     queue_id: int
     offset: int
@@ -31,8 +59,6 @@ class Delivery(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A group and where its members write down what they get."""
-
     name: str
     mode: str
     folder: Path
@@ -41,7 +67,6 @@ class Group(NamedTuple):
         return self.folder / f"{self.mode}-{member}.txt"
 
     def read_deliveries(self) -> list[Delivery]:
-        """All deliveries, in the order of time."""
         deliveries: list[Delivery] = []
         for file in self.folder.glob(f"{self.mode}-*.txt"):
             for line in file.read_text().splitlines():
@@ -51,8 +76,6 @@ class Group(NamedTuple):
 
 
 class World:
-    """A topic with a running producer, and the groups that consume it."""
-
     def __init__(
         self, client: ClientInstance, broker: str, topic: str, groups: tuple[Group, ...]
     ) -> None:
@@ -63,14 +86,12 @@ class World:
         self.sent: set[tuple[int, int]] = set()
 
     async def send(self, producer: Producer) -> None:
-        """Send until cancelled, to all queues in turn."""
         while True:
             result = await producer.send(Message(self.topic, b"x"), within=PATIENCE)
             self.sent.add((result.message_queue.queue_id, result.queue_offset))
             await trio.sleep(0.01)
 
     async def _list_owned(self, group: str) -> list[list[int]]:
-        """The queues of each member, by its own answer."""
         owned: list[list[int]] = []
         for client_id in await self.client.brokers.consumer_ids(self.broker, group):
             fields = {"consumerGroup": group, "clientId": client_id}
@@ -82,8 +103,6 @@ class World:
         return owned
 
     async def until_shared_by(self, members: int) -> None:
-        """Wait until every queue of both groups has one owner, and each member has queues."""
-
         async def is_shared() -> bool:
             for group in self.groups:
                 owned = await self._list_owned(group.name)
@@ -95,8 +114,6 @@ class World:
         await eventually(is_shared, 180)
 
     async def until_all_is_consumed(self) -> None:
-        """Wait until every message that was sent is noted in both groups."""
-
         async def is_consumed() -> bool:
             return all(
                 {delivery[1:3] for delivery in group.read_deliveries()} >= self.sent
@@ -107,7 +124,6 @@ class World:
 
 
 def check_duplicates(deliveries: list[Delivery]) -> None:
-    """A message reached a member twice only if its queue was moved away and back uncommitted."""
     newest: dict[int, str] = {}
     moves, times = Counter[int](), Counter[tuple[int, int, int]]()
     for _, queue_id, offset, member in deliveries:
@@ -118,7 +134,6 @@ def check_duplicates(deliveries: list[Delivery]) -> None:
 
 
 def check_order(deliveries: list[Delivery]) -> None:
-    """The new messages of each queue came in its order."""
     newest: dict[int, int] = {}
     for delivery in deliveries:
         last = newest.get(delivery.queue_id, -1)
@@ -151,7 +166,7 @@ async def test_every_queue_has_one_owner_while_members_join_and_die(
         with (
             dying_java,
             OurProgram(
-                tmp_path / "ours", "tests.java.client.client_process", "note", address, topic, *ours
+                tmp_path / "ours", "tests.java.client.client_process", address, topic, *ours
             ) as dying,
         ):
             async with (

@@ -1,10 +1,8 @@
-"""Cases C23 to C29: popped messages, and lite pulls."""
+"""Cases C23 and C29: popped messages, and lite pulls."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import pytest
-import trio
 
 from rocketwire.client import ClientInstance, ConsumeConcurrentlyContext, ConsumeConcurrentlyStatus
 from rocketwire.client.consumer.lite.lite_pull_consumer import (
@@ -12,33 +10,18 @@ from rocketwire.client.consumer.lite.lite_pull_consumer import (
     LitePullConsumerConfig,
     open_lite_pull_consumer,
 )
-from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopStatus, with_handle
+from rocketwire.client.consumer.pop.pop import InitMode
 from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
 from rocketwire.client.consumer.rebalance import Rebalance
 from rocketwire.errors import BrokerError, LocalProtocolError
 from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from rocketwire.wire.message.stored import StoredMessage
-from tests.java.client.batch_acknowledgements import check_batch_acknowledgements
 from tests.java.client.conftest import Mqadmin
 from tests.java.client.consuming import FIRST, consume
 from tests.peers.client_settings import PATIENCE
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, numbered, send, unique, until
-
-
-async def pop_messages(
-    calls: PopCalls, topic: str, count: int, invisible: float = 30.0
-) -> list[StoredMessage]:
-    """Pop until there are this many messages."""
-    messages: list[StoredMessage] = []
-    with trio.fail_after(120):
-        while len(messages) < count:
-            result = await calls.pop(
-                topic, "broker-a", invisible_time=invisible, poll_time=2.0, init_mode=InitMode.MIN
-            )
-            messages += result.messages
-    return messages
 
 
 async def fill_topic(client: ClientInstance, count: int) -> str:
@@ -49,59 +32,6 @@ async def fill_topic(client: ClientInstance, count: int) -> str:
 
 def bodies_of(messages: Sequence[StoredMessage]) -> list[bytes]:
     return [message.body or b"" for message in messages]
-
-
-async def test_c24_c25_a_popped_message_comes_back_unless_acknowledged(
-    client: ClientInstance,
-) -> None:
-    for seconds in (5.0, 20.0, 60.0):  # more than 5 on a machine that takes longer for all this
-        start = trio.current_time()
-        topic, calls = await fill_topic(client, 2), PopCalls(client, unique("g"))
-        first, second = await pop_messages(calls, topic, 2, seconds)
-        hidden = await calls.pop(topic, "broker-a", poll_time=1.0, init_mode=InitMode.MIN)
-        await calls.ack(first)
-        if trio.current_time() - start < seconds:
-            break
-    assert bodies_of(hidden.messages) == []
-
-    (message,) = await pop_messages(calls, topic, 1)
-    await calls.ack(message)
-    assert (message.body, message.reconsume_times, message.topic) == (second.body, 1, topic)
-
-
-async def test_c26_a_longer_invisible_time_ends_the_old_handle(client: ClientInstance) -> None:
-    topic, calls = await fill_topic(client, 2), PopCalls(client, unique("g"))
-    first, second = await pop_messages(calls, topic, 2, 60)
-    await calls.change_invisible_time(first, 3)
-    await calls.ack(first)  # the broker agrees, and it means nothing
-    handle = await calls.change_invisible_time(second, 30)
-    await calls.ack(with_handle(second, handle))
-
-    assert bodies_of(await pop_messages(calls, topic, 1)) == [first.body]
-
-
-async def test_c27_acknowledgements_of_one_pop_travel_together(client: ClientInstance) -> None:
-    topic, calls = await fill_topic(client, 10), PopCalls(client, unique("g"))
-    messages = await pop_messages(calls, topic, 10, 60)
-    await calls.batch_ack([messages[number] for number in (0, 3, 9)])
-    failed = [messages[number] for number in (1, 2, 4, 5, 6, 7, 8)]
-    for message in failed:  # instead of a minute
-        await calls.change_invisible_time(message, 1)
-
-    assert sorted(bodies_of(await pop_messages(calls, topic, 7))) == sorted(bodies_of(failed))
-
-
-async def test_c28_an_ordered_queue_waits_for_acknowledgements(client: ClientInstance) -> None:
-    topic, calls = await fill_topic(client, 3), PopCalls(client, unique("g"))
-    pop = partial(calls.pop, topic, "broker-a", queue_id=0, max_msg_nums=1, orderly=True)
-    first = await pop(init_mode=InitMode.MIN)
-    blocked = await pop(poll_time=0.5)
-    await calls.ack(first.messages[0])
-    second = await pop()
-
-    assert bodies_of(first.messages) == [b"0"]
-    assert blocked.status is not PopStatus.FOUND
-    assert bodies_of(second.messages) == [b"1"]
 
 
 async def test_c29_an_operator_sets_a_group_to_pop(
@@ -119,20 +49,6 @@ async def test_c29_an_operator_sets_a_group_to_pop(
 
     assert assigned is not None
     assert {assignment.mode for assignment in assigned} == {"POP"}
-
-
-async def test_a_pop_consumer_gets_a_message_that_failed_again(client: ClientInstance) -> None:
-    attempts: list[tuple[bytes | None, int]] = []
-
-    async def listen(message: StoredMessage) -> bool:
-        attempts.append((message.body, message.reconsume_times))
-        return message.body != b"3" or message.reconsume_times > 0
-
-    topic = await fill_topic(client, 6)
-    async with open_pop_consumer(client, unique("g"), {topic: "*"}, listen):
-        await until(lambda: len(attempts) >= 7)
-
-    assert sorted(attempts) == sorted([(body, 0) for body in numbered(6)] + [(b"3", 1)])
 
 
 async def test_a_pop_consumer_gets_messages_that_a_push_consumer_sent_back(
@@ -157,12 +73,6 @@ async def test_a_pop_consumer_gets_messages_that_a_push_consumer_sent_back(
     config = PopConsumerConfig(init_mode=InitMode.MAX)
     async with open_pop_consumer(client, group, {topic: "*"}, listen, config=config):
         await until(lambda: {(b"0", topic, 1), (b"1", topic, 1)} <= set(attempts))
-
-
-async def test_messages_acknowledged_together_are_gone(
-    client: ClientInstance, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await check_batch_acknowledgements(client, monkeypatch)
 
 
 async def test_a_broker_checks_the_expression_of_a_lite_pull_consumer(

@@ -1,7 +1,6 @@
 """Cases P01 to P33 of producers: Java's broker stores and Java's tools read the messages."""
 
 import base64
-import contextlib
 import os
 from collections.abc import AsyncGenerator
 from functools import partial
@@ -18,15 +17,11 @@ from rocketwire.client import (
     open_producer,
 )
 from rocketwire.client.producer.producer import Producer
-from rocketwire.codes import ResponseCode
-from rocketwire.errors import BrokerError
-from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.wire.message.body_compression import CompressionType
 from rocketwire.wire.message.stored import StoredMessage
 from tests.peers.client_settings import PATIENCE, patient_producer
 from tests.peers.cluster import JavaCluster
-from tests.peers.messages import create_topic, eventually, numbered, send, unique
+from tests.peers.messages import numbered, unique
 from tests.peers.peers import JavaPeer
 from tests.peers.processes import PeerFailedError
 
@@ -34,8 +29,6 @@ COMMIT, ROLLBACK, UNKNOW = LocalTransactionState
 
 
 class Read(NamedTuple):
-    """A message as Java's client reads it."""
-
     msg_id: str
     offset_msg_id: str
     queue_id: int
@@ -46,15 +39,13 @@ class Read(NamedTuple):
 
 
 class Site(NamedTuple):
-    """A producer at Java's cluster, and a Java program."""
-
     client: ClientInstance
     producer: Producer
     cluster: JavaCluster
     java: JavaPeer
 
     async def read(self, topic: str) -> list[Read]:
-        """Every message of a topic, read by Java, which may first have to hear of a new topic."""
+        # Every message of a topic, read by Java, which may first have to hear of a new topic.
         with trio.fail_after(120):
             while True:
                 try:
@@ -67,7 +58,6 @@ class Site(NamedTuple):
                     return [parse_message(word) for word in words]
 
     async def wait_for_output(self, line: str, text: str) -> str:
-        """Run a line of mqadmin until its output has a text."""
         with trio.fail_after(120):
             while True:
                 output = await trio.to_thread.run_sync(self.java.admin, self.cluster.address, line)
@@ -76,7 +66,6 @@ class Site(NamedTuple):
                 await trio.sleep(0.2)
 
     async def wait_for_messages(self, topic: str, count: int) -> list[Read]:
-        """The messages of a topic, when there are this many."""
         with trio.fail_after(120):
             while len(messages := await self.read(topic)) < count:
                 await trio.sleep(0.2)
@@ -117,40 +106,6 @@ async def test_p01_p02_java_reads_a_message_in_either_spelling(it: Site, is_smar
     assert (expected | {"UNIQ_KEY": result.msg_id}).items() <= read.properties.items()
 
 
-async def test_p03_a_hundred_one_way_messages_all_arrive(it: Site) -> None:
-    topic = unique("P03")
-    for body in numbered(100):
-        await it.producer.send_oneway(Message(topic, body))
-
-    messages = await it.wait_for_messages(topic, 100)
-    assert sorted(message.body for message in messages) == sorted(numbered(100))
-
-
-async def test_p04_a_topic_is_created_with_four_queues(it: Site) -> None:
-    topic = unique("P04")
-    await it.producer.send(Message(topic, b"x"))
-
-    async def has_four() -> bool:  # the broker registers the topic after it has answered
-        route = await it.client.name_servers.route(topic)
-        assert route.queue_datas is not None
-        (data,) = route.queue_datas
-        return (data.read_queue_nums, data.write_queue_nums, data.perm) == (4, 4, 6)
-
-    await eventually(has_four)
-
-
-async def test_p06_a_batch_has_consecutive_offsets_and_a_key_for_each(it: Site) -> None:
-    topic = unique("P06")
-    result = await it.producer.send_batch([Message(topic, body) for body in numbered(10)])
-    messages = sorted(await it.wait_for_messages(topic, 10), key=lambda message: message.offset)
-
-    assert [message.body for message in messages] == numbered(10)
-    first = result.queue_offset
-    assert [message.offset for message in messages] == list(range(first, first + 10))
-    assert result.msg_id.split(",") == [message.properties["UNIQ_KEY"] for message in messages]
-    assert len(result.offset_msg_id.split(",")) == 10
-
-
 @pytest.mark.parametrize("compression", CompressionType)
 async def test_p07_p08_java_reads_compressed_bodies(it: Site, compression: CompressionType) -> None:
     topic = unique("P08")
@@ -161,15 +116,6 @@ async def test_p07_p08_java_reads_compressed_bodies(it: Site, compression: Compr
 
     (message,) = await it.wait_for_messages(topic, 1)
     assert message.body == body
-
-
-async def test_p12_without_a_queue_the_broker_picks_one(it: Site) -> None:
-    topic = unique("P12")
-    await it.producer.queues(topic)
-    queue = MessageQueue(topic=topic, broker_name="broker-a", queue_id=-1)
-    result = await it.producer.send_to(Message(topic, b"x"), queue)
-
-    assert 0 <= result.message_queue.queue_id < 4
 
 
 async def test_p17_to_p19_mqadmin_finds_a_message_by_ids_and_keys(it: Site) -> None:
@@ -183,72 +129,6 @@ async def test_p17_to_p19_mqadmin_finds_a_message_by_ids_and_keys(it: Site) -> N
         ("queryMsgByKey -k second", result.msg_id),
     ):
         await it.wait_for_output(f"{line} -t {topic}", text)
-
-
-async def test_p20_p21_delayed_messages_come_later(it: Site) -> None:
-    topic = unique("P21")
-    for message in (
-        Message(topic, b"level", delay_level=1),
-        Message(topic, b"seconds", delay_seconds=2),
-        Message(topic, b"millis", delay_millis=2500),
-    ):
-        assert (await it.producer.send(message)).is_ok
-    messages = await it.wait_for_messages(topic, 3)
-
-    assert {message.body for message in messages} == {b"level", b"seconds", b"millis"}
-    assert all(message.topic == topic for message in messages)
-
-
-async def test_p22_a_timer_of_more_than_three_days_is_refused(it: Site) -> None:
-    with pytest.raises(BrokerError) as refused:
-        await it.producer.send(Message(unique("P22"), b"x", delay_seconds=4 * 86_400))
-
-    assert refused.value.code == ResponseCode.MESSAGE_ILLEGAL
-
-
-async def test_p23_a_recalled_message_is_not_delivered(it: Site) -> None:
-    for seconds in (4, 20, 60):  # more than 4 on a machine that takes longer to recall one
-        topic = unique("P23")
-        kept = await it.producer.send(Message(topic, b"kept", delay_seconds=seconds))
-        back = await it.producer.send(Message(topic, b"back", delay_seconds=seconds))
-        handle = back.recall_handle or ""
-        with contextlib.suppress(BrokerError):
-            assert await it.producer.recall(topic, handle) == back.msg_id
-            break
-
-    (message,) = await it.wait_for_messages(topic, 1)
-    assert message.msg_id == kept.msg_id
-
-    async def is_too_late() -> bool:  # its time may be a second after that of the first
-        try:
-            await it.producer.recall(topic, handle)
-        except BrokerError as error:
-            return error.code == ResponseCode.ILLEGAL_OPERATION
-        return False
-
-    await eventually(is_too_late)
-    assert len(await it.read(topic)) == 1
-
-
-async def test_p25_p26_transactions_end_by_the_application_or_a_check(it: Site) -> None:
-    topic = unique("P25")
-    checked: list[bytes] = []
-
-    def check(half: StoredMessage) -> LocalTransactionState:
-        checked.append(half.body or b"")  # on a busy machine it may be any of them
-        return COMMIT if half.body == b"unknown" else UNKNOW
-
-    async with open_producer(it.client, unique("transacting"), check=check) as producer:
-        for body, state in ((b"commit", COMMIT), (b"rollback", ROLLBACK), (b"unknown", UNKNOW)):
-            execute = partial(return_state, state)
-            ended = await producer.send_in_transaction(
-                Message(topic, body), execute, within=PATIENCE
-            )
-            assert ended.state is state
-        messages = await it.wait_for_messages(topic, 2)
-
-    assert sorted(message.body for message in messages) == [b"commit", b"unknown"]
-    assert b"unknown" in checked
 
 
 def return_state(
@@ -289,21 +169,6 @@ async def test_hundreds_of_transactions_that_a_broker_checks_at_once_are_all_ans
                 bodies = {message.body for message in await it.read(topic)}
 
     assert len(being_checked) == number
-
-
-async def test_p31_a_broker_takes_messages_for_a_read_only_topic(it: Site) -> None:
-    topic = await create_topic(it.client, unique("P31"), perm=4)
-    with pytest.raises(Exception, match=topic):
-        await it.producer.send(Message(topic, b"x"))
-    await send(it.client, topic, [b"x"], queue_id=0)
-
-
-async def test_p32_a_key_goes_to_java_s_queue(it: Site) -> None:
-    topic = unique("P32")
-    for key, number in (("order-1", 2), ("order-2", 1), ("uid:42", 0)):
-        result = await it.producer.send_ordered(Message(topic, key.encode()), key)
-        assert result.message_queue.queue_id == number
-        assert result.message_queue == queue_by_hash(await it.producer.queues(topic), key)
 
 
 async def test_p33_mqadmin_shows_the_trace_of_a_send(it: Site) -> None:

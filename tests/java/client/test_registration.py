@@ -23,7 +23,6 @@ from tests.support.name_servers import NameServer, name_server
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[NameServer]:
-    """A name server that announces new lowest broker ids and lets slaves replace a master."""
     options = {"notifyMinBrokerIdChanged": "true", "supportActingMaster": "true"}
     folder = tmp_path_factory.mktemp("registry")
     with name_server(str(request.param), folder, options) as running:

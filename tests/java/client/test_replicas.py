@@ -1,66 +1,28 @@
-"""Cases C10, C36 and C37: pulls redirected to replicas, and two clients with the same name."""
+"""Case C36: pulls redirected to replicas."""
 
-import logging
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 import trio
 
-from rocketwire.client import ClientInstance, PushConsumer, open_client
-from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus, build_pull_header
-from rocketwire.client.net.pool import SILENCE
-from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.errors import BrokerError, RequestTimeoutError
+from rocketwire.client import ClientInstance
+from rocketwire.client.consumer.pull import PullCalls, PullRequest, build_pull_header
+from rocketwire.codes import RequestCode
+from rocketwire.errors import RequestTimeoutError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.request_template import PreparedRequest
 from tests.java.client.conftest import Mqadmin
-from tests.java.client.consuming import Listener, consume
-from tests.peers.client_settings import PATIENCE, patient
+from tests.peers.client_settings import PATIENCE
 from tests.peers.cluster import JavaCluster
-from tests.peers.messages import create_topic, eventually, numbered, send, unique, until
+from tests.peers.messages import eventually, numbered, send
 from tests.peers.peers import JavaBroker
-from tests.support.fakes.member_fakes import Consumer
 
 OLD_TOPIC = "BenchmarkTest"
 """Every broker has it from the start; a slave hears of other topics only after a minute."""
-
-
-def pull_of(
-    topic: str, group: str, version: int, offset: int = 0, queue_id: int = 0, **settings: Any
-) -> PullRequest:
-    defaults: dict[str, Any] = {"suspend_timeout": 0, "send_subscription": False}
-    return PullRequest(
-        queue=MessageQueue(topic=topic, broker_name="broker-a", queue_id=queue_id),
-        offset=offset,
-        group=group,
-        subscription=subscription_data(topic, version=version),
-        **defaults | settings,
-    )
-
-
-def list_queues(topic: str, consumer: PushConsumer) -> set[int]:
-    return {queue.queue_id for queue in consumer.assigned if queue.topic == topic}
-
-
-async def test_c10_a_newer_subscription_is_refused_before_its_heartbeat(
-    client: ClientInstance,
-) -> None:
-    group = unique("g")
-    topic = await create_topic(client, unique("c10"))
-    await send(client, topic, [b"x"], queue_id=0)
-    client.add_consumer(Consumer(group, (topic,)))  # its heartbeat has version 1
-    await client.send_heartbeats()
-    calls = PullCalls(client)
-    first = await calls.pull(pull_of(topic, group, 1), within=PATIENCE)
-    with pytest.raises(BrokerError) as newer:
-        await calls.pull(pull_of(topic, group, 2), within=PATIENCE)
-
-    assert first.status is PullStatus.FOUND
-    assert newer.value.code == ResponseCode.SUBSCRIPTION_NOT_LATEST
 
 
 class OldMessages:
@@ -77,11 +39,16 @@ class OldMessages:
         self.bodies: list[bytes] = []
 
     def request(self, offset: int) -> PullRequest:
-        settings = {"queue_id": self.queue_id, "send_subscription": True}
-        return pull_of(OLD_TOPIC, "old-messages", 1, offset, **settings)
+        return PullRequest(
+            queue=MessageQueue(topic=OLD_TOPIC, broker_name="broker-a", queue_id=self.queue_id),
+            offset=offset,
+            group="old-messages",
+            subscription=subscription_data(OLD_TOPIC, version=1),
+            suspend_timeout=0,
+            send_subscription=True,
+        )
 
     async def pull(self) -> None:
-        """Pull the next messages."""
         result = await self.calls.pull(self.request(self.offset), within=PATIENCE)
         self.offset = result.next_begin_offset
         self.bodies += [message.body or b"" for message in result.messages]
@@ -91,7 +58,6 @@ class OldMessages:
 async def store_old_messages(
     java_cluster: JavaCluster, client: ClientInstance, mqadmin: Mqadmin, queue_id: int
 ) -> AsyncGenerator[OldMessages]:
-    """Send 64 messages, and have the master call all messages old until the end of the block."""
     answers = await send(client, OLD_TOPIC, numbered(64), queue_id=queue_id)
     slave = await trio.to_thread.run_sync(java_cluster.slave)
     messages = OldMessages(client, queue_id, answers[0].queue_offset or 0, slave)
@@ -144,7 +110,7 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave(
 async def test_pulls_return_to_the_master_if_its_slave_hangs(
     java_cluster: JavaCluster, client: ClientInstance, mqadmin: Mqadmin
 ) -> None:
-    """The system has stopped it: it takes connections and requests, and answers nothing."""
+    # The system has stopped it: it takes connections and requests, and answers nothing.
     silent: list[str] = []
     async with store_old_messages(java_cluster, client, mqadmin, 1) as old:
         old.slave.freeze()
@@ -160,50 +126,3 @@ async def test_pulls_return_to_the_master_if_its_slave_hangs(
 
     assert silent == [old.slave.address]
     assert old.bodies == numbered(64)
-
-
-async def test_c37_two_clients_of_one_name_get_the_same_queues(
-    java_cluster: JavaCluster, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A broker lists the name twice, and each takes itself for the first of the two, as Java's do."""
-    group, listener = unique("g"), Listener()
-    config = patient(namesrv_addr=java_cluster.address, instance_name=unique("same"))
-    async with open_client(config) as first, open_client(config) as second:
-        assert first.client_id == second.client_id
-        topic = await create_topic(first, unique("c37"))
-        async with (
-            consume(first, group, topic, listener) as a,
-            consume(second, group, topic, listener) as b,
-        ):
-            await until(lambda: list_queues(topic, a) == list_queues(topic, b) == {0, 1})
-            await send(first, topic, numbered(8))
-            await until(lambda: len(listener.messages) >= 8)
-
-    places = [(message.queue_id, message.queue_offset) for message in listener.messages]
-    assert sorted(places) == sorted([(queue, offset) for queue in (0, 1) for offset in (0, 1)] * 2)
-    assert f"2 clients have the client id {first.client_id}" in caplog.text
-
-
-async def test_c37_a_client_that_connects_anew_keeps_its_queues(
-    java_cluster: JavaCluster, client: ClientInstance, caplog: pytest.LogCaptureFixture
-) -> None:
-    """While its pulls are held over the old connection, the broker lists the client twice."""
-    caplog.set_level(logging.INFO, "rocketwire.client")
-    group, broker = unique("g"), java_cluster.master.address
-    topic = await create_topic(client, unique("c37"))
-    async with consume(client, group, topic, Listener()) as consumer:
-        await until(lambda: list_queues(topic, consumer) == {0, 1, 2, 3})
-        pull = pull_of(topic, group, 0, suspend_timeout=PATIENCE)
-
-        async def is_listed_twice() -> bool:
-            with suppress(RequestTimeoutError):  # the pool closes a silent connection
-                await PullCalls(client).pull(pull, within=2 * SILENCE)
-            await client.send_heartbeats()
-            return len(await client.brokers.consumer_ids(broker, group)) > 1
-
-        await eventually(is_listed_twice)
-        consumer.rebalance_soon()
-        await until(lambda: "connections of this client" in caplog.text)
-        assert list_queues(topic, consumer) == {0, 1, 2, 3}
-
-    assert "clients have the client id" not in caplog.text

@@ -181,7 +181,6 @@ class Cluster(NamedTuple):
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """The topic ``orders`` with messages, and the group ``readers`` with a member and offsets."""
     have_here(partial(java_cache.classes, CURRENT, "Peer.java"))
     folder = tmp_path_factory.mktemp("admin")
     write_lists(folder)
@@ -225,7 +224,6 @@ def write_lists(folder: Path) -> None:
 
 
 async def record(cluster: Cluster, line: str, *, by_java: bool) -> Requests:
-    """Let one of both programs run a line after its preparation, and return its requests."""
     world, words = cluster.world, cluster.words
     mqadmin = partial(cluster.java.admin, words["n"])
     for preparation in filter(None, ADMIN[line].format(**words).split("; ")):

@@ -100,7 +100,6 @@ def java(tmp_path_factory: pytest.TempPathFactory, world: World) -> Iterator[Jav
 
 
 def settings(setting: str, address: str) -> ClientConfig:
-    """The settings of ``Requests.configure``."""
     words = setting.split("+")
     trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
@@ -127,7 +126,6 @@ def settings(setting: str, address: str) -> ClientConfig:
 async def open_ours(
     stack: AsyncExitStack, work: str, setting: str, address: str, topic: str, group: str
 ) -> None:
-    """Do the work of this work as ``Requests.java`` does it."""
     config = settings(setting, address)
     tracing: dict[str, Any] = {
         "enable_trace": "trace" in setting or setting == "cloud",
@@ -193,7 +191,7 @@ async def open_lite(
 async def send_requests(
     stack: AsyncExitStack, _kind: str, client: Any, topic: str, group: str, tracing: Any
 ) -> None:
-    """Send a request to a consumer of the same client, which replies."""
+    # Send a request to a consumer of the same client, which replies.
 
     async def reply(messages: Sequence[StoredMessage], _context: object) -> None:
         for message in messages:
@@ -268,7 +266,7 @@ AWAITED = {
 
 
 async def record(world: World, java: JavaPeer | None, work: str, setting: str) -> Requests:
-    """Let one of the clients, Java's or ours, do its work, and return its requests."""
+    # Let one of the clients, Java's or ours, do its work, and return its requests.
     topic, group = unique(f"topic-{work}"), unique(f"group-{work}")
     prefix = WIRE_PREFIX if "namespace" in setting.split("+") else ""
     wire_topic, wire_group = prefix + topic, prefix + group

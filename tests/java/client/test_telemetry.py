@@ -28,8 +28,6 @@ NO_PARENT = "0" * 16
 
 
 class Span(NamedTuple):
-    """A span of either language."""
-
     name: str
     role: str
     trace_id: str
@@ -48,11 +46,10 @@ class JavaTelemetry(JavaPeer):
     """A JVM with instrumented producers and consumers (``Telemetry.java``)."""
 
     def order(self, name_servers: str, topic: str, body: str) -> None:
-        """Send a message within a span ``order``; its tag is ``red``, its keys ``k1`` and ``k2``."""
+        # Send a message within a span ``order``; its tag is ``red``, its keys ``k1`` and ``k2``.
         self.call("send", name_servers, topic, unique("java"), body)
 
     def spans(self, count: int, seconds: float = 120.0) -> list[Span]:
-        """The spans that have ended, when there are ``count`` or time is up."""
         words = self.call("spans", count, int(seconds * 1000), seconds=seconds + 30)
         return [_java_span(word.split("\n")) for word in words]
 

@@ -1,23 +1,17 @@
-"""Cases T11, T13 and T14: connections and servers that go away, and what our client makes of it."""
+"""Case T14: a broker that goes away, and what our client makes of it."""
 
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 import trio
 
-from rocketwire.client import BrokerIdentity, open_client, open_pool, open_registration
+from rocketwire.client import open_client
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelError
 from rocketwire.messages.pull import PullMessageRequestHeader
-from rocketwire.messages.registration import TopicConfig
-from rocketwire.messages.route import TopicRouteData
-from rocketwire.wire.command import RemotingCommand
 from tests.peers.client_settings import PATIENCE, patient
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import create_topic, until
-from tests.peers.peers import JavaNameServer
 from tests.support.fakes.member_fakes import Producer
 
 PULL = PullMessageRequestHeader(
@@ -35,51 +29,6 @@ PULL = PullMessageRequestHeader(
 )
 
 
-class RouteWatcher(Producer):
-    """A producer of one topic that remembers how many queues it had."""
-
-    queues: tuple[int, ...] = ()
-
-    def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        self.queues = tuple(queue.write_queue_nums for queue in route.queue_datas or ())
-
-
-@pytest.mark.full
-async def test_T11_a_server_that_closes_idle_connections_is_connected_to_anew(
-    tmp_path: Path,
-) -> None:
-    request = RemotingCommand(code=Code.GET_BROKER_CLUSTER_INFO)
-    with JavaNameServer(tmp_path, {"serverChannelMaxIdleTimeSeconds": 5}) as server:
-        async with open_pool(patient()) as pool:
-            assert (await pool.request(server.address, request)).code == 0
-            await until(lambda: server.address not in pool.addresses)
-            assert (await pool.request(server.address, request)).code == 0
-
-
-@pytest.mark.full
-async def test_T13_routes_stay_while_the_name_server_is_away(tmp_path: Path) -> None:
-    who = BrokerIdentity(cluster_name="C", broker_name="b", broker_addr="127.0.0.1:10911")
-    topics = [TopicConfig(topic_name=name, write_queue_nums=1) for name in ("T13", "T13-second")]
-    server = JavaNameServer(tmp_path)
-    config = patient(namesrv_addr=server.address)
-    polling = patient(namesrv_addr=server.address, poll_name_server_interval=0.2)
-    with server:
-        async with open_registration(who, topics, config) as broker, open_client(polling) as client:
-            await client.route("T13")
-            watcher = RouteWatcher("P_T13", ("T13",))
-            client.add_producer(watcher)
-            server.kill()
-            with pytest.raises(ChannelError):
-                await client.refresh_route("T13")
-            assert client.routes.master("b") == "127.0.0.1:10911"
-
-            server.start()
-            await broker.update_topics([TopicConfig(topic_name="T13", write_queue_nums=7)])
-            await broker.register()
-            await until(lambda: watcher.queues == (7,))
-            assert client.routes.master("b") == "127.0.0.1:10911"
-
-
 async def test_T14_a_broker_that_ends_wakes_its_pulls(java_cluster: JavaCluster) -> None:
     ending = java_cluster.broker("broker-ending")
     config = patient(namesrv_addr=java_cluster.address, poll_name_server_interval=0.5)
@@ -87,7 +36,7 @@ async def test_T14_a_broker_that_ends_wakes_its_pulls(java_cluster: JavaCluster)
     async with open_client(config) as client:
         for broker in (ending, java_cluster.master):
             await create_topic(client, "T14", queues=1, broker=broker.name, address=broker.address)
-        client.add_producer(RouteWatcher("P_T14", ("T14",)))
+        client.add_producer(Producer("P_T14", ("T14",)))
         await until(lambda: set(client.routes.brokers) >= {"broker-a", "broker-ending"})
 
         async def pull(address: str, seconds: int = 60) -> int:

@@ -19,7 +19,7 @@ LARGE, MANY = 2_000_000, 40
 async def fill_topic(
     client: ClientInstance, cluster: JavaCluster, peer: JavaPeer, size: int, count: int, **how: Any
 ) -> str:
-    """Create a topic whose only queue has messages of equal bytes from Java's producer."""
+    # Create a topic whose only queue has messages of equal bytes from Java's producer.
     topic = await create_topic(client, unique("inflating"), queues=1)
     await trio.to_thread.run_sync(
         lambda: peer.fill(cluster.address, topic, unique("pg"), size=size, count=count, **how)

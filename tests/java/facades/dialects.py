@@ -21,8 +21,6 @@ ALL = ("trio", "asyncio", "threads")
 
 
 class InThread:
-    """A client for threads whose methods are called in threads, and awaited."""
-
     def __init__(self, client: Any, pool: ThreadPoolExecutor) -> None:
         self.client = client
         self._pool = pool
@@ -54,11 +52,9 @@ class Face:
 
     @property
     def is_blocking(self) -> bool:
-        """Whether it is that of threads."""
         return self.dialect == "threads"
 
     def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A handler in this dialect."""
         if self.is_blocking:
             return function
 
@@ -69,7 +65,7 @@ class Face:
         return call
 
     async def open(self, client_type: str, client: Any, *arguments: Any, **named: Any) -> Any:
-        """Open a producer, consumer or client; ``client`` may be one of this face."""
+        # Open a producer, consumer or client; ``client`` may be one of this face.
         if self.is_blocking:
             inner = client.client if isinstance(client, InThread) else client
             opener = getattr(sync, f"open_{client_type}")
@@ -81,12 +77,9 @@ class Face:
         return _Opened(await getattr(aio, f"open_{client_type}")(client, *arguments, **named))
 
     async def sleep(self, seconds: float) -> None:
-        """Sleep in the loop of the dialect."""
         await asyncio.sleep(seconds)
 
     async def take(self, consumer: Any, count: int) -> list[Any]:
-        """Iterate over a consumer until there are ``count`` deliveries, and acknowledge all."""
-
         def take() -> list[Any]:
             result: list[Any] = []
             for delivery in consumer.client:
@@ -108,8 +101,6 @@ class Face:
 
 
 class _Opened:
-    """An open client for asyncio, which a block closes."""
-
     def __init__(self, client: Any) -> None:
         self.client = client
 
@@ -132,10 +123,7 @@ CONFIGS: dict[str, type[Any]] = {
 
 
 class TrioFace(Face):
-    """The clients themselves, which take settings in a config."""
-
     async def open(self, client_type: str, client: Any, *arguments: Any, **named: Any) -> Any:
-        """Open a producer, consumer or client."""
         if client_type in CONFIGS:
             config_class = CONFIGS[client_type]
             settings = {name: named.pop(name) for name in [*named] if hasattr(config_class, name)}
@@ -143,7 +131,6 @@ class TrioFace(Face):
         return self._open(client_type, client, *arguments, **named)
 
     async def sleep(self, seconds: float) -> None:
-        """Sleep in trio's loop."""
         await trio.sleep(seconds)
 
     @asynccontextmanager
@@ -153,8 +140,6 @@ class TrioFace(Face):
             yield _Opened(opened)
 
     def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A handler in this dialect."""
-
         async def call(*arguments: Any) -> Any:
             await trio.lowlevel.checkpoint()
             return function(*arguments)
@@ -163,7 +148,6 @@ class TrioFace(Face):
 
 
 def run(dialect: str, scenario: Callable[[Face], Coroutine[Any, Any, None]]) -> None:
-    """Run a scenario."""
     if dialect == "trio":
         with ThreadPoolExecutor(1) as pool:
             trio.run(scenario, TrioFace(dialect, pool))
@@ -177,7 +161,6 @@ def run(dialect: str, scenario: Callable[[Face], Coroutine[Any, Any, None]]) -> 
 
 
 async def until(condition: Callable[[], Awaitable[bool] | bool], seconds: float = 120.0) -> None:
-    """Ask again and again until something holds."""
     async with asyncio.timeout(seconds):
         while True:
             result = condition()

@@ -15,12 +15,10 @@ from rocketwire.sync import Producer, open_producer
 
 
 def say(line: str) -> None:
-    """Tell whoever started this, in one piece."""
     os.write(1, f"{line}\n".encode())
 
 
 def count_sockets() -> int:
-    """Number of connected TCP sockets of this process."""
     count = 0
     for name in os.listdir("/proc/self/fd"):
         try:
@@ -33,7 +31,6 @@ def count_sockets() -> int:
 
 
 def use(producer: Producer, who: str, topic: str) -> None:
-    """Send a message, and print the result."""
     try:
         result = producer.send(Message(topic, who.encode()), within=60)
     except ClientForkedError:
@@ -43,7 +40,6 @@ def use(producer: Producer, who: str, topic: str) -> None:
 
 
 def main(name_server: str, topic: str, *options: str) -> None:
-    """Open the producer, send, fork, send again in both."""
     named: dict[str, Any] = {"reopen_after_fork": True} if "reopen" in options else {}
     producer = open_producer(name_server, "forking", **named)
     for _ in range(12):  # connections of its own too

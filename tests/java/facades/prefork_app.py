@@ -19,7 +19,6 @@ if TOPIC:
 
 
 def send(body: str) -> str:
-    """Send a message; returns its status and the process."""
     result = producer.send(Message(TOPIC, body.encode()), within=60)
     return f"{result.status.name} {os.getpid()}"
 
@@ -27,14 +26,12 @@ def send(body: str) -> str:
 def application(
     environ: dict[str, Any], start_response: Callable[[str, list[tuple[str, str]]], object]
 ) -> Iterable[bytes]:
-    """Send the path of a request."""
     text = send(environ["PATH_INFO"])
     start_response("200 OK", [("Content-Type", "text/plain")])
     return [text.encode()]
 
 
 def build_celery() -> Any:
-    """Create the Celery application, with a broker in memory that its files keep."""
     from celery import Celery
 
     folder = os.environ["FACADE_FOLDER"]

@@ -27,7 +27,6 @@ SETTINGS: dict[str, Any] = {"send_msg_timeout": PATIENCE}
 
 
 def new_topic(cluster: JavaCluster, queues: int = 4) -> str:
-    """Create a topic."""
     name = unique("facade")
 
     async def create() -> None:
@@ -48,7 +47,6 @@ def bodies(count: int, first: int = 0) -> list[bytes]:
 
 @asynccontextmanager
 async def world(face: Face, cluster: JavaCluster) -> AsyncGenerator[tuple[Any, Any]]:
-    """An open client and a producer of it."""
     async with (
         await face.open("client", patient(namesrv_addr=cluster.address)) as client,
         await face.open("producer", client.client, unique("producers"), **SETTINGS) as producer,
@@ -57,7 +55,6 @@ async def world(face: Face, cluster: JavaCluster) -> AsyncGenerator[tuple[Any, A
 
 
 async def receive_bodies(face: Face, client: Any, topic: str, count: int) -> list[bytes]:
-    """Consume messages of a topic with a new group."""
     async with await face.open(
         "push_consumer", client, unique("readers"), {topic: "*"}, consume_from_where=FIRST
     ) as consumer:
@@ -142,7 +139,6 @@ def test_a_popped_message_that_its_handler_rejects_comes_again(
 
 
 def trusting() -> ssl.SSLContext:
-    """Takes the certificate that Java makes up for tests."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context

@@ -23,7 +23,6 @@ ROOT = Path(__file__).parents[3]
 
 
 def fork(cluster: JavaCluster, *options: str) -> list[str]:
-    """The output of the processes of ``forking``."""
     command = [sys.executable, "-m", "tests.java.facades.forking", cluster.address]
     ended = subprocess.run(
         [*command, new_topic(cluster), *options],
@@ -49,7 +48,6 @@ def test_a_forked_client_opens_itself_again_if_configured(java_cluster: JavaClus
 
 @contextmanager
 def server(command: list[str], environment: dict[str, str], log: Path) -> Generator[None]:
-    """A server, until the end of the block."""
     with log.open("w") as output:
         process = subprocess.Popen(
             command,

@@ -42,14 +42,12 @@ DIALECTS: dict[str, tuple[str, Runner]] = {
 
 
 def examples(dialect: str) -> dict[str, Any]:
-    """The functions of the examples of a dialect."""
     text = GUIDE.read_text("utf-8")
     blocks = re.findall(rf"^\*\*{dialect}\*\*\n\n```python\n(.*?)^```$", text, re.M | re.S)
     return _run(blocks)
 
 
 def recipes() -> dict[str, Any]:
-    """The names of the blocks that are those of no dialect."""
     text = GUIDE.read_text("utf-8")
     blocks = re.findall(r"^(?:[^*\n][^\n]*)?\n\n```python\n(.*?)^```$", text, re.M | re.S)
     return {name: value for block in blocks for name, value in _run([block]).items()}

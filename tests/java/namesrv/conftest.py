@@ -17,15 +17,13 @@ from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A name server and a broker that has registered with it."""
-
     server: NameServer
     broker: JavaBroker
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _end_in_order_on_sigterm() -> Iterator[None]:
-    """Make SIGTERM unwind the fixtures as Ctrl-C does, so that no JVM is left."""
+    # Make SIGTERM unwind the fixtures as Ctrl-C does, so that no JVM is left.
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -36,7 +34,6 @@ def _end_in_order_on_sigterm() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def java() -> None:
-    """Have the jars here, and our Java compiled."""
     have_here(
         partial(java_cache.classes, CURRENT, "Peer.java"),
         partial(class_archive.record_broker, CURRENT),
@@ -45,7 +42,6 @@ def java() -> None:
 
 @pytest.fixture(scope="session")
 def peer(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaPeer]:
-    """One JVM of 5.5.0 for all clients and mqadmin lines."""
     with JavaPeer(tmp_path_factory.mktemp("peer")) as running:
         yield running
 
@@ -54,7 +50,6 @@ def peer(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaP
 def peers(
     peer: JavaPeer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Mapping[str, JavaPeer]]:
-    """Release -> one JVM of it for all clients and mqadmin lines."""
     for release in (MIDDLE, OLD):
         have_here(
             partial(java_cache.classes, release, "Peer.java"),
@@ -70,7 +65,7 @@ def peers(
 
 @pytest.fixture(scope="session")
 def cluster(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A name server with the defaults but for its port, and an unmodified 5.5.0 broker; tests leave both running."""
+    # A name server with the defaults but for its port, and an unmodified 5.5.0 broker; tests leave both running.
     folder = tmp_path_factory.mktemp("cluster")
     server = name_server(DEFAULT_KIND, folder / "namesrv", {"bindAddress": "0.0.0.0"})
     broker = JavaBroker(folder / "broker", [server.address])

@@ -35,7 +35,6 @@ class View(NamedTuple):
 
 
 def read_view(port: int) -> View | None:
-    """Ask for the route as clients do; None where there is none."""
     answer = raw_call.ask(port, raw_call.GET_ROUTEINFO_BY_TOPIC, {"topic": TOPIC})
     if answer.header["code"] != 0:
         return None
@@ -45,14 +44,12 @@ def read_view(port: int) -> View | None:
 
 
 def read_log_end(peer: JavaPeer, server: str, broker: JavaBroker) -> str | None:
-    """The end of a broker's log, by mqadmin."""
     status = peer.admin(server, f"brokerStatus -b {broker.address}").out
     offset = re.search(r"commitLogMaxOffset\s*: (\d+)", status)
     return offset[1] if offset else None
 
 
 def names(file: Path, topic: str) -> bool:
-    """Whether there is such a file and it has that topic."""
     return file.is_file() and f'"{topic}"' in file.read_text("utf-8")
 
 

@@ -19,8 +19,6 @@ SECONDS = 300
 
 
 class Ended(NamedTuple):
-    """How a process has ended."""
-
     status: int
     out: list[str]
     err: str
@@ -45,7 +43,7 @@ def run(command: list[str], folder: Path) -> Ended:
 
 
 def run_both(arguments: list[str], folder: Path) -> tuple[Ended, Ended]:
-    """Run Java's and ours with the same arguments in folders with the same files."""
+    # Run Java's and ours with the same arguments in folders with the same files.
     prepare(folder)
     main = "org.apache.rocketmq.namesrv.NamesrvStartup"
     theirs = run(java(CURRENT, main, *arguments, jvm=[*quick_start(CURRENT), *CONSOLE]), folder)
@@ -58,7 +56,6 @@ def _java_is_there(java: None) -> None:
 
 
 def items(lines: list[str]) -> list[str]:
-    """The output of ``-p``, without time."""
     return [line.partition(" INFO main - ")[2] or line for line in lines]
 
 

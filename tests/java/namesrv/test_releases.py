@@ -23,13 +23,10 @@ EACH = 10
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Name servers by driver, and ``java``; brokers by release."""
-
     servers: Mapping[str, NameServer]
     brokers: Mapping[str, JavaBroker]
 
     def routed(self, topic: str, release: str) -> bool:
-        """Whether every name server routes the topic to the broker of that release."""
         address = self.brokers[release].address
         return all(
             raw_call.routes_to(server.port, topic, address) for server in self.servers.values()
@@ -37,7 +34,7 @@ class Cluster:
 
 
 def topics_of(release: str) -> list[str]:
-    """Topics at the broker of that release: one of its own and one of all brokers, for the clients of each driver."""
+    # Topics at the broker of that release: one of its own and one of all brokers, for the clients of each driver.
     return [f"{topic}-{driver}" for driver in DRIVERS for topic in (name_of(release), EVERYWHERE)]
 
 
@@ -49,7 +46,6 @@ def name_of(release: str) -> str:
 def site(
     peers: Mapping[str, JavaPeer], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:
-    """One broker of each release, with topics made by the mqadmin of its release."""
     folder = tmp_path_factory.mktemp("mixed")
     products = dict.fromkeys(DRIVERS, DEFAULT_KIND) | {"java": "java"}
     servers = {
@@ -80,7 +76,7 @@ def site(
 
 
 def exchange(clients: Mapping[str, JavaPeer], address: str, topic: str) -> dict[str, list[str]]:
-    """Let every client send to the topic, and then every one read it; returns the different keys that each received."""
+    # Let every client send to the topic, and then every one read it; returns the different keys that each received.
     for number, producer in enumerate(clients.values()):
         numbers = range(number * EACH, (number + 1) * EACH)
         producer.send(address, topic, f"{topic}-producers", numbers)

@@ -20,7 +20,6 @@ def build_topic(name: str, queues: int = 4) -> dict[str, object]:
 
 
 def write_topics(folder: Path) -> None:
-    """Write the topics of the broker of that folder."""
     config = folder / "store" / "config"
     config.mkdir(parents=True)
     version = {"counter": 5, "timestamp": 1700000000000}
@@ -31,7 +30,6 @@ def write_topics(folder: Path) -> None:
 
 
 def count_topics(port: int) -> int:
-    """Topics of ours that the name server lists."""
     body = raw_call.ask(port, 206).body
     return len(set(TOPICS).intersection(json.loads(body)["topicList"]))
 

@@ -86,8 +86,6 @@ def has_all(peer: JavaPeer, group: str, keys: frozenset[str]) -> bool:
 
 
 class Story:
-    """The brokers and clients of the run, and its account."""
-
     def __init__(self, folder: Path, server: NameServer, peers: Mapping[str, JavaPeer]) -> None:
         self.account = Account()
         self.peers = {release: peers[release] for release in RUNNING}
@@ -110,7 +108,6 @@ class Story:
             wait_until(routed, f"{topic} is routed to {broker.name}")
 
     def begin(self) -> None:
-        """Put what has to survive into the KV table, and start the work that never pauses."""
         port, address = self.server.port, self.server.address
         put(port, "key", "value")
         put(port, ODD_KEY, ODD_VALUE)
@@ -127,7 +124,6 @@ class Story:
             peer.load(address, "Load", producers(release))
 
     def go_on(self, phase: str) -> None:
-        """Note what this phase's name server knows, and use it with a new topic and new clients."""
         port, address = self.server.port, self.server.address
         self.wait_routed("Load")
         self.account.values[phase] = values(port)
@@ -143,7 +139,6 @@ class Story:
             peer.wait_loaded(producers(release), MORE)
 
     def hand_over(self, to: NameServer) -> None:
-        """Stop the name server and start another one in its place."""
         self.server.stop()
         for release, peer in self.peers.items():  # no server answers now
             peer.wait_loaded(producers(release), MORE // 3)
@@ -156,7 +151,6 @@ class Story:
         self.account.kv_files[phase] = path.read_bytes()
 
     def end(self) -> None:
-        """Stop the load, wait for all that was stored, and count."""
         for release, peer in self.peers.items():
             self.account.loads[release] = peer.unload(producers(release))
         stored = frozenset[str]().union(*(load.stored for load in self.account.loads.values()))
@@ -171,7 +165,6 @@ class Story:
 
 @pytest.fixture(scope="module")
 def account(peers: Mapping[str, JavaPeer], tmp_path_factory: pytest.TempPathFactory) -> Account:
-    """Run the story."""
     home = tmp_path_factory.mktemp("switchover") / "namesrv"
     options = {"orderMessageEnable": "true", "scanNotActiveBrokerInterval": "4000"}
     javas = name_server("java", home, options)

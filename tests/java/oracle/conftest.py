@@ -13,7 +13,6 @@ Dump = dict[str, Any]
 
 @pytest.fixture(scope="session")
 def oracle_of() -> Iterator[Callable[[str], Oracle]]:
-    """The oracle of a release."""
     running: dict[str, Oracle] = {}
 
     def oracle(version: str) -> Oracle:
@@ -28,7 +27,6 @@ def oracle_of() -> Iterator[Callable[[str], Oracle]]:
 
 @pytest.fixture(scope="session")
 def dump_of(oracle_of: Callable[[str], Oracle]) -> Callable[[str], Dump]:
-    """The declarations of a release's classes, read once."""
     dumps: dict[str, Dump] = {}
 
     def dump(version: str) -> Dump:

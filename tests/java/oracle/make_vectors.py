@@ -34,7 +34,6 @@ FAMILIES: Mapping[str, Callable[[Javas], Iterator[Sheet]]] = {
 
 
 def make(names: Sequence[str] = ()) -> Iterator[Sheet]:
-    """The sheets of these families, or of all."""
     with Oracle(NEWEST) as newest, Oracle(OLDER) as older:
         java = Javas(newest, older)
         for name in names or FAMILIES:
@@ -42,7 +41,6 @@ def make(names: Sequence[str] = ()) -> Iterator[Sheet]:
 
 
 def enter(sheets: Sequence[Sheet]) -> None:
-    """Put the sheets into the manifest as it is now, in place of earlier ones of the same files."""
     current = manifest.load()
     files = {sheet.file for sheet in sheets}
     for sheet_type in ("vectors", "refusals"):
@@ -52,7 +50,6 @@ def enter(sheets: Sequence[Sheet]) -> None:
 
 
 def main(names: Sequence[str]) -> None:
-    """Make, write, enter into the manifest."""
     sheets = list(make(names))
     for sheet in sheets:
         path = manifest.FIXTURES / sheet.file

@@ -148,7 +148,6 @@ def test_an_empty_body_has_the_defaults_of_java(
 
 
 def _newer(table_name: str, older: Dump, newest: Dump) -> dict[str, set[str]]:
-    """Members of classes that both releases have and only the newer one has."""
     listed = "members" if table_name == "bodies" else "fields"
 
     def names(described: Dump) -> set[str]:

@@ -15,14 +15,12 @@ PORTS = (":8080", ":80", ":80", "", ":0", ":port", ":80/", ":80;b:9876", ":80;MQ
 
 
 def endpoints(count: int) -> list[str]:
-    """Endpoints of all kinds, valid and invalid ones."""
     chance = Random(20)
     parts = (SCHEMES, PREFIXES, WORDS, ("_", "_", "_", "-", ""), WORDS, HOSTS, PORTS)
     return ["".join(map(chance.choice, parts)) for _ in range(count)]
 
 
 def is_usable(addresses: str) -> bool:
-    """Whether a client can connect to these addresses as they are."""
     try:
         return all(split_address(address) for address in addresses.split(";"))
     except IllegalAddressError:

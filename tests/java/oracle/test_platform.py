@@ -78,7 +78,7 @@ def test_random_updates_are_read_as_java_reads_them(oracle: Oracle) -> None:
 
 @pytest.mark.parametrize("owner", CLASSES, ids=lambda owner: owner.value)
 def test_settings_take_the_values_that_they_take_in_java(oracle: Oracle, owner: Owner) -> None:
-    """Every setting with every kind of text, and the text in which 319 shows all of them."""
+    # Every setting with every kind of text, and the text in which 319 shows all of them.
     defaults = Config(listen_port=0)
     names = [name for name, _ in defaults.items(owner)]
     for word in WORDS:
@@ -95,7 +95,6 @@ def test_settings_take_the_values_that_they_take_in_java(oracle: Oracle, owner: 
 
 
 def without_paths(text: str) -> list[str]:
-    """The lines but for those whose defaults are the machine's."""
     return [
         line
         for line in text.splitlines()
@@ -120,7 +119,7 @@ def test_a_cipher_suite_that_both_know_has_the_same_number(oracle: Oracle) -> No
 
 
 def not_here(name: str) -> bool:
-    """Suites that OpenSSL 3 lacks: fixed Diffie-Hellman, 3DES, RC4, DES, no encryption at all; and Java's mark for renegotiation."""
+    # Suites that OpenSSL 3 lacks: fixed Diffie-Hellman, 3DES, RC4, DES, no encryption at all; and Java's mark for renegotiation.
     gone = ("TLS_ECDH_", "_NULL_", "_anon_", "3DES", "_DES", "RC4", "EMPTY_RENEGOTIATION", "_KRB5_")
     return any(entry in name for entry in gone)
 

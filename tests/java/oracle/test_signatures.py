@@ -15,7 +15,7 @@ pytestmark = pytest.mark.full
 
 @pytest.fixture(scope="module", params=[CURRENT, MIDDLE])
 def java(request: pytest.FixtureRequest) -> Iterator[Oracle]:
-    """The classes of a release; ``AclClientRPCHook`` of 4.9.4 is in another package, with the same content and key."""
+    # The classes of a release; ``AclClientRPCHook`` of 4.9.4 is in another package, with the same content and key.
     with Oracle(request.param) as running:
         yield running
 

@@ -9,6 +9,5 @@ from tests.peers.peers import JavaNameServer
 
 @pytest.fixture(scope="session")
 def name_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaNameServer]:
-    """One for all brokers that are started on copies of stores."""
     with JavaNameServer(tmp_path_factory.mktemp("namesrv")) as server:
         yield server

@@ -23,7 +23,7 @@ MESSAGES = 12
 
 
 def set_back_the_clock(root: Path) -> None:
-    """The broker that wrote the store had a clock that was a day ahead of this machine's."""
+    # The broker that wrote the store had a clock that was a day ahead of this machine's.
     messages = [place for file in log_files(root) for place in places(file)]
     for number, place in enumerate(messages):
         put(place.file, place.position + STORE_TIME, (now() + DAY + number).to_bytes(8, "big"))

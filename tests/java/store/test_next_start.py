@@ -15,7 +15,6 @@ from tests.support.stores.fixtures import unpack
 
 
 def kill_and_flip_body(root: Path) -> None:
-    """A kill, and a wrong body in a file that a broker reads after one."""
     damage.kill(root)
     damage.flip_body(root)
 

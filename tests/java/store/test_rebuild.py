@@ -29,7 +29,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> BrokerStore:
 
 
 def answers_of(source: BrokerStore, out: Path, folder: Path, *, lost: set[int]) -> Answers:
-    """Responses of a broker of the release with the store ``out``; ``lost`` are physical offsets."""
+    # Responses of a broker of the release with the store ``out``; ``lost`` are physical offsets.
     sent = [
         message for message in source.truth.sent if int(message.offset_msg_id[-16:], 16) not in lost
     ]
@@ -59,7 +59,7 @@ def assert_alike(answers: Sequence[Queue], truth: Sequence[Queue], release: str)
 
 
 def inexact_times(queues: Sequence[Queue]) -> Iterator[str]:
-    """Times for which the broker answered an offset whose message is not the nearest one."""
+    # Times for which the broker answered an offset whose message is not the nearest one.
     for queue in queues:
         times = {message.queue_offset: message.store_timestamp for message in queue.messages}
         for time, offset in queue.by_time:
@@ -87,19 +87,17 @@ def test_a_broker_serves_a_store_rebuilt_without_queues_and_index(
 
 
 def hole(root: Path) -> None:
-    """Zeros where eight kilobytes of messages were, in the second file."""
     with sorted((root / "commitlog").iterdir())[1].open("r+b") as file:
         file.seek(100_000)
         file.write(bytes(8192))
 
 
 def missing_file(root: Path) -> None:
-    """A file in the middle is gone."""
     sorted((root / "commitlog").iterdir())[2].unlink()
 
 
 def strange_heads(root: Path) -> None:
-    """A bit of a topic and one of a queue offset are others, which no checksum covers."""
+    # A bit of a topic and one of a queue offset are others, which no checksum covers.
     messages = places_of(log_files(root)[0])
     topic, offset = messages[10], messages[30]
     flip(topic.file, topic.body + topic.body_size + 1, 0x20)
@@ -157,6 +155,5 @@ def test_a_broker_serves_all_messages_outside_of_damage(
 
 
 def part(files: dict[str, bytes], offset: int, size: int) -> bytes:
-    """Bytes of a log; empty if the file is gone."""
     data = files.get(f"{offset - offset % FILE_SIZE:020d}", b"")
     return data[offset % FILE_SIZE :][:size]

@@ -57,7 +57,6 @@ def queues_of(cluster: StoreCluster, topics: Mapping[str, int]) -> dict[tuple[st
 
 
 def topics_of(store: BrokerStore) -> dict[str, int]:
-    """Topics of applications, and their numbers of queues."""
     topics: dict[str, int] = {}
     for queue in store.truth.queues:
         if queue.topic in store.truth.topics:
@@ -66,7 +65,6 @@ def topics_of(store: BrokerStore) -> dict[str, int]:
 
 
 def contents(messages: Sequence[Pulled]) -> list[tuple[Any, ...]]:
-    """The messages that consumers get, in their order."""
     return [
         (
             {
@@ -104,7 +102,6 @@ def test_consumers_get_every_message_as_it_was_and_in_its_order(
 
 
 def assert_same(answers: Mapping[tuple[str, int], Queue], source: BrokerStore) -> None:
-    """Each queue has the messages of the source, in their order, and no others."""
     for queue in source.truth.queues:
         answer = answers.get((queue.topic, queue.queue_id))
         if answer is not None:
@@ -115,7 +112,7 @@ def assert_same(answers: Mapping[tuple[str, int], Queue], source: BrokerStore) -
 def test_messages_that_consumers_saw_are_sent_at_once(
     current: StoreCluster, tmp_path: Path
 ) -> None:
-    """Delivered after delays, committed, or in a batch that stayed one; each is sent at once."""
+    # Delivered after delays, committed, or in a batch that stayed one; each is sent at once.
     for name in ("features", "timers", "inner"):
         source = unpack(CURRENT, name, tmp_path / name)
         deleted = source.truth.deleted_topics

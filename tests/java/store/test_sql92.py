@@ -75,7 +75,6 @@ def operand(chance: Random) -> str:
 
 
 def simple(chance: Random) -> str:
-    """A condition without others in it."""
     term, negation = operand(chance), chance.choice(("", "not ", "NOT "))
     choice = chance.randrange(10)
     if choice < 5:
@@ -134,7 +133,6 @@ def line(text: str, messages: list[dict[str, str]]) -> str:
 
 
 def passes(text: str, messages: list[dict[str, str]]) -> str:
-    """The messages that pass, as ``T`` or ``-``; or ``refused``."""
     try:
         matches = compile_expression(text)
     except IllegalExpressionError:

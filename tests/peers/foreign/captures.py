@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final
 
-from tests.peers.foreign.dialogue import FOREIGN, MS, SECOND, Dialogue, Speaker, World
+from tests.peers.foreign.dialogue import (
+    FOREIGN,
+    MS,
+    SECOND,
+    Dialogue,
+    Speaker,
+    World,
+    speak_foreign,
+)
 from tests.peers.foreign.profiles import BULK, CHATTY, MIXED, Profile
 from tests.peers.foreign.tcp import Connection, Course, Packet, Truth
 
@@ -18,14 +26,11 @@ _PER_EXCHANGE: Final = 1.94
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """Packets in the order of time, and the truth about each frame whose header they hold."""
-
     packets: list[Packet]
     truth: list[Truth]
 
 
 def capture(profile: Profile, seed: int, *, unit: int = 1000) -> Capture:
-    """Generate the capture of a seed, with times in units of nanoseconds."""
     chance = random.Random(seed)
     world = World(chance)
     packets: list[Packet] = []
@@ -54,7 +59,6 @@ def _connections(profile: Profile, chance: random.Random, world: World) -> list[
 def _uses(
     profile: Profile, chance: random.Random, world: World, number: int, count: int, *, steady: bool
 ) -> list[Connection]:
-    """The connections of a pair of addresses and ports during the capture."""
     six = chance.random() < profile.six
     host = f"10.1.{number // 200}.{number % 200 + 1}"
     client = (f"fd00:1::{number + 1:x}" if six else host, 20_000 + number * 33 % 40_000)
@@ -64,9 +68,9 @@ def _uses(
     began_before = chance.random() < profile.ongoing
     low = -chance.randrange(MS, _AHEAD_NS) if began_before else chance.randrange(10 * MS, end // 3)
     if not steady and chance.random() < profile.foreign:
-        port, speak = chance.choice(FOREIGN)
+        port, protocol = chance.choice(FOREIGN)
         dialogue = Dialogue(client, (server, port))
-        speak(chance, dialogue, low, end)
+        speak_foreign(protocol, chance, dialogue, low, end)
         return [Connection(dialogue, profile, chance, Course())]
     ways = [Course(ends=chance.choice(("fin", "fin", "rst", "", "")))]
     if not steady and chance.random() < profile.reused:
@@ -91,7 +95,6 @@ def _uses(
 
 
 def _reuse(chance: random.Random, last: Course) -> list[Course]:
-    """The courses of the connections of an address pair before its last one."""
     complete = Course(ends="fin")
     earlier = chance.choice(
         (

@@ -9,9 +9,10 @@ import json
 import random
 import struct
 import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final, NamedTuple
 
 from tests.peers.foreign.encodings import (
     BINARY,
@@ -26,11 +27,7 @@ from tests.peers.foreign.encodings import (
     Header,
     Library,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tests.peers.foreign.profiles import Profile
+from tests.peers.foreign.profiles import Profile
 
 US: Final = 1_000
 MS: Final = 1_000_000
@@ -49,16 +46,11 @@ class Frame:
     header_length: int
     header: Header
     library: Library
-    topic: str | None = None
-    group: str | None = None
-    queue_id: int | None = None
     request: Frame | None = None
 
 
 @dataclass(slots=True, eq=False)
 class Text:
-    """Bytes of another protocol."""
-
     client: bool
     time_ns: int
     data: bytes
@@ -74,78 +66,75 @@ class Dialogue:
     opening: bytes = b""
 
 
-_WORDS: Final = [
-    "order", "payment", "refund", "stock", "invoice", "shipment", "customer", "basket", "audit", "ledger",
-    "price", "coupon", "search", "click", "session", "device", "login", "profile", "notice", "mail",
-    "report", "metric", "trace", "alarm", "task", "job", "batch", "sync", "index", "cache",
-]  # fmt: skip
-_REMARK_BUSY: Final = (
-    "[TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, "
-    "period in queue: {}ms, size of queue: {}"
-)
+_WORDS: Final = (
+    "order", "payment", "refund", "stock", "invoice", "shipment", "customer", "basket", "audit",
+    "price", "coupon", "search", "click", "session", "device", "login", "profile", "notice",
+)  # fmt: skip
 _FAQ: Final = "\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
+_SHORT_NAMES: Final = {
+    "producerGroup": "a", "topic": "b", "defaultTopic": "c", "defaultTopicQueueNums": "d",
+    "queueId": "e", "sysFlag": "f", "bornTimestamp": "g", "flag": "h", "properties": "i",
+    "reconsumeTimes": "j", "unitMode": "k", "batch": "m",
+}  # fmt: skip
+
+
+class _Small(NamedTuple):
+    """A request with a short answer; ``answer`` is None if it is oneway."""
+
+    code: int
+    fields: str
+    answer: str | None = ""
+    status: int = 0
+    remark: str | None = None
+    client: bool = True
+    body_size: int = 0
+
+
+_SMALL: Final = (
+    _Small(14, "consumerGroup topic queueId", "offset"),
+    _Small(
+        14,
+        "consumerGroup topic queueId",
+        status=22,
+        remark="Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first",
+    ),
+    _Small(15, "consumerGroup topic queueId commitOffset", None),
+    _Small(30, "topic queueId committed", "offset"),
+    _Small(38, "consumerGroup", body_size=90),
+    _Small(40, "consumerGroup", None, client=False),
+    _Small(307, "consumerGroup clientId jstackEnable", client=False, body_size=900),
+)
 
 
 class World:
-    """Topics, groups and bodies that all connections of a capture share."""
-
     def __init__(self, chance: random.Random) -> None:
-        self.topics = [self._name(chance, "%RETRY%", 0.04) for _ in range(320)]
-        self.groups = [self._name(chance, "", 0) + "-group" for _ in range(240)]
+        names = ["-".join(chance.sample(_WORDS, chance.randrange(1, 4))) for _ in range(560)]
+        self.topics = [
+            f"{'%RETRY%' if chance.random() < 0.04 else ''}{name}{number % 90}"
+            for number, name in enumerate(names[:320])
+        ]
+        self.groups = [f"{name}-group" for name in names[320:]]
+        self.offsets = {topic: int(10 ** (chance.random() * 9)) for topic in self.topics}
         self._weights = [1 / (place + 2) for place in range(320)]
-        self._bodies, state = _texts(chance.getstate())
-        chance.setstate(state)
-        self.offsets = [int(10 ** (chance.random() * 9)) for _ in range(320)]
 
-    def topic(self, chance: random.Random) -> int:
-        """Number of a topic; few are used much, most little."""
-        return chance.choices(range(320), self._weights)[0]
-
-    def body(self, chance: random.Random, size: int) -> bytes:
-        """Bytes of a message."""
-        start = int(chance.random() * (len(self._bodies) - size))
-        return self._bodies[start : start + size]
-
-    @staticmethod
-    def _name(chance: random.Random, prefix: str, share: float) -> str:
-        parts = chance.sample(_WORDS, chance.randrange(1, 4))
-        name = chance.choice("-_.").join(parts).replace(".", "-")
-        if chance.random() < 0.4:
-            name = name.title().replace("-", "")
-        if chance.random() < 0.5:
-            name += str(chance.randrange(100))
-        return (prefix if chance.random() < share else "") + name
+    def choose_topics(self, chance: random.Random, count: int) -> list[str]:
+        return chance.choices(self.topics, self._weights, k=count)
 
 
 @cache
-def _texts(state: tuple[Any, ...]) -> tuple[bytes, tuple[Any, ...]]:
-    """Bodies of messages, and the state of the randomness after them.
-
-    They take most of the time of a small capture, and captures of one seed have the same.
-    """
-    chance = random.Random()
-    chance.setstate(state)
-    parts: list[bytes] = []
-    size = 0
-    while size < 3 << 20:
-        if chance.random() < 0.15:
-            part = chance.randbytes(chance.randrange(50, 3000))
-        else:
-            words = {
-                chance.choice(_WORDS): chance.choice(
-                    (chance.randrange(10**9), chance.choice(_WORDS), [1, 2.5, None, True])
-                )
-                for _ in range(chance.randrange(2, 30))
-            }
-            part = json.dumps(words).encode()
-        parts.append(part)
-        size += len(part)
-    return b"".join(parts), chance.getstate()
+def _make_bodies() -> bytes:
+    """Bodies of messages: they take most of the time of a small capture."""
+    chance = random.Random(1)
+    parts = [
+        chance.randbytes(chance.randrange(50, 3000))
+        if chance.random() < 0.15
+        else json.dumps({word: [chance.randrange(10**9), None, 2.5] for word in _WORDS}).encode()
+        for _ in range(4000)
+    ]
+    return b"".join(parts)
 
 
 class Speaker:
-    """A client process with one connection."""
-
     def __init__(self, chance: random.Random, world: World, profile: Profile, client: str) -> None:
         self._chance = chance
         self._random = chance.random
@@ -164,210 +153,102 @@ class Speaker:
             self._opaque = (1 << 31) - chance.randrange(1, 40)
         self._stride = chance.choice((1, 1, 2, 3))
         self._server_opaque = int(10 ** (chance.random() * 5))
-        self._topics = [world.topic(chance) for _ in range(chance.choice((1, 1, 2, 3, 6)))]
+        self._topics = world.choose_topics(chance, chance.choice((1, 1, 2, 3, 6)))
         self._group = chance.choice(world.groups)
         self._broker_name = f"broker-{chance.choice('abcdefgh')}"
-        self._queues = chance.choice((4, 4, 8, 16))
-        self._prefix = f"{chance.getrandbits(32):08X}{chance.getrandbits(16):04X}4E0E2F2A"
         self._client_id = f"{client}@{chance.randrange(1, 40000)}#{chance.getrandbits(48)}"
-        self._keys = chance.random() < 0.7
         self._tags = chance.choices(_WORDS, k=chance.choice((0, 1, 1, 4)))
         self._properties = chance.sample(_WORDS, chance.choice((0, 0, 1, 2, 4)))
-        self._cluster = chance.random() < 0.3
-        self._counter = chance.randrange(60_000)
         self._sent: list[Frame | Text] = []
 
     def speak(self, dialogue: Dialogue, exchanges: int, start: int, end: int) -> None:
-        """Fill a dialogue with a number of exchanges, approximately, between two times."""
         role = self._chance.choices(
-            (self._produce, self._consume, self._pop, self._administrate), self._profile.roles
+            (self._send, self._pull, self._pop, self._ask_little), self._profile.roles
         )[0]
         if role == self._pop and (self._binary or not self._is_new):
-            role = self._consume
-        now = start
-        self._route(now)
-        self._heartbeat(now + 2 * MS)
+            role = self._pull
+        self._route(start)
+        self._heartbeat(start + 2 * MS)
         while len(self._sent) < exchanges * 2:
             now = start + int(self._random() * (end - start))
-            role(now, exchanges * 2 - len(self._sent))
+            rare = role == self._pull and self._random() < 0.14
+            self._repeat(self._ask_little if rare else role, now, exchanges * 2 - len(self._sent))
         for number in range((end - start) // (30 * SECOND)):
             self._heartbeat(start + (number + 1) * 30 * SECOND)
         self._sent.sort(key=_time_ns)
         dialogue.sent = self._sent
 
-    # ---- roles
-
-    def _produce(self, now: int, limit: int) -> None:
-        topic = self._chance.choice(self._topics)
-        count = min(limit, 1 + int(self._chance.expovariate(1 / self._profile.burst)))
-        burst = self._random() < 0.4
-        for _ in range(count):
-            answer = self._send(now, topic)
-            if burst:
+    def _repeat(self, ask: Callable[[int, str, int], int], now: int, limit: int) -> None:
+        topic, queue = self._chance.choice(self._topics), self._chance.randrange(8)
+        pipelined = ask == self._send and self._random() < 0.4
+        for _ in range(min(limit, 1 + int(self._chance.expovariate(1 / self._profile.burst)))):
+            answered = ask(now, topic, queue)
+            if pipelined:
                 now += int(self._random() * 60 * US)
             else:
-                now = answer + 20 * US + int(self._chance.expovariate(1 / (300 * US)))
+                now = answered + 20 * US + int(self._chance.expovariate(1 / (300 * US)))
 
-    def _consume(self, now: int, count: int) -> None:
-        choice = self._random()
-        if choice < 0.06:
-            self._oneway_offset(now)
-        elif choice < 0.09:
-            self._exchange(
-                now, 38, {"consumerGroup": self._group},
-                body=json.dumps({"consumerIdList": [self._client_id] * 3}).encode(),
-                group=self._group,
-            )  # fmt: skip
-        elif choice < 0.12:
-            self._query_offset(now)
-        elif choice < 0.14:
-            self._from_broker(now)
-        else:
-            topic = self._chance.choice(self._topics)
-            queue = self._chance.randrange(self._queues)
-            for _ in range(min(count, 1 + int(self._random() * 2 * self._profile.burst))):
-                now = self._pull(now, topic, queue) + int(self._random() * 400 * US)
-
-    def _pop(self, now: int, count: int) -> None:
-        topic = self._chance.choice(self._topics)
-        for _ in range(min(count, 1 + int(self._random() * self._profile.burst))):
-            now = self._pop_once(now, topic) + int(self._random() * 800 * US)
-
-    def _administrate(self, now: int, count: int) -> None:
-        for _ in range(min(count, self._chance.randrange(1, 5))):
-            if self._random() < 0.6:
-                now = self._route(now)
-            else:
-                topic = self._chance.choice(self._topics)
-                name = self._world.topics[topic]
-                now = self._exchange(
-                    now, 30, {"topic": name, "queueId": "0", "committed": "true"},
-                    answer={"offset": str(self._offset(topic))}, topic=name, queue_id=0,
-                )  # fmt: skip
-
-    # ---- exchanges
+    # ---- frames
 
     def _frame(
-        self, now: int, header: Header, body: bytes = b"", *, client: bool = True,
-        topic: str | None = None, group: str | None = None, queue_id: int | None = None,
-        request: Frame | None = None,
-    ) -> Frame:  # fmt: skip
+        self, now: int, client: bool, header: Header, body: bytes, request: Frame | None = None
+    ) -> Frame:
         library = self._library if client else self._broker
         data, length = library.frame(header, body)
-        frame = Frame(client, now, data, length, header, library, topic, group, queue_id, request)
+        frame = Frame(client, now, data, length, header, library, request)
         self._sent.append(frame)
         return frame
 
-    def _next(self) -> int:
-        self._opaque += 1 if self._stride == 1 else self._chance.randrange(1, self._stride + 1)
-        if self._opaque >= 1 << 31:
-            self._opaque -= 1 << 32
-        return self._opaque
-
-    def _offset(self, topic: int) -> int:
-        self._world.offsets[topic] += 1
-        return self._world.offsets[topic]
-
-    def _size(self) -> int:
-        profile = self._profile
-        size = int(self._chance.lognormvariate(profile.body_log, profile.body_sigma))
-        return min(size, profile.body_most)
-
-    def _exchange(
-        self, now: int, code: int, fields: Mapping[str, str] | None, *,
-        request_body: bytes = b"", body: bytes = b"", answer: Mapping[str, str] | None = None,
-        topic: str | None = None, group: str | None = None, queue_id: int | None = None,
-        later: int = 0, status: int = 0, remark: str | None = None, answer_queue: int | None = None,
-        client: bool = True,
-    ) -> int:  # fmt: skip
-        """A request and its answer; when the latter is sent."""
+    def _ask(
+        self, now: int, code: int, fields: Mapping[str, str] | None, body: bytes = b"", *,
+        flag: int = 0, client: bool = True,
+    ) -> Frame:  # fmt: skip
         if client:
-            opaque = self._next()
+            self._opaque += self._chance.randrange(1, self._stride + 1)
+            if self._opaque >= 1 << 31:
+                self._opaque -= 1 << 32
+            opaque = self._opaque
         else:
             self._server_opaque += 1
             opaque = self._server_opaque
-        request = self._frame(
-            now, Header(code, 0, opaque, fields), request_body, client=client,
-            topic=topic, group=group, queue_id=queue_id,
-        )  # fmt: skip
-        later = now + (later or 80 * US + int(self._chance.expovariate(1 / (900 * US))))
-        self._frame(
-            later, Header(status, RESPONSE, opaque, answer, remark), body, client=not client,
-            queue_id=answer_queue, request=request,
-        )  # fmt: skip
-        return later
+        return self._frame(now, client, Header(code, flag, opaque, fields), body)
 
-    def _text_properties(self, now: int) -> str:
+    def _answer(
+        self, request: Frame, fields: Mapping[str, str] | None = None, body: bytes = b"", *,
+        status: int = 0, remark: str | None = None, later_ns: int = 0,
+    ) -> int:  # fmt: skip
+        later_ns = later_ns or 80 * US + int(self._chance.expovariate(1 / (900 * US)))
+        header = Header(status, RESPONSE, request.header.opaque, fields, remark)
+        self._frame(request.time_ns + later_ns, not request.client, header, body, request)
+        return request.time_ns + later_ns
+
+    def _next_offset(self, topic: str) -> int:
+        self._world.offsets[topic] += 1
+        return self._world.offsets[topic]
+
+    def _body(self) -> bytes:
+        profile, bodies = self._profile, _make_bodies()
+        size = int(self._chance.lognormvariate(profile.body_log, profile.body_sigma))
+        start = int(self._random() * (len(bodies) - profile.body_most))
+        return bodies[start : start + min(size, profile.body_most)]
+
+    def _text_properties(self) -> str:
         chance = self._chance
-        self._counter += 1
-        parts: list[str] = []
-        if self._keys:
-            parts.append(f"KEYS\x01{chance.choice(_WORDS)}-{int(10 ** (self._random() * 8))}")
-        parts.append(
-            f"UNIQ_KEY\x01{self._prefix}{now // MS & 0xFFFFFFFF:08X}{self._counter & 0xFFFF:04X}"
-        )
-        parts.extend(
-            f"{name}\x01{chance.choice(_WORDS)}{int(self._random() * 1000)}"
-            for name in self._properties
-            if self._random() < 0.8
-        )
-        if self._cluster:
-            parts.append("CLUSTER\x01DefaultCluster")
-        parts.append("WAIT\x01true")
+        pairs = {"KEYS": chance.choice(_WORDS), "UNIQ_KEY": f"{chance.getrandbits(128):032X}"}
+        pairs |= {name: str(chance.randrange(1000)) for name in self._properties}
+        pairs["WAIT"] = "true"
         if self._tags:
-            parts.append(f"TAGS\x01{chance.choice(self._tags)}")
-        text = "\x02".join(parts)
+            pairs["TAGS"] = chance.choice(self._tags)
+        text = "\x02".join([f"{name}\x01{value}" for name, value in pairs.items()])
         return text + "\x02" if self._is_new else text
 
-    def _send(self, now: int, topic: int) -> int:
-        chance, name = self._chance, self._world.topics[topic]
-        queue = chance.randrange(self._queues)
-        born = str((EPOCH_NS + now) // MS)
-        properties = self._text_properties(now)
-        batch = self._random() < 0.08 and not self._binary
-        if self._library is PYTHON or (self._library is CPP and self._counter % 2):
-            code = 10
-            fields = {
-                "producerGroup": self._group, "topic": name, "defaultTopic": "TBW102",
-                "defaultTopicQueueNums": "4", "queueId": str(queue), "sysFlag": "0",
-                "bornTimestamp": born, "flag": "0", "properties": properties,
-                "reconsumeTimes": "0", "unitMode": "false", "batch": "false",
-            }  # fmt: skip
-        else:
-            code = 320 if batch else 310
-            fields = {
-                "a": self._group, "b": name, "c": "TBW102", "d": "4", "e": str(queue), "f": "0",
-                "g": born, "h": "0", "i": properties, "j": "0", "k": "false",
-                "m": "true" if batch else "false",
-            }  # fmt: skip
-            if self._is_new:
-                fields["n"] = self._broker_name
-        body = self._world.body(chance, self._size())
-        options: dict[str, Any] = {"topic": name, "group": self._group, "queue_id": queue}
-        if self._random() < 0.01:
-            remark = _REMARK_BUSY.format(chance.randrange(200, 900), chance.randrange(1, 20000))
-            return self._exchange(
-                now, code, fields, request_body=body, status=2, remark=remark + _FAQ,
-                later=chance.randrange(200, 900) * MS, **options,
-            )  # fmt: skip
-        offset = self._offset(topic)
-        answer = {
-            "queueId": str(queue),
-            "TRAN_MSG": "false",
-            "queueOffset": str(offset),
-            "msgId": f"0A090001{10911:08X}{offset * 977:016X}",
-            "MSG_REGION": "DefaultRegion",
-            "TRACE_ON": "true",
-        }
-        return self._exchange(
-            now, code, fields, request_body=body, answer=answer, answer_queue=queue, **options
-        )
+    def _stored_messages(self, topic: str, queue: int, now: int) -> bytes:
+        count = 1 + int(self._random() ** 2 * self._profile.batch)
+        return b"".join([self._stored_message(topic, queue, now) for _ in range(count)])
 
-    def _store_message(self, topic: int, queue: int, now: int) -> bytes:
-        """A message as the commit log holds it."""
-        body = self._world.body(self._chance, self._size())
-        name = self._world.topics[topic].encode()
-        properties = self._text_properties(now).encode()
+    def _stored_message(self, topic: str, queue: int, now: int) -> bytes:
+        body, name = self._body(), topic.encode()
+        properties = self._text_properties().encode()
         offset = self._world.offsets[topic]
         born = (EPOCH_NS + now) // MS
         head = struct.pack(
@@ -376,245 +257,217 @@ class Speaker:
             b"\x0a\x09\x00\x01\x00\x00\x2a\x9f", 0, 0,
             len(body),
         )  # fmt: skip
-        tail = b"".join(
-            (body, bytes((len(name),)), name, struct.pack(">H", len(properties)), properties)
-        )
-        return struct.pack(">I", 4 + len(head) + len(tail)) + head + tail
+        tail = bytes((len(name),)) + name + struct.pack(">H", len(properties)) + properties
+        return struct.pack(">I", 4 + len(head) + len(body) + len(tail)) + head + body + tail
 
-    def _pull(self, now: int, topic: int, queue: int) -> int:
-        chance, name = self._chance, self._world.topics[topic]
+    # ---- requests and their responses
+
+    def _send(self, now: int, topic: str, queue: int) -> int:
+        chance, library = self._chance, self._library
+        batch = self._random() < 0.08 and not self._binary
+        fields = {
+            "producerGroup": self._group, "topic": topic, "defaultTopic": "TBW102",
+            "defaultTopicQueueNums": "4", "queueId": str(queue), "sysFlag": "0",
+            "bornTimestamp": str((EPOCH_NS + now) // MS), "flag": "0",
+            "properties": self._text_properties(), "reconsumeTimes": "0", "unitMode": "false",
+            "batch": str(batch).lower(),
+        }  # fmt: skip
+        if library is PYTHON or (library is CPP and self._random() < 0.5):
+            code = 10
+        else:
+            code = 320 if batch else 310
+            fields = {_SHORT_NAMES[name]: value for name, value in fields.items()}
+            if self._is_new:
+                fields["n"] = self._broker_name
+        request = self._ask(now, code, fields, self._body())
+        if self._random() < 0.01:
+            waited = chance.randrange(200, 900)
+            remark = (
+                "[TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, "
+                f"period in queue: {waited}ms, size of queue: {chance.randrange(20000)}{_FAQ}"
+            )
+            return self._answer(request, status=2, remark=remark, later_ns=waited * MS)
+        offset = self._next_offset(topic)
+        answer = {
+            "queueId": str(queue), "TRAN_MSG": "false", "queueOffset": str(offset),
+            "msgId": f"0A090001{10911:08X}{offset * 977:016X}", "MSG_REGION": "DefaultRegion",
+            "TRACE_ON": "true",
+        }  # fmt: skip
+        return self._answer(request, answer)
+
+    def _pull(self, now: int, topic: str, queue: int) -> int:
         offset = self._world.offsets[topic]
         fields = {
-            "consumerGroup": self._group, "topic": name, "queueId": str(queue),
-            "queueOffset": str(offset), "maxMsgNums": "32", "sysFlag": chance.choice("234"),
-            "commitOffset": str(offset - chance.randrange(3)), "suspendTimeoutMillis": "15000",
+            "consumerGroup": self._group, "topic": topic, "queueId": str(queue),
+            "queueOffset": str(offset), "maxMsgNums": "32", "sysFlag": self._chance.choice("234"),
+            "commitOffset": str(offset - 1), "suspendTimeoutMillis": "15000",
             "subVersion": str(EPOCH_NS // MS - 5000), "expressionType": "TAG",
         }  # fmt: skip
-        if self._random() < 0.2:
-            fields["subscription"] = "*" if not self._tags else " || ".join(self._tags)
-        if self._is_new:
-            fields |= {"bname": self._broker_name, "maxMsgBytes": "262144"}
-        options: dict[str, Any] = {"topic": name, "group": self._group, "queue_id": queue}
         answer = {
             "suggestWhichBrokerId": "0", "nextBeginOffset": str(offset + 1), "minOffset": "0",
             "maxOffset": str(offset + 1),
         }  # fmt: skip
+        if self._random() < 0.2:
+            fields["subscription"] = " || ".join(self._tags) or "*"
         if self._is_new:
+            fields |= {"bname": self._broker_name, "maxMsgBytes": "262144"}
             answer |= {"topicSysFlag": "0", "groupSysFlag": "0"}
+        request = self._ask(now, 11, fields)
         if self._random() < 0.25:
             wait_ns = 15 * SECOND if self._random() < 0.3 else int(self._random() * 15 * SECOND)
-            return self._exchange(
-                now, 11, fields, answer=answer, status=19, remark="OFFSET_OVERFLOW_ONE",
-                later=wait_ns, **options,
-            )  # fmt: skip
-        count = 1 + int(self._random() ** 2 * self._profile.batch)
-        body = b"".join([self._store_message(topic, queue, now) for _ in range(count)])
-        return self._exchange(now, 11, fields, answer=answer, remark="FOUND", body=body, **options)
+            return self._answer(
+                request, answer, status=19, remark="OFFSET_OVERFLOW_ONE", later_ns=wait_ns
+            )
+        return self._answer(
+            request, answer, self._stored_messages(topic, queue, now), remark="FOUND"
+        )
 
-    def _pop_once(self, now: int, topic: int) -> int:
-        name = self._world.topics[topic]
-        queue = self._chance.randrange(self._queues)
+    def _pop(self, now: int, topic: str, queue: int) -> int:
         offset = self._world.offsets[topic]
         born = (EPOCH_NS + now) // MS
-        fields = {
-            "consumerGroup": self._group, "topic": name, "queueId": "-1", "maxMsgNums": "32",
-            "invisibleTime": "60000", "pollTime": "15000", "bornTime": str(born), "initMode": "1",
-            "expType": "TAG", "exp": "*", "bname": self._broker_name,
+        place = f"0 {queue} {offset}"
+        common = {"consumerGroup": self._group, "topic": topic, "bname": self._broker_name}
+        fields = common | {
+            "queueId": "-1", "maxMsgNums": "32", "invisibleTime": "60000", "pollTime": "15000",
+            "bornTime": str(born), "initMode": "1", "expType": "TAG", "exp": "*",
         }  # fmt: skip
         answer = {
             "popTime": str(born), "invisibleTime": "60000", "reviveQid": "3", "restNum": "0",
-            "startOffsetInfo": f"0 {queue} {offset}", "msgOffsetInfo": f"0 {queue} {offset}",
+            "startOffsetInfo": place, "msgOffsetInfo": place,
         }  # fmt: skip
-        count = 1 + int(self._random() ** 2 * self._profile.batch)
-        body = b"".join([self._store_message(topic, queue, now) for _ in range(count)])
-        now = self._exchange(
-            now, 200050, fields, answer=answer, body=body, topic=name, group=self._group,
-            queue_id=-1,
-        )  # fmt: skip
+        messages = self._stored_messages(topic, queue, now)
+        now = self._answer(self._ask(now, 200050, fields), answer, messages)
         extra = f"{offset} {born} 60000 3 0 {self._broker_name} {queue} {offset}"
-        fields = {
-            "consumerGroup": self._group, "topic": name, "queueId": str(queue), "extraInfo": extra,
-            "offset": str(offset), "bname": self._broker_name,
-        }  # fmt: skip
-        return self._exchange(
-            now + 500 * US, 200051, fields, topic=name, group=self._group, queue_id=queue
-        )
+        fields = common | {"queueId": str(queue), "extraInfo": extra, "offset": str(offset)}
+        return self._answer(self._ask(now + 500 * US, 200051, fields))
 
-    def _oneway_offset(self, now: int) -> None:
-        topic = self._chance.choice(self._topics)
-        name, queue = self._world.topics[topic], self._chance.randrange(self._queues)
-        fields = {
-            "consumerGroup": self._group, "topic": name, "queueId": str(queue),
-            "commitOffset": str(self._world.offsets[topic]),
+    def _ask_little(self, now: int, topic: str, queue: int) -> int:
+        if self._random() < 0.3:
+            return self._route(now)
+        kind = self._chance.choice(_SMALL)
+        offset = str(self._world.offsets[topic])
+        values = {
+            "consumerGroup": self._group, "topic": topic, "queueId": str(queue), "offset": offset,
+            "commitOffset": offset, "committed": "true", "clientId": self._client_id,
+            "jstackEnable": "false",
         }  # fmt: skip
-        self._frame(
-            now, Header(15, ONEWAY, self._next(), fields), topic=name, group=self._group,
-            queue_id=queue,
+        request = self._ask(
+            now, kind.code, {name: values[name] for name in kind.fields.split()},
+            flag=ONEWAY if kind.answer is None else 0, client=kind.client,
         )  # fmt: skip
-
-    def _query_offset(self, now: int) -> None:
-        topic = self._chance.choice(self._topics)
-        name, queue = self._world.topics[topic], self._chance.randrange(self._queues)
-        fields = {"consumerGroup": self._group, "topic": name, "queueId": str(queue)}
-        options: dict[str, Any] = {"topic": name, "group": self._group, "queue_id": queue}
-        if self._random() < 0.2:
-            remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
-            self._exchange(now, 14, fields, status=22, remark=remark, **options)
-        else:
-            answer = {"offset": str(self._world.offsets[topic])}
-            self._exchange(now, 14, fields, answer=answer, **options)
-
-    def _from_broker(self, now: int) -> None:
-        fields = {"consumerGroup": self._group}
-        if self._random() < 0.7:
-            self._server_opaque += 1
-            header = Header(40, ONEWAY, self._server_opaque, fields)
-            self._frame(now, header, client=False, group=self._group)
-            return
-        fields |= {"clientId": self._client_id, "jstackEnable": "false"}
-        body = self._world.body(self._chance, 900)
-        self._exchange(now, 307, fields, client=False, group=self._group, body=body)
+        if kind.answer is None:
+            return now
+        answer = {name: values[name] for name in kind.answer.split()} or None
+        body = _make_bodies()[: kind.body_size]
+        return self._answer(request, answer, body, status=kind.status, remark=kind.remark)
 
     def _heartbeat(self, now: int) -> None:
+        subscriptions = [
+            {"classFilterMode": False, "expressionType": "TAG", "subString": "*", "topic": topic}
+            for topic in self._topics
+        ]
         body = {
             "clientID": self._client_id,
             "consumerDataSet": [
-                {
-                    "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
-                    "consumeType": "CONSUME_PASSIVELY",
-                    "groupName": self._group, "messageModel": "CLUSTERING",
-                    "subscriptionDataSet": [
-                        {"classFilterMode": False, "codeSet": [], "expressionType": "TAG",
-                         "subString": "*", "subVersion": now, "tagsSet": self._tags,
-                         "topic": self._world.topics[topic]}
-                        for topic in self._topics
-                    ],
-                }
+                {"groupName": self._group, "subscriptionDataSet": subscriptions}
             ],
-            "heartbeatFingerprint": 0,
             "producerDataSet": [{"groupName": "CLIENT_INNER_PRODUCER"}],
-            "withoutSub": False,
         }  # fmt: skip
         answer = {"IS_SUPPORT_HEART_BEAT_V2": "true", "IS_SUB_CHANGE": "true"}
-        self._exchange(
-            now, 34, {} if self._is_new else None, request_body=json.dumps(body).encode(),
-            answer=answer if self._broker.version >= JAVA_53.version else None,
-        )  # fmt: skip
+        request = self._ask(now, 34, {} if self._is_new else None, json.dumps(body).encode())
+        self._answer(request, answer if self._broker.version >= JAVA_53.version else None)
 
     def _route(self, now: int) -> int:
-        name = self._world.topics[self._chance.choice(self._topics)]
+        name = self._chance.choice(self._topics)
         fields = {"topic": name}
         if self._is_new:
             fields["acceptStandardJsonOnly"] = "false"
+        request = self._ask(now, 105, fields)
         if self._random() < 0.05:
-            remark = f"No topic route info in name server for the topic: {name}" + _FAQ
-            return self._exchange(now, 105, fields, status=17, remark=remark, topic=name)
+            remark = f"No topic route info in name server for the topic: {name}{_FAQ}"
+            return self._answer(request, status=17, remark=remark)
         brokers = [
-            f'{{"brokerAddrs":{{0:"10.9.0.{n}:10911"}},"brokerName":"broker-{"abcdefgh"[n]}",'
-            '"cluster":"DefaultCluster"}'
+            f'{{"brokerAddrs":{{0:"10.9.0.{n}:10911"}},"brokerName":"broker-{n}"}}'
             for n in range(self._chance.randrange(1, 8))
         ]
         body = f'{{"brokerDatas":[{",".join(brokers)}],"filterServerTable":{{}},"queueDatas":[]}}'
-        return self._exchange(now, 105, fields, body=body.encode(), topic=name)
+        return self._answer(request, body=body.encode())
 
 
 def _time_ns(sent: Frame | Text) -> int:
     return sent.time_ns
 
 
-# ---- other protocols
+# ---- other protocols: the client or the server sends bytes
 
 
-def grpc(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> None:
+def grpc(chance: random.Random) -> Iterator[tuple[bool, bytes]]:
     """HTTP/2 without TLS, as the port 8081 of a RocketMQ proxy speaks it."""
 
     def block(frame_type: int, flags: int, stream: int, data: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(data))[1:]
-            + bytes((frame_type, flags))
-            + struct.pack(">I", stream)
-            + data
-        )
+        head = struct.pack(">I", len(data))[1:] + bytes((frame_type, flags))
+        return head + struct.pack(">I", stream) + data
 
     settings = chance.choice(
         (b"", struct.pack(">HI", 4, 65535 * 4), struct.pack(">HIHI", 3, 100, 5, 1 << 20))
     )
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + block(4, 0, 0, b"\0\2\0\0\0\0")
-    sent: list[Frame | Text] = [
-        Text(True, start, preface + block(8, 0, 0, struct.pack(">I", 1 << 20))),
-        Text(False, start + 200 * US, block(4, 0, 0, settings) + block(4, 1, 0, b"")),
-        Text(True, start + 300 * US, block(4, 1, 0, b"")),
-    ]
-    now = start + MS
-    for number in range(chance.randrange(3, 60)):
-        stream = 2 * number + 1
+    yield True, preface + block(8, 0, 0, struct.pack(">I", 1 << 20))
+    yield False, block(4, 0, 0, settings) + block(4, 1, 0, b"")
+    yield True, block(4, 1, 0, b"")
+    for stream in range(1, chance.randrange(7, 120), 2):
         head = chance.randbytes(chance.randrange(20, 200))
         data = struct.pack(">BI", 0, 400) + chance.randbytes(chance.randrange(10, 3000))
-        sent.append(Text(True, now, block(1, 4, stream, head) + block(0, 1, stream, data)))
-        answer = block(1, 4, stream, head[:30]) + block(
-            0, 0, stream, data[: chance.randrange(9, 3000)]
-        )
-        sent.append(Text(False, now + 2 * MS, answer + block(1, 5, stream, head[:8])))
-        now += int(chance.random() * (end - start) / 60) + 3 * MS
-    dialogue.sent = sent
+        yield True, block(1, 4, stream, head) + block(0, 1, stream, data)
+        answer = block(0, 0, stream, data[: chance.randrange(9, 3000)])
+        yield False, block(1, 4, stream, head[:30]) + answer + block(1, 5, stream, head[:8])
 
 
-def tls(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> None:
-    """TLS records."""
-
+def tls(chance: random.Random) -> Iterator[tuple[bool, bytes]]:
     def block(record_type: int, size: int, version: bytes = b"\x03\x03") -> bytes:
         return bytes((record_type,)) + version + struct.pack(">H", size) + chance.randbytes(size)
 
-    sent: list[Frame | Text] = [
-        Text(True, start, block(22, 512, b"\x03\x01")),
-        Text(False, start + MS, block(22, 122) + block(20, 1) + block(23, 2400)),
-        Text(True, start + 2 * MS, block(20, 1) + block(23, 53)),
-    ]
-    now = start + 3 * MS
+    yield True, block(22, 512, b"\x03\x01")
+    yield False, block(22, 122) + block(20, 1) + block(23, 2400)
+    yield True, block(20, 1) + block(23, 53)
     for _ in range(chance.randrange(5, 80)):
-        sent.append(Text(True, now, block(23, chance.randrange(100, 4000))))
-        sent.append(Text(False, now + MS, block(23, chance.randrange(100, 4000))))
-        now += int(chance.random() * (end - start) / 80) + 2 * MS
-    dialogue.sent = sent
+        yield True, block(23, chance.randrange(100, 4000))
+        yield False, block(23, chance.randrange(100, 4000))
 
 
-def http(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> None:
-    """HTTP/1.1 with JSON in it."""
-    now = start
-    sent: list[Frame | Text] = []
+def http(chance: random.Random) -> Iterator[tuple[bool, bytes]]:
     for number in range(chance.randrange(2, 40)):
-        ask = b"GET /metrics?n=%d HTTP/1.1\r\nHost: broker-a:10911\r\nAccept: */*\r\n\r\n" % number
-        body = (
-            json.dumps({"code": number, "flag": 0, "opaque": number, "version": 513}).encode() * 9
-        )
-        sent.append(Text(True, now, ask))
-        head = (
-            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-            % len(body)
-        )
-        sent.append(Text(False, now + MS, head + body))
-        now += int(chance.random() * (end - start) / 40) + 2 * MS
-    dialogue.sent = sent
+        yield True, b"GET /metrics?n=%d HTTP/1.1\r\nHost: broker-a\r\nAccept: */*\r\n\r\n" % number
+        header = {"code": number, "flag": 0, "opaque": number, "version": 513}
+        body = json.dumps(header).encode() * 9
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
+        yield False, head + b"%d\r\n\r\n" % len(body) + body
 
 
-def replication(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> None:
+def replication(chance: random.Random) -> Iterator[tuple[bool, bytes]]:
     """A slave reads the commit log of its master: offsets of 8 bytes, blocks with 12 bytes in front."""
-    now = start
     offset = chance.randrange(1 << 42)
-    sent: list[Frame | Text] = [Text(True, now, struct.pack(">q", offset))]
+    yield True, struct.pack(">q", offset)
     for _ in range(chance.randrange(5, 80)):
         data = chance.randbytes(chance.randrange(0, 6000))
-        now += int(chance.random() * (end - start) / 80)
-        sent.append(Text(False, now, struct.pack(">qi", offset, len(data)) + data))
+        yield False, struct.pack(">qi", offset, len(data)) + data
         offset += len(data)
-        sent.append(Text(True, now + 300 * US, struct.pack(">q", offset)))
-    dialogue.sent = sent
+        yield True, struct.pack(">q", offset)
 
 
-FOREIGN: Final[tuple[tuple[int, Callable[[random.Random, Dialogue, int, int], None]], ...]] = (
-    (8081, grpc),
-    (10911, tls),
-    (10911, http),
-    (10912, replication),
-)
+FOREIGN: Final = ((8081, grpc), (10911, tls), (10911, http), (10912, replication))
 """Other protocols, and the port of the server."""
+
+
+def speak_foreign(
+    protocol: Callable[[random.Random], Iterator[tuple[bool, bytes]]],
+    chance: random.Random,
+    dialogue: Dialogue,
+    start: int,
+    end: int,
+) -> None:
+    messages = list(protocol(chance))
+    times = sorted(chance.randrange(start, end) for _ in messages)
+    dialogue.sent = [
+        Text(client, time_ns, data) for time_ns, (client, data) in zip(times, messages, strict=True)
+    ]

@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
 
 RESPONSE, ONEWAY = 1, 2
 """Bits of the flag."""
@@ -32,6 +30,10 @@ class Header(NamedTuple):
     opaque: int
     fields: Mapping[str, str] | None = None
     remark: str | None = None
+
+    def first(self, *names: str) -> str | None:
+        fields = self.fields or {}
+        return next((fields[name] for name in names if name in fields), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,6 @@ class Library:
 
     @property
     def serialize_type(self) -> str:
-        """``JSON`` or ``ROCKETMQ``."""
         return "ROCKETMQ" if self.write is None else "JSON"
 
     def remark(self, header: Header) -> str | None:
@@ -57,11 +58,9 @@ class Library:
         return header.remark if self.write is not _go else header.remark or ""
 
     def header(self, header: Header) -> bytes:
-        """The bytes of a header."""
         return _binary(self, header) if self.write is None else self.write(self, header)
 
     def frame(self, header: Header, body: bytes) -> tuple[bytes, int]:
-        """A whole frame, and the length of its header."""
         text = self.header(header)
         header_type = 1 if self.write is None else 0
         prefix = struct.pack(">II", 4 + len(text) + len(body), header_type << 24 | len(text))
@@ -69,7 +68,6 @@ class Library:
 
 
 def _hash(text: str) -> int:
-    """``String.hashCode`` with the bits that ``HashMap`` spreads."""
     value = 0
     for character in text:
         value = (value * 31 + ord(character)) & 0xFFFFFFFF

@@ -43,7 +43,6 @@ class Writer:
     )
 
     def write(self, packets: Iterable[Packet]) -> None:
-        """Write the head of the file and all packets."""
         self.file.write(self._head())
         parts: list[bytes] = []
         for packet in packets:
@@ -120,7 +119,6 @@ class Writer:
         return frame
 
     def _of_ends(self, source: _End, target: _End) -> _Head:
-        """The common bytes of all packets between two ends."""
         addresses = ipaddress.ip_address(source[0]).packed, ipaddress.ip_address(target[0]).packed
         four = len(addresses[0]) == 4
         ether_type = 0x0800 if four else 0x86DD

@@ -7,8 +7,6 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """The kind of traffic and of network."""
-
     connections: int  #: number of connections, of all protocols
     frames: int  #: of RocketMQ, approximately
     seconds: float = 60.0  #: duration of the capture

@@ -48,7 +48,6 @@ def read_recorded(path: Path) -> list[Packet]:
 
 
 def repeat(captures: list[list[Packet]], count: int, seed: int) -> Iterator[Packet]:
-    """Repeat captures in turn, slightly shifted in time, and between other ends."""
     chance = random.Random(seed)
     start = captures[0][0].time_ns
     copies = [

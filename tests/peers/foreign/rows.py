@@ -15,7 +15,6 @@ NONE: Final = (Counter[Any](), Counter[Any]())
 
 
 def content(rows: Iterable[Mapping[str, Any]], *, but: Iterable[str] = ()) -> Content:
-    """Count rows of the decoder by the columns that the truth has."""
     columns = [name for name in COLUMNS if name not in set(but)]
     return Counter(tuple(row[name] for name in columns) for row in rows)
 

@@ -70,8 +70,6 @@ class Truth(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The captured part of a connection, and its end."""
-
     sides: tuple[bool, bool] = (True, True)  #: which sides are captured: client, server
     answered: str = "yes"  #: ``yes``; ``refused``: a RST answers the SYN; ``no``: no answer
     begun_ns: int = 0  #: earlier segments, also the handshake, were not captured
@@ -79,8 +77,6 @@ class Course:
 
 
 class _Side:
-    """One direction."""
-
     def __init__(self, source: tuple[str, int], target: tuple[str, int], first: int) -> None:
         self.source = source
         self.target = target
@@ -101,8 +97,6 @@ class _Segment(NamedTuple):
 
 
 class Connection:
-    """A dialogue over TCP."""
-
     def __init__(
         self, dialogue: Dialogue, profile: Profile, chance: random.Random, way: Course
     ) -> None:
@@ -126,7 +120,6 @@ class Connection:
         self._garbage = chance.random() < 0.1
 
     def packets(self) -> list[Packet]:
-        """All packets, in the order of time."""
         sent = self._dialogue.sent
         begin = sent[0].time_ns - 700 * US if sent else self._way.begun_ns
         if self._way.answered != "yes":
@@ -193,7 +186,6 @@ class Connection:
             self._add(self._client, now + 400 * US, self._client.sent + 1, ACK)
 
     def _send(self, side: _Side, data: bytes, now: int) -> int:
-        """Cut what a side sends into segments; the time of the last."""
         profile, random_ = self._profile, self._chance.random
         base, offset, end = side.sent, 0, len(data)
         count = 0
@@ -252,7 +244,6 @@ class Connection:
     # ---- what the capture holds
 
     def _list_packets(self) -> list[Packet]:
-        """Packets with the acknowledgements that their senders can give."""
         end = int(self._profile.seconds * SECOND)
         received = {True: 0, False: 0}
         ahead: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
@@ -286,7 +277,6 @@ class Connection:
         return packets
 
     def truth(self, unit: int = 1) -> list[Truth]:
-        """The frames whose header was captured, with times in units of nanoseconds."""
         captures: dict[int, _Capture] = {}
         frames: list[tuple[Frame, _Side, _Capture]] = []
         for side in (self._client, self._server):
@@ -312,8 +302,6 @@ class _Capture(NamedTuple):
 
 
 class _Spans:
-    """The bytes of a direction, each with the time of its first capture."""
-
     def __init__(self, pieces: list[tuple[int, int, int]]) -> None:
         spans: list[tuple[int, int, int]] = []
         high = pieces[0][1] if pieces else 0
@@ -389,11 +377,13 @@ def _truth(
             latency = passed
     frame_kind = "response" if header.flag & 1 else "oneway" if header.flag & 2 else "request"
     length = len(frame.data)
+    queue = header.first("queueId", "e")
     return Truth(
         *side.source, *side.target, time_ns, capture.end_time_ns - capture.end_time_ns % unit,
         frame_kind, header.code, request_code, header.opaque, header.flag, frame.library.language,
-        frame.library.version, frame.library.remark(header), frame.topic, frame.group,
-        frame.queue_id, length, frame.header_length,
+        frame.library.version, frame.library.remark(header),
+        header.first("topic", "b"), header.first("consumerGroup", "producerGroup", "a"),
+        None if queue is None else int(queue), length, frame.header_length,
         length - 8 - frame.header_length, frame.library.serialize_type,
         latency, capture.body, capture.gap, capture.certain, request is None or request.certain,
     )  # fmt: skip

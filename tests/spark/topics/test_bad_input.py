@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.spark.topics.cluster import Cluster
-from rocketwire_tools.spark.topics.connection import close_sessions
-from rocketwire_tools.spark.topics.options import PullSettings, read_options
-from rocketwire_tools.spark.topics.planning import UnreachableError, batch_ranges
-from rocketwire_tools.spark.topics.pulling import PullFailedError
-from rocketwire_tools.spark.topics.ranges import total
-from rocketwire_tools.spark.topics.reading import read_range
-from rocketwire_tools.spark.topics.streaming import ROUTES, Stream
 from tests.peers.processes import wait_until
 from tests.spark.topics_of_java import PLACE, Reader, Topics
-from tests.support.tap import tapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import SparkSession
 
     from tests.peers.cluster import JavaCluster
-
-pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")  # it has no types
 
 # PySpark leaves sockets to the collector
 pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
@@ -36,7 +23,7 @@ pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 @pytest.fixture(scope="module")
 def topics(shared_java_cluster: JavaCluster) -> Topics:
-    """The topics of one broker; ``spark-ten`` has ten messages in one queue."""
+    # The topics of one broker; ``spark-ten`` has ten messages in one queue.
     topics = Topics(shared_java_cluster.address, only=shared_java_cluster.master.address)
     topics.create("spark-ten", queues=1)
     topics.fill("spark-ten", [b"x"] * 10)
@@ -50,7 +37,7 @@ def reader(spark: SparkSession, topics: Topics, tmp_path: Path) -> Reader:
 
 
 def last_line(error: BaseException) -> str:
-    """The last line that a user reads of an error, without what Spark adds: its state, its stack."""
+    # The last line that a user reads of an error, without what Spark adds: its state, its stack.
     of_spark = ("\tat ", "Driver stacktrace", " SQLSTATE")
     text = str(error).partition("=== Streaming Query ===")[0]
     lines = [line for line in text.splitlines() if line.strip()]
@@ -113,60 +100,3 @@ def test_task_that_fails_ends_in_one_line(reader: Reader, topics: Topics) -> Non
         " queue 0: broker 127.0.0.1:"
     )
     assert last_line(error.value).endswith("and see the permission of the topic")
-
-
-def test_name_server_that_goes_away_ends_a_batch_in_one_line(topics: Topics) -> None:
-    with tapped(port_of(topics)) as names:
-        settings = read_options({"nameServers": names.address, "subscribe": "spark-ten"})
-        (place,) = batch_ranges(settings, Cluster(settings))
-    close_sessions()  # a worker is another process
-    pulls = PullSettings(group="readers", patience=1.0)
-    with pytest.raises(PullFailedError) as error:
-        list(read_range(settings.connection, place, pulls, pa.schema([])))
-
-    assert "\n" not in str(error.value)
-    assert re.search(
-        r"topic spark-ten, broker broker-a, queue 0: .*; see whether name servers 127.0.0.1:\d+",
-        str(error.value),
-    )
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("option", ["subscribe", "subscribePattern"])
-def test_lost_name_server_stops_only_a_restart_of_a_stream(topics: Topics, option: str) -> None:
-    topics.create(f"spark-{option}", queues=1)
-    now = [0.0]
-    with tapped(port_of(topics)) as names:
-        options = {"nameServers": names.address, option: f"spark-{option}"}
-        settings = read_options(options)
-        cluster = Cluster(settings)
-        stream = Stream(settings, cluster, lambda: now[0])
-        start = stream.initial()
-    places = topics.fill(f"spark-{option}", [b"x"] * 3)
-    wait_until(lambda: sum(topics.ends(f"spark-{option}").values()) == 3, "three messages")
-    now[0] += ROUTES
-
-    ranges = stream.ranges(start, stream.latest(start))
-    assert total(ranges) == len(places) == 3
-    (route,) = [cluster.route(place) for place in ranges]
-    close_sessions()  # a worker is another process
-    pulls = PullSettings(group="readers")
-    schema = pa.schema([("queueOffset", pa.int64())])
-    (batch,) = read_range(settings.connection, ranges[0], pulls, schema, route)
-    assert batch.column("queueOffset").to_pylist() == [0, 1, 2]
-    with pytest.raises(
-        UnreachableError, match=f"see whether name servers {names.address}"
-    ) as error:
-        Stream(settings, Cluster(settings)).initial()
-    assert "\n" not in str(error.value)
-
-
-def port_of(topics: Topics) -> int:
-    return int(topics.address.rpartition(":")[2])
-
-
-@pytest.fixture(autouse=True)
-def _no_sessions() -> Iterator[None]:
-    """End the sessions of this process with each test: their name servers are gone."""
-    yield
-    close_sessions()

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.client.admin.admin import Admin
-from rocketwire.errors import RocketWireError
 from tests.peers.peers import CURRENT, OLD
 from tests.peers.processes import wait_until
 from tests.spark.kills import marks_of_kills
@@ -55,7 +54,6 @@ class Stream:
         self._query: StreamingQuery | None = None
 
     def start(self, options: dict[str, str], *, ends: bool = False) -> StreamingQuery:
-        """Start a query; one that ends reads what there is."""
         places = self._spark.readStream.format("rocketmq").schema(PLACE)
         writer = places.options(**{**self._read, **options}).load().writeStream.format("parquet")
         writer = writer.option("checkpointLocation", str(self._folder / "checkpoint"))
@@ -67,7 +65,6 @@ class Stream:
 
     @contextlib.contextmanager
     def running(self, **options: str) -> Generator[None]:
-        """Run it until the end of the block."""
         self._query = self.start(options)
         self._options = options
         try:
@@ -76,7 +73,7 @@ class Stream:
             self._query.stop()
 
     def places(self, topic: str) -> Counter[Place]:
-        """Return the messages of a topic that the query has read; a query whose Python Spark started too late is started again."""
+        # Return the messages of a topic that the query has read; a query whose Python Spark started too late is started again.
         query = self._query
         if query is not None and (error := query.exception()) is not None:
             if LATE_WORKER not in str(error):
@@ -86,11 +83,9 @@ class Stream:
         return Counter(place[1:] for place in places if place[0] == topic)
 
     def wait_for(self, topic: str, places: set[Place]) -> None:
-        """Wait until it has read some places of a topic."""
         wait_until(lambda: places <= self.places(topic).keys(), "all are read", PATIENCE)
 
     def run_to_end(self, **options: str) -> None:
-        """Read what there is."""
         while True:
             query = self.start(options, ends=True)
             try:
@@ -183,31 +178,3 @@ def test_expired_messages_are_an_error_or_a_warning(
     lines = capsys.readouterr().err.splitlines()  # of this process, others have their own
     assert f"rocketmq: topic {topic}, broker {name}, queue 0: messages 0 to {first - 1}" in lines[0]
     assert len(lines) == 2
-
-
-@releases
-def test_recreated_topic_is_an_error_or_read_from_its_first_message(
-    spark: SparkSession, java_cluster: JavaCluster, tmp_path: Path, release: str
-) -> None:
-    name = f"again-{release.replace('.', '-')}"
-    broker = java_cluster.broker(name, version=release)
-    topics = Topics(java_cluster.address, only=broker.address)
-    topic = topics.create(f"spark-{name}", queues=2)
-    first_places = topics.fill(topic, [b"x"] * 60)
-    stream = Stream(spark, tmp_path, java_cluster.address, subscribe=topic)
-
-    def has_route() -> bool:
-        with contextlib.suppress(RocketWireError):
-            return bool(topics.ends(topic))
-        return False
-
-    with stream.running(failOnDataLoss="false"):
-        stream.wait_for(topic, first_places)
-        topics.delete(topic)
-        wait_until(lambda: not has_route(), "the route is gone")
-        topics.create(topic, queues=2)
-        new_places = topics.fill(topic, [b"y"] * 8)
-        wait_until(lambda: stream.places(topic).total() >= 68, "all are read", PATIENCE)
-        places = stream.places(topic)
-
-    assert places == Counter(first_places) + Counter(new_places)

@@ -28,8 +28,6 @@ ORDERS = [("7", 10), ("8", 20), ("7", 30), ("9", 40)]
 
 
 class Jobs:
-    """The jobs, with a cluster that has orders."""
-
     def __init__(self, spark: SparkSession, cluster: RocketMQ, folder: Path) -> None:
         from pyspark.sql import functions
 
@@ -47,7 +45,7 @@ class Jobs:
             self.ids += cluster.produce("orders", body, tag=f"t{customer}", keys=f"k{amount}")
 
     def run(self, heading: str, **names: object) -> None:
-        """Run the code below a heading; a query that Spark starts too slowly goes on."""
+        # Run the code below a heading; a query that Spark starts too slowly goes on.
         text = GUIDE.read_text("utf-8").partition(f"\n### {heading}\n")[2]
         code = re.sub(r'"out/', f'"{self.folder}/', text.partition("```py\n")[2])
         code = code.partition("```")[0]
@@ -65,7 +63,6 @@ class Jobs:
 
 @pytest.fixture
 def jobs(spark: SparkSession, rocketmq: RocketMQ, tmp_path: Path) -> Jobs:
-    """Orders, and the jobs of the guide."""
     return Jobs(spark, rocketmq, tmp_path / "out")
 
 

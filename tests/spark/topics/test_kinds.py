@@ -1,7 +1,6 @@
 """Topics that are not plain ones, at Java's brokers: read by the classes that Spark calls."""
 
 import contextlib
-import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,11 +10,8 @@ import trio
 from rocketwire.client import ClientInstance, Message, ProducerConfig, open_producer
 from rocketwire.client.admin.admin import Admin
 from rocketwire.errors import RocketWireError
-from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError
+from rocketwire_tools.spark.topics.cluster import UnknownTopicError
 from rocketwire_tools.spark.topics.connection import close_sessions
-from rocketwire_tools.spark.topics.options import read_options
-from rocketwire_tools.spark.topics.sink.options import read_sink_options
-from rocketwire_tools.spark.topics.sink.task import write_partition
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
 from tests.peers.peers import CURRENT, OLD
@@ -36,7 +32,7 @@ pytestmark = pytest.mark.java
 
 
 def topics_at(cluster: JavaCluster, release: str) -> Topics:
-    """The topics of a broker of a release; that of 5.5.0 compacts every two seconds."""
+    # The topics of a broker of a release; that of 5.5.0 compacts every two seconds.
     without_spark()
     if release == OLD:
         broker = cluster.broker("broker-old", version=OLD)
@@ -52,7 +48,6 @@ def _no_sessions() -> Iterator[None]:
 
 
 def read(topics: Topics, topic: str, **options: str) -> list[Any]:
-    """The places of a topic; each is there once."""
     places = read_here({"nameServers": topics.address, "subscribe": topic, **options})
     assert len(set(places)) == len(places)
     return places
@@ -130,29 +125,3 @@ def test_light_topic_is_read_by_name(java_cluster: JavaCluster, release: str) ->
     wait_until(lambda: len(offsets()) >= 5, "all are dispatched")
 
     assert offsets() == list(range(5))
-
-
-@pytest.mark.parametrize("release", [CURRENT, OLD])
-def test_rows_of_a_namespace_are_read_in_it(java_cluster: JavaCluster, release: str) -> None:
-    topics, shop = topics_at(java_cluster, release), unique("shop")
-    stored, outside = topics.create(f"{shop}%orders", queues=1), topics.create(unique("outside"))
-    options = {"nameServers": topics.address, "namespace": shop}
-    pa: Any = importlib.import_module("pyarrow")
-    rows = iter([pa.record_batch({"body": ["a", "b", "c"]})])
-    write_partition(("body",), read_sink_options({**options, "topic": "orders"}), rows, "run", 0)
-    wait_until(lambda: sum(topics.ends(stored).values()) == 3, "all are in queues")
-
-    by_name = read(topics, "orders", namespace=shop, startingOffsets='{"orders": 1}')
-    by_pattern = read_here({**options, "subscribePattern": "ord.*"})
-
-    assert [offset for _, _, offset in by_name] == [1, 2]
-    assert [offset for _, _, offset in by_pattern] == [0, 1, 2]
-    with pytest.raises(UnknownTopicError, match=f"topic {shop}%{outside} does not exist"):
-        read(topics, outside, namespace=shop)
-
-    cluster = Cluster(read_options({**options, "subscribe": "orders", "group": "readers"}))
-    cluster.commit(dict.fromkeys(cluster.queues([stored]), 2))
-    wait_until(
-        lambda: set(topics.read_committed(stored, f"{shop}%readers").values()) == {2},
-        "the group of the namespace has the offset",
-    )

@@ -84,13 +84,11 @@ class Secured(NamedTuple):
     folder: Path
 
     def options(self, topic: str, **options: str) -> dict[str, str]:
-        """Options of a read with the right secret."""
         keys = {"credentialsFile": str(self.folder / "keys")}
         return {"nameServers": self.address, "subscribe": topic, **keys, **options}
 
     @property
     def tls(self) -> dict[str, str]:
-        """Options for TLS with a certificate of the client."""
         return {
             "caFile": str(self.folder / "ca.pem"),
             "certFile": str(self.folder / "spark.pem"),
@@ -101,7 +99,6 @@ class Secured(NamedTuple):
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    """A name server and two brokers that take plain connections, and TLS with a certificate."""
     without_spark()
     folder = tmp_path_factory.mktemp("secured")
     ca = authority()
@@ -147,7 +144,6 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
 
 
 async def _fill(address: str, brokers: dict[str, tuple[str, str]]) -> None:
-    """Create the topics of each broker, and fill the first one."""
     config = ClientConfig(namesrv_addr=address, credentials=Credentials(ACCESS, SECRET))
     async with open_client(config) as client, open_producer(client, "fillers") as producer:
         admin = Admin(client)
@@ -172,7 +168,6 @@ async def _fill(address: str, brokers: dict[str, tuple[str, str]]) -> None:
 
 @pytest.fixture(autouse=True)
 def _new_sessions(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A process keeps its sessions, and what the environment was."""
     for name in ("ROCKETWIRE_ACCESS_KEY", "ROCKETWIRE_SECRET_KEY"):
         monkeypatch.delenv(name, raising=False)
     close_sessions()
@@ -181,23 +176,12 @@ def _new_sessions(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def are_twenty(places: list[Any]) -> bool:
-    """Whether all messages are there, each once."""
     return len(places) == len(set(places)) == 20
 
 
 @releases
 def test_secret_comes_from_a_file(servers: Secured, topic: str) -> None:
     assert are_twenty(read_here(servers.options(topic)))
-
-
-@releases
-def test_secret_comes_from_the_environment(
-    servers: Secured, topic: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ROCKETWIRE_ACCESS_KEY", ACCESS)
-    monkeypatch.setenv("ROCKETWIRE_SECRET_KEY", SECRET)
-
-    assert are_twenty(read_here({"nameServers": servers.address, "subscribe": topic}))
 
 
 @releases
@@ -213,7 +197,6 @@ def test_account_that_may_only_subscribe_reads(servers: Secured, topic: str) -> 
 
 
 def wrong(servers: Secured) -> Iterator[tuple[dict[str, str], str]]:
-    """Options, and the end of what a user reads about them."""
     folder, tls = servers.folder, servers.tls
     of_secrets = "(Sub), and "
     of_certificates = (

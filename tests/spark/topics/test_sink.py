@@ -57,8 +57,6 @@ def test_rows_with_kafkas_columns_are_written_as_they_were_read(
 
 
 class Query:
-    """A streaming query from files to a topic."""
-
     def __init__(self, spark: SparkSession, cluster: RocketMQ, folder: Path) -> None:
         self.topic = cluster.topic()
         self._spark = spark
@@ -68,13 +66,11 @@ class Query:
         (folder / "ready").mkdir()
 
     def put(self, name: str, *lines: str) -> None:
-        """Add a file, which is one micro-batch."""
         path = self.folder / "ready" / name
         path.write_text("\n".join(lines))
         path.rename(self.folder / "in" / name)
 
     def run(self, checkpoint: Path | None = None, **options: str) -> None:
-        """Run until all files are written."""
         lines = (
             self._spark.readStream.option("maxFilesPerTrigger", 1)
             .text(str(self.folder / "in"))
@@ -87,7 +83,7 @@ class Query:
         run_to_end(writer.start)
 
     def forget_commit(self, batch: int) -> None:
-        """Undo what Spark noted after a micro-batch, as if the driver had died before."""
+        # Undo what Spark noted after a micro-batch, as if the driver had died before.
         for name in (f"{batch}", f".{batch}.crc"):
             (self.folder / "checkpoint" / "commits" / name).unlink(missing_ok=True)
 

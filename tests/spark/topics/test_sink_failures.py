@@ -13,14 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.errors import TopicRouteNotFoundError
-from rocketwire_tools.spark.topics.connection import close_sessions
-from rocketwire_tools.spark.topics.sink.attempts import Present, absence_of, fetch_present
-from rocketwire_tools.spark.topics.sink.options import read_sink_options
-from rocketwire_tools.spark.topics.sink.task import write_partition
 from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer
 from tests.peers.processes import wait_until
 from tests.spark.kills import marks_of_kills
-from tests.spark.streams import line_of
 from tests.spark.topics_of_java import Topics
 
 if TYPE_CHECKING:
@@ -29,7 +24,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from rocketwire.client import ClientInstance
 
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")  # it has no types
 
@@ -41,8 +35,6 @@ PATIENCE = 300.0
 
 
 class Sink:
-    """A name server and a broker of one release that may be stopped, and rows that wait for it."""
-
     def __init__(
         self, spark: SparkSession, name_server: JavaNameServer, broker: JavaBroker, folder: Path
     ) -> None:
@@ -53,7 +45,7 @@ class Sink:
         self._folder = folder
 
     def rows(self) -> DataFrame:
-        """Rows of 1 KB; the last third of each partition waits until the servers have changed."""
+        # Rows of 1 KB; the last third of each partition waits until the servers have changed.
         from pyspark.sql.functions import udf
 
         go = self._folder / "go"
@@ -68,7 +60,7 @@ class Sink:
 
     @contextlib.contextmanager
     def changing(self, topic: str, change: Callable[[], object]) -> Generator[None]:
-        """Change the servers when rows of both partitions have arrived; then let the others pass."""
+        # Change the servers when rows of both partitions have arrived; then let the others pass.
         count_before = self.count(topic)
 
         def watch() -> None:
@@ -88,7 +80,7 @@ class Sink:
         thread.join()
 
     def count(self, topic: str) -> int:
-        """Messages of a topic; 4.9.4 creates the topic of half messages with the first one."""
+        # Messages of a topic; 4.9.4 creates the topic of half messages with the first one.
         with contextlib.suppress(TopicRouteNotFoundError):
             return sum(self.topics.ends(topic).values())
         return 0
@@ -98,7 +90,6 @@ class Sink:
         frame.write.format("rocketmq").options(**options).mode("append").save()
 
     def restart(self) -> None:
-        """Kill the broker, and start it again."""
         self.broker.kill()
         self.broker.start()
         self.broker.wait_registered(self.name_server.port)
@@ -120,7 +111,6 @@ def servers(
 def sink(
     spark: SparkSession, servers: tuple[JavaNameServer, JavaBroker], tmp_path: Path
 ) -> Iterator[Sink]:
-    """The servers, which run again after a test."""
     name_server, broker = servers
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
     yield Sink(spark, name_server, broker, tmp_path)
@@ -152,64 +142,3 @@ def test_rows_arrive_although_the_broker_is_killed_and_starts_again(sink: Sink) 
 
     assert {int(body or b"") for body in keys} == set(range(ROWS))
     assert all(keys[message.body] == message.msg_id for message in messages)
-
-
-def test_lasting_absence_of_a_broker_is_reported_in_one_line(sink: Sink) -> None:
-    topic = sink.topics.create("spark-away")
-    with (
-        sink.changing(topic, sink.broker.kill),
-        pytest.raises(Exception, match="SinkError") as error,
-    ):
-        sink.save(sink.rows(), topic, batchSize="16k", retryTimeout="3")
-    line = line_of(error, "SinkError: ")
-
-    assert f"SinkError: topic {topic}: " in line
-    # the last attempt of a task begins before or after the name server has dropped the broker's routes
-    assert "seconds of retries: check that brokers and name servers run" in line or (
-        "seconds of retries; waited for a broker: none is registered" in line
-    )
-
-
-def test_rows_arrive_although_the_broker_is_away_when_a_task_starts(
-    servers: tuple[JavaNameServer, JavaBroker], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The task without Spark, so that it starts exactly then."""
-    name_server, broker = servers
-    topics = Topics(name_server.address)
-    topic = topics.create("spark-late-broker")
-    options = {"nameServers": name_server.address, "topic": topic, "retryTimeout": "300"}
-    settings = read_sink_options(options)
-    present = fetch_present(settings)
-    close_sessions()
-    away: list[str] = []
-    has_asked = threading.Event()
-
-    async def absence(client: ClientInstance, topic: str, present: Present) -> str:
-        away.append(await absence_of(client, topic, present))
-        has_asked.set()
-        return away[-1]
-
-    monkeypatch.setattr("rocketwire_tools.spark.topics.sink.sending.absence_of", absence)
-    batch = pa.record_batch({"body": [str(number) for number in range(100)]})
-    broker.kill()
-    wait_until(lambda: not has_route(topics, topic), "the name server drops the route", PATIENCE)
-    task = threading.Thread(
-        target=write_partition, args=(("body",), settings, iter([batch]), "s", 0, present)
-    )
-    task.start()
-    assert has_asked.wait(PATIENCE)
-    broker.start()
-    broker.wait_registered(name_server.port)
-    task.join()
-
-    assert Counter(int(m.body or b"") for m in topics.messages(topic)) == dict.fromkeys(
-        range(100), 1
-    )
-    assert away[0].startswith(f"a broker: none is registered at name servers {name_server.address}")
-
-
-def has_route(topics: Topics, topic: str) -> bool:
-    with contextlib.suppress(TopicRouteNotFoundError):
-        topics.run(lambda client: client.route(topic))
-        return True
-    return False

@@ -28,8 +28,6 @@ pytestmark = [pytest.mark.java, pytest.mark.filterwarnings("default")]
 
 
 class Brokers:
-    """A name server with a broker of 5.5.0 and one of 4.9.4."""
-
     def __init__(self, cluster: JavaCluster) -> None:
         self.address = cluster.address
         self._addresses = {

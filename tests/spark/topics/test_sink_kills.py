@@ -27,15 +27,12 @@ MASTER = "local-cluster[2,1,512]"
 
 
 class Broker:
-    """A broker of one release, and its topics."""
-
     def __init__(self, cluster: JavaCluster, release: str) -> None:
         self.name = f"broker-{release.replace('.', '-')}"
         broker = cluster.broker(self.name, version=release)
         self.topics = Topics(cluster.address, only=broker.address)  #: they are on this broker alone
 
     def count(self, topic: str) -> int:
-        """Messages of a topic, now."""
         with contextlib.suppress(RocketWireError):  # the broker is busy
             ends = self.topics.ends(topic)
             return sum(end for (broker, _), end in ends.items() if broker == self.name)
@@ -49,13 +46,11 @@ def broker(request: pytest.FixtureRequest, java_cluster: JavaCluster) -> Broker:
 
 
 def job_of(broker: Broker, topic: str, **options: str) -> dict[str, object]:
-    """A job that writes ``ROWS`` rows."""
     write = {"format": "rocketmq", "nameServers": broker.topics.address, "topic": topic, **options}
     return {"master": MASTER, "rows": ROWS, "expressions": [BODY], "write": write}
 
 
 def kill_while(drivers: Drivers, count: Callable[[], int]) -> None:
-    """Kill executors, and a driver in the middle of them, while a number of rows grows."""
     for number in range(KILLS):
         if number == KILLS // 2:
             wait_for_more(drivers, count)
@@ -65,7 +60,6 @@ def kill_while(drivers: Drivers, count: Callable[[], int]) -> None:
 
 
 def wait_for_more(drivers: Drivers, count: Callable[[], int]) -> None:
-    """Wait until a part of the rows has arrived from now on."""
     enough = count() + ROWS // (KILLS + 2)
     assert drivers.wait(lambda: count() >= enough, 0.1), "the job has ended before it was killed"
 

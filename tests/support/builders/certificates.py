@@ -39,8 +39,6 @@ def _name(text: str) -> x509.Name:
 
 @dataclass(frozen=True)
 class Pair:
-    """A certificate and its key."""
-
     certificate: x509.Certificate
     key: ec.EllipticCurvePrivateKey
 
@@ -49,7 +47,6 @@ class Pair:
         return self.certificate.public_bytes(serialization.Encoding.PEM)
 
     def key_pem(self, password: str = "") -> bytes:
-        """PKCS#8, encrypted where there is a password."""
         return self.key.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.PKCS8,
@@ -59,11 +56,9 @@ class Pair:
         )
 
     def issue(self, name: str) -> "Pair":
-        """Sign a certificate for 127.0.0.1 under that name."""
         return _sign(name, self)
 
     def write(self, folder: Path, name: str, password: str = "") -> tuple[str, str]:
-        """Write ``name.pem`` and ``name.key``; returns both paths."""
         paths = folder / f"{name}.pem", folder / f"{name}.key"
         paths[0].write_bytes(self.certificate_pem)
         paths[1].write_bytes(self.key_pem(password))
@@ -71,7 +66,6 @@ class Pair:
 
 
 def authority(name: str = "authority") -> Pair:
-    """A new authority, signed by itself."""
     return _sign(name, None)
 
 
@@ -108,7 +102,6 @@ def with_pair(folder: Path, pair: Pair, **settings: Any) -> TlsSettings:
 
 
 async def certificate_of(context: ssl.SSLContext) -> x509.Certificate:
-    """The certificate that a server with this context shows."""
     ours, theirs = memory_stream_pair()
     certificates: list[bytes] = []
 

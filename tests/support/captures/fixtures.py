@@ -20,26 +20,21 @@ LARGE = replace(
 
 
 class Made(NamedTuple):
-    """A capture, its packets, and the truth about its frames."""
-
     path: Path
     packets: list[Packet]
     truth: list[Truth]
 
 
 def make(path: Path, profile: Profile, seed: int) -> Made:
-    """A new capture with nanoseconds."""
     traffic = capture(profile, seed, unit=1)
     return Made(save(path, traffic.packets), traffic.packets, traffic.truth)
 
 
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """A capture with a few repetitions and reorderings."""
     return make(tmp_path_factory.mktemp("sample") / "sample.pcap", SMALL, 1)
 
 
 @pytest.fixture(scope="session")
 def lossy(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """A capture that missed one packet in a hundred."""
     return make(tmp_path_factory.mktemp("lossy") / "lossy.pcap", LOSSY, 2)

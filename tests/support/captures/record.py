@@ -5,25 +5,106 @@ Run it from the root of the checkout, on Linux with Java, Maven and tshark. Ever
 network namespace with loopback only, so that addresses and ids contain 127.0.0.1.
 """
 
+import ctypes
+import fcntl
 import gzip
 import json
 import os
 import re
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Self
 
 from tests.peers import cache as java_cache
 from tests.peers import manifest
 from tests.peers.peers import BINARY_HEADERS, CURRENT, OLD, JavaBroker, JavaNameServer, JavaPeer
 from tests.peers.processes import PeerFailedError
-from tests.support.captures.recorder import Recorder, small_segments
 from tests.support.captures.tshark_frames import count
 from tests.support.tap import tapped
+
+_EVERY_PROTOCOL = 0x0003
+_OUTGOING = 4
+_TIMESTAMPNS = 35
+_SOL_PACKET = 263
+_PACKET_STATISTICS = 6
+_ETHTOOL = 0x8946
+_OFFLOADS = {"TSO": 0x1F, "GSO": 0x24, "GRO": 0x2C}
+_ETHERNET = 1
+_BUFFER = 64 << 20
+_IPV4_TCP = (b"\x08\x00", 6)
+
+
+def small_segments(interface: str = "lo") -> None:
+    """Let the interface send segments as a network card would, instead of up to 64 KB at a time."""
+    with socket.socket() as asking:
+        for command in _OFFLOADS.values():
+            value = bytearray(struct.pack("II", command, 0))
+            place = (ctypes.c_char * len(value)).from_buffer(value)
+            request = struct.pack("16sP", interface.encode(), ctypes.addressof(place))
+            fcntl.ioctl(asking, _ETHTOOL, request + bytes(16))
+
+
+class Recorder:
+    def __init__(self, interface: str = "lo") -> None:
+        self.packets: list[tuple[int, bytes]] = []  #: nanoseconds since 1970 and bytes of each
+        self._interface = interface
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._socket = socket.socket(
+            socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_EVERY_PROTOCOL)
+        )
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
+        self._socket.setsockopt(socket.SOL_SOCKET, _TIMESTAMPNS, 1)
+        self._socket.bind((self._interface, 0))
+        self._socket.settimeout(0.2)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopped.set()
+        self._thread.join()
+        statistics = self._socket.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8)
+        self._socket.close()
+        dropped: int = struct.unpack("II", statistics)[1]
+        if dropped:
+            raise OSError(f"the recorder missed {dropped} packets")
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                data, extra, _, address = self._socket.recvmsg(1 << 17, 64)
+            except TimeoutError:
+                continue
+            if address[2] == _OUTGOING or (data[12:14], data[23]) != _IPV4_TCP:
+                continue  # on loopback each packet comes twice
+            self.packets.append((_time_of(extra), data))
+
+    def save(self, path: Path) -> None:
+        head = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, _ETHERNET)
+        with path.open("wb") as file:
+            file.write(head)
+            for time_ns, data in sorted(self.packets):
+                seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
+                file.write(struct.pack("<IIII", seconds, nanoseconds, len(data), len(data)) + data)
+
+
+def _time_of(extra: list[tuple[int, int, bytes]]) -> int:
+    for level, message_type, value in extra:
+        if (level, message_type) == (socket.SOL_SOCKET, _TIMESTAMPNS):
+            seconds, data = struct.unpack("qq", value)
+            return int(seconds * 1_000_000_000 + data)
+    raise OSError("a packet without a time")
+
 
 INSIDE = "ROCKETWIRE_CAPTURING_INSIDE"
 FOLDER = manifest.FIXTURES / "captures"
@@ -38,7 +119,6 @@ SECRET_SERVER = ("-Dtls.server.mode=permissive", "-Dtls.test.mode.enable=true")
 
 
 def wait_for_topic(peer: JavaPeer, address: str, topic: str) -> None:
-    """Ask by mqadmin, once in two seconds, until the name server has the topic's route."""
     for _ in range(45):
         if "brokerDatas" in peer.admin(address, f"topicRoute -t {topic}").out:
             return
@@ -47,7 +127,6 @@ def wait_for_topic(peer: JavaPeer, address: str, topic: str) -> None:
 
 
 def record_cluster(scratch: Path, version: str, jvm: Sequence[str] = ()) -> Recorder:
-    """A broker comes, is administrated, carries messages and goes."""
     with ExitStack() as stack:
         recorder = stack.enter_context(Recorder())
         server = JavaNameServer(scratch / "namesrv", version=version, jvm=jvm)
@@ -126,7 +205,6 @@ SMALL_SEGMENTS = "java-5.5.0-binary"
 
 
 def record(names: Sequence[str]) -> None:
-    """Record scenarios and replace their files and manifest entries."""
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         for name in names:
@@ -140,7 +218,6 @@ def record(names: Sequence[str]) -> None:
 
 
 def keep(clear_path: Path, name: str, product: str, how: str) -> None:
-    """Write a capture and the count of its frames."""
     data = clear_path.read_bytes()
     if chosen := GIVES_AWAY.search(data):
         raise ValueError(f"{name} gives the machine away: {data[chosen.start() - 40 :][:120]!r}")
@@ -157,7 +234,6 @@ def keep(clear_path: Path, name: str, product: str, how: str) -> None:
 
 
 def enter(name: str, product: str, how: str) -> None:
-    """Put a capture into the manifest."""
     current = manifest.load()
     files = (f"captures/{name}.pcap.gz", f"captures/{name}.json")
     recorded = {"kind": "capture", "product": product, "how": how}
@@ -172,7 +248,6 @@ def enter(name: str, product: str, how: str) -> None:
 
 
 def main(names: Sequence[str]) -> None:
-    """Fetch what is needed, then do the work in a network namespace of its own."""
     if INSIDE in os.environ:
         record(names or list(SCENARIOS))
         return

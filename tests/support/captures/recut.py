@@ -15,8 +15,6 @@ End = tuple[str, int]
 
 
 class Utterance(NamedTuple):
-    """A frame, or a PROXY header in front of the first one."""
-
     by_client: bool
     data: bytes
 
@@ -61,7 +59,6 @@ def _segments(data: bytes) -> Iterable[tuple[End, End, bytes]]:
 
 
 def _units(text: bytes, *, first: bool) -> Iterable[bytes]:
-    """The frames that are all there, and the PROXY header."""
     if first and text.startswith(b"PROXY "):
         end = text.index(b"\r\n") + 2
         yield text[:end]
@@ -85,8 +82,6 @@ Segments = list[tuple[int, bytes]]
 
 
 class Sent(NamedTuple):
-    """The next message of a side, in segments."""
-
     by_client: bool
     data: bytes
     segments: Segments
@@ -101,7 +96,6 @@ def cut(data: bytes, *places: int) -> Segments:
 
 
 def exchanges(frames: Iterable[Utterance], codes: set[int]) -> list[list[Utterance]]:
-    """The requests of codes that were not seen yet, each with its response."""
     requests: dict[int, list[Utterance]] = {}
     for frame in frames:
         if frame.data.startswith(b"PROXY "):
@@ -116,7 +110,6 @@ def exchanges(frames: Iterable[Utterance], codes: set[int]) -> list[list[Utteran
 
 
 def resend(connections: Iterable[Iterable[Sent]], *, has_start: bool = True) -> list[Packet]:
-    """The packets of connections, a microsecond apart, one connection after the other."""
     packets: list[Packet] = []
 
     def packet(

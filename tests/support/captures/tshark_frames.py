@@ -13,8 +13,6 @@ _TLS = (0x16, 0x17)
 
 
 class Counted(TypedDict):
-    """One direction of a connection."""
-
     src: str  #: address and port of the sender
     dst: str  #: of the receiver
     speaks: str  #: ``remoting``, ``tls`` or nothing
@@ -43,7 +41,6 @@ Stream = tuple[list[str], tuple[bytes, bytes]]
 
 
 def _stream(text: str) -> tuple[int, Stream]:
-    """Number and content of a stream."""
     lines = text.splitlines()
     ends = [line.partition(": ")[2] for line in lines[1:3]]
     sent: tuple[list[str], list[str]] = ([], [])
@@ -80,7 +77,6 @@ def _proxy(data: bytes) -> int:
 
 
 def header_of(frame: bytes) -> tuple[int, int, int]:
-    """Code, opaque and flag."""
     if frame[4] == 1:
         code, opaque, flag = struct.unpack_from(">hxxxii", frame, 8)
         return code, opaque, flag

@@ -15,19 +15,15 @@ RESPONSE: Final = int(CommandFlag.RESPONSE)
 
 
 def frame(code: int, opaque: int, flag: int = 0, body: bytes = b"") -> bytes:
-    """A frame without fields."""
     return encode(RemotingCommand(code=code, opaque=opaque, flag=flag, body=body or None))
 
 
 @dataclass
 class Wire:
-    """Packets between two ends, a millisecond apart."""
-
     packets: list[Packet] = field(default_factory=list[Packet])
     next: dict[tuple[str, int], int] = field(default_factory=lambda: {CLIENT: 1000, SERVER: 2000})
 
     def connect(self, client: int = 1000, server: int = 2000) -> None:
-        """Open a connection, whose first bytes have these sequence numbers."""
         self.next = {CLIENT: client, SERVER: server}
         for source in (CLIENT, SERVER):
             self.packet(source, self.next[source] - 1, b"", SYN if source == CLIENT else SYN | ACK)
@@ -47,7 +43,6 @@ class Wire:
         return numbers
 
     def swap(self, first: int, second: int) -> None:
-        """Exchange the order in which two packets are captured."""
         a, b = self.packets[first], self.packets[second]
         self.packets[first] = b._replace(time_ns=a.time_ns)
         self.packets[second] = a._replace(time_ns=b.time_ns)

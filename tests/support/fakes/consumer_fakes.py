@@ -56,8 +56,6 @@ def push_parts(nursery: trio.Nursery, offsets: object, **parts: object) -> PushP
 
 
 class RecordedOffsets:
-    """A store of offsets that records its updates."""
-
     def __init__(self, *, increase_only: bool = True) -> None:
         self.updates: list[int] = []
         self.by_queue: dict[MessageQueue, int] = {}
@@ -70,7 +68,6 @@ class RecordedOffsets:
 
 
 def route(perm: int = 6, queues: int = 2) -> RemotingCommand:
-    """The route of a topic on the broker."""
     return reply(
         body=TopicRouteData(
             broker_datas=(BrokerData(broker_name="b", cluster="c", broker_addrs={0: BROKER}),),
@@ -84,7 +81,6 @@ def route(perm: int = 6, queues: int = 2) -> RemotingCommand:
 
 
 def members(*ids: str) -> RemotingCommand:
-    """The response to a question for the members of a group."""
     return reply(body=GetConsumerListByGroupResponseBody(consumer_id_list=ids))
 
 
@@ -98,7 +94,6 @@ UNKNOWN = refusal(ResponseCode.TOPIC_NOT_EXIST, "No topic route info in name ser
 def pull_response(
     *messages: StoredMessage, begin: int = 1, end: int | None = None
 ) -> RemotingCommand:
-    """The answer to a pull of a queue that ends where the next pull begins, or at ``end``."""
     header = PullMessageResponseHeader(
         next_begin_offset=begin,
         min_offset=0,
@@ -110,7 +105,6 @@ def pull_response(
 
 
 def pop_response(*messages: StoredMessage) -> RemotingCommand:
-    """The answer to a pop, with messages of queue 0."""
     offsets = ",".join(str(message.queue_offset) for message in messages)
     header = PopMessageResponseHeader(
         pop_time=1,
@@ -126,7 +120,6 @@ def pop_response(*messages: StoredMessage) -> RemotingCommand:
 def make_messages(
     count: int = 1, topic: str = "orders", body: bytes = b"x", **properties: str
 ) -> list[StoredMessage]:
-    """Messages with the ids ``ID0``, ``ID1`` and so on, at these offsets."""
     return [
         StoredMessage(
             topic=topic,
@@ -141,7 +134,6 @@ def make_messages(
 def bring_messages(
     network: MemoryNetwork, messages: Sequence[StoredMessage], end: int | None = None
 ) -> None:
-    """Let the first pull or pop of a topic bring messages, and every other none."""
     waiting = [messages]
 
     async def answer(request: RemotingCommand) -> RemotingCommand:
@@ -157,7 +149,6 @@ def bring_messages(
 
 
 async def _hold(_: RemotingCommand) -> RemotingCommand:
-    """A pull of a queue without messages."""
     await trio.sleep(10)
     return pull_response(begin=0)
 
@@ -174,7 +165,6 @@ def _lock(request: RemotingCommand) -> RemotingCommand:
 
 
 def script(network: MemoryNetwork) -> None:
-    """A name server and a broker where all is well, and no message comes."""
     network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, route())
     broker = network.peer(BROKER)
     broker.on(Code.GET_CONSUMER_LIST_BY_GROUP, members(CLIENT))
@@ -206,7 +196,6 @@ async def client_in(network: MemoryNetwork, **settings: Any) -> AsyncGenerator[C
 
 @asynccontextmanager
 async def world(**settings: Any) -> AsyncGenerator[tuple[MemoryNetwork, ClientInstance]]:
-    """A network where all is well, and a client with these settings."""
     async with open_network() as network:
         script(network)
         async with client_in(network, **settings) as client:
@@ -214,7 +203,6 @@ async def world(**settings: Any) -> AsyncGenerator[tuple[MemoryNetwork, ClientIn
 
 
 async def ignore(*_: object) -> None:
-    """Handle messages."""
     await trio.lowlevel.checkpoint()
 
 
@@ -225,7 +213,6 @@ def consumer(
     group: str = "g",
     handler: Any = ignore,
 ) -> AbstractAsyncContextManager[object]:
-    """A consumer of that flavour, which wants a topic."""
     if flavour == "pop":
         return open_pop_consumer(client, group, {topic: "*"}, handler)
     if flavour == "lite pull":
@@ -243,5 +230,4 @@ async def _lite(client: ClientInstance, group: str, topic: str) -> AsyncGenerato
 
 
 def list_logged(caplog: pytest.LogCaptureFixture, level: int = logging.WARNING) -> list[str]:
-    """The log lines of that level or above."""
     return [record.getMessage() for record in caplog.records if record.levelno >= level]

@@ -32,7 +32,6 @@ def stats(rate: float, total: int = 0) -> BrokerStatsData:
 
 
 def topic_stats(*offsets: tuple[int, int], newest: int = 0, rate: float = 0.0) -> TopicStatsTable:
-    """Queues with first and next offsets."""
     return TopicStatsTable(
         topic_put_tps=rate,
         offset_table={
@@ -45,7 +44,6 @@ def topic_stats(*offsets: tuple[int, int], newest: int = 0, rate: float = 0.0) -
 
 
 def progress(topics: Mapping[str, Sequence[tuple[int, int]]], rate: float = 0.0) -> ConsumeStats:
-    """Topic -> next and committed offsets of its queues."""
     return ConsumeStats(
         consume_tps=rate,
         offset_table={
@@ -73,7 +71,6 @@ def connected(*client_ids: str) -> ConsumerConnection:
 
 
 def one_broker(*addresses: str) -> ClusterInfo:
-    """A cluster ``c`` with a group ``a`` of a master and slaves."""
     group = BrokerData(broker_name="a", cluster="c", broker_addrs=dict(enumerate(addresses)))
     return ClusterInfo(broker_addr_table={"a": group}, cluster_addr_table={"c": ("a",)})
 
@@ -114,8 +111,6 @@ class ExportedCluster:
 
 
 class _Admin:
-    """The subjects of an ``Admin``."""
-
     def __init__(self, cluster: ExportedCluster) -> None:
         self.clusters = _Clusters(cluster)
         self.brokers = _Brokers(cluster)

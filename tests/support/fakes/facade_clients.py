@@ -19,16 +19,12 @@ from tests.support.fakes.storing_cluster import StoringCluster, connect
 
 
 class BlockingClient(sync.Client):
-    """A client for threads of a cluster in memory."""
-
     def __init__(self, cluster: StoringCluster) -> None:
         self.reopens_after_fork = False
         BlockingFacadeClient.__init__(self, lambda: connect(cluster))
 
 
 class AsyncClient(aio.Client):
-    """A client for asyncio of a cluster in memory."""
-
     def __init__(self, cluster: StoringCluster) -> None:
         self.reopens_after_fork = False
         AsyncFacadeClient.__init__(self, lambda: connect(cluster))
@@ -42,7 +38,6 @@ async def no_request_is_pending(producer: TrioProducer) -> None:
 
 
 def own_connections(producer: aio.Producer) -> list[object]:
-    """The open connections that a producer of a loop has of its own."""
     connections: list[Any] = [*vars(vars(producer)["_direct"])["_connections"].values()]
     return [connection for connection in connections if connection.is_open]
 
@@ -56,5 +51,4 @@ def allow_interrupts() -> Generator[None]:
 
 
 def threads() -> list[str]:
-    """Names of the threads of rocketwire that run now."""
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("rocketwire")]

@@ -20,7 +20,6 @@ NS, A, B = "10.0.0.1:9876", "10.0.0.2:10911", "10.0.0.3:10911"
 
 
 def route(*names: str, perm: int = 6, queues: int = 2) -> TopicRouteData:
-    """The route of a topic that lives on these brokers."""
     addresses = {"a": A, "b": B}
     return TopicRouteData(
         broker_datas=tuple(
@@ -35,7 +34,6 @@ def route(*names: str, perm: int = 6, queues: int = 2) -> TopicRouteData:
 
 
 def send_response(request: RemotingCommand) -> RemotingCommand:
-    """The answer of a broker that has stored a message, at offset 7."""
     fields = request.ext_fields or {}
     header = SendMessageResponseHeader(
         msg_id="0A00000200002A9F0000000000000010",
@@ -57,8 +55,6 @@ async def open_broker_and_client() -> AsyncGenerator[tuple[ScriptedPeer, ClientI
 
 
 class World:
-    """A producer and whom it talks to."""
-
     def __init__(
         self,
         client: ClientInstance,
@@ -74,12 +70,10 @@ class World:
         self.b = peers[B]
 
     def answer_sends(self, response: Scripted) -> None:
-        """Let both brokers answer sends in this way."""
         for peer in (self.a, self.b):
             peer.on(Code.SEND_MESSAGE_V2, response)
 
     def sent(self) -> list[RemotingCommand]:
-        """The sends of both brokers."""
         codes = {Code.SEND_MESSAGE_V2, Code.SEND_BATCH_MESSAGE, Code.SEND_REPLY_MESSAGE_V2}
         return [
             request for request in (*self.a.requests, *self.b.requests) if request.code in codes

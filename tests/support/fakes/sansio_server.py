@@ -16,8 +16,6 @@ SLAVE = "10.0.0.2:10911"
 
 
 class Reply(NamedTuple):
-    """One frame that came back, its JSON header parsed by Python's own parser."""
-
     header: dict[str, Any]
     body: bytes
 
@@ -43,7 +41,6 @@ def request(
     flag: int = 0,
     opaque: int = 7,
 ) -> bytes:
-    """A frame with a JSON header."""
     header: dict[str, Any] = {
         "code": code,
         "flag": flag,
@@ -58,7 +55,6 @@ def request(
 
 
 def replies(data: bytes) -> list[Reply]:
-    """All frames of what was sent."""
     result: list[Reply] = []
     while data:
         length, header = unpack(">II", data[:8])
@@ -69,8 +65,6 @@ def replies(data: bytes) -> list[Reply]:
 
 
 class Server:
-    """A name server without a driver, and one connection to it."""
-
     def __init__(self, config: Config | None = None, **state: Any) -> None:
         self.state = State(config or Config(), **state)
         self.now = 1000.0
@@ -83,7 +77,6 @@ class Server:
         return Session(self.state, peer)
 
     def receive(self, data: bytes, session: Session | None = None) -> Effects:
-        """Return the effects of bytes, when all steps are done."""
         connection = session or self.session
         outcome = connection.receive(data, self.now)
         while connection.busy:
@@ -145,22 +138,18 @@ class Server:
         return self.ask(103, fields, body, session=session, version=version)
 
     def route(self, topic: str, **ext: str) -> Any:
-        """The route of a topic, parsed; None for code 17."""
         reply = self.ask(105, {"topic": topic, **ext})
         return None if reply.code == 17 else json.loads(reply.body)
 
     def perms(self, topic: str) -> dict[str, int]:
-        """Broker name -> permission."""
         route = self.route(topic)
         return {queue["brokerName"]: queue["perm"] for queue in route["queueDatas"]}
 
     def cluster_info(self) -> Any:
-        """The answer to 106, parsed after its bare integer keys have been quoted."""
         return json.loads(re.sub(rb"([{,])(-?[0-9]+):", rb'\1"\2":', self.ask(106).body))
 
 
 def topic(name: str, *, queues: int = 8, perm: int = 6, flag: int = 0) -> dict[str, Any]:
-    """One topic of a registration."""
     return {
         "attributes": {},
         "order": False,
@@ -186,7 +175,6 @@ def registration_body(
     filter_servers: list[str] | None = None,
     mappings: dict[str, Any] | None = None,
 ) -> bytes:
-    """The JSON body of 103."""
     table = topics if isinstance(topics, dict) else {name: topic(name) for name in topics}
     body: dict[str, Any] = {
         "topicConfigSerializeWrapper": {
@@ -203,11 +191,9 @@ def registration_body(
 def identity(
     name: str = "b1", address: str = BROKER, broker_id: str = "0", **members: str
 ) -> dict[str, str]:
-    """The fields that identify a broker, and further ones of a registration."""
     fields = {"brokerAddr": address, "brokerId": broker_id, "brokerName": name, "clusterName": "C"}
     return {**fields, **members}
 
 
 def events(server: Server, code: int, ext: dict[str, Any] | None, body: bytes = b"") -> list[Event]:
-    """The effects of one request."""
     return list(server.receive(request(code, ext, body)).events)

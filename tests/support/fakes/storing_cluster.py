@@ -22,7 +22,6 @@ NS, BROKER = "10.0.0.1:9876", "10.0.0.2:10911"
 
 
 def make_messages(count: int, topic: str = "orders", queues: int = 2) -> list[ReplayMessage]:
-    """Messages to replay, round the queues of a topic, with keys ``k0``, ``k1``, ..."""
     return [
         ReplayMessage(
             physical_offset=100 * number,
@@ -85,7 +84,6 @@ class StoringCluster:
         self.broker: ScriptedPeer = broker
 
     def keys(self, topic: str, queue_id: int) -> list[str]:
-        """Unique keys in a queue."""
         return [
             str((message.properties or {}).get("UNIQ_KEY"))
             for message in self.queues[topic, queue_id]
@@ -105,7 +103,6 @@ class StoringCluster:
         return reply(body=TopicRouteData(broker_datas=(broker,), queue_datas=(data,)))
 
     def send(self, request: RemotingCommand) -> RemotingCommand | None:
-        """Store a message and answer."""
         fields = request.ext_fields or {}
         properties = decode_properties(fields["i"])
         key = properties.get("UNIQ_KEY", "")

@@ -16,8 +16,6 @@ _RESPONSE = 1
 
 
 class TcpCluster(StoringCluster):
-    """A cluster that threads serve."""
-
     def __init__(self, **topics: int) -> None:
         super().__init__(**topics)
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -40,7 +38,6 @@ class TcpCluster(StoringCluster):
             thread.join()
 
     def hang_up(self, first: int = 0) -> None:
-        """Close the connections that were accepted from the first one with this number on."""
         for connection in self._open[first:]:
             try:
                 connection.shutdown(socket.SHUT_RDWR)

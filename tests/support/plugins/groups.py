@@ -26,7 +26,6 @@ CLUSTERS: Final = 2
 
 
 def group_of(nodeid: str) -> str:
-    """Return the name of the group whose tests one process runs."""
     file = nodeid.partition("::")[0]
     if file.startswith(CLUSTER_FOLDERS):
         return f"cluster {zlib.crc32(file.encode()) % CLUSTERS}"
@@ -41,7 +40,6 @@ class Scheduler(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduler:
-    """Make the scheduler of ``-n``."""
     config.option.loadscopereorder = False
     return Scheduler(config, log)
 

@@ -40,7 +40,6 @@ def _spawn_in_sight(*arguments: Any, **named: Any) -> int:
 
 
 def pytest_configure() -> None:
-    """Listen from now on; an audit hook cannot be removed."""
     sys.addaudithook(_listen)
     multiprocessing.util.spawnv_passfds = _spawn_in_sight
 
@@ -54,7 +53,6 @@ def _check(item: pytest.Item, count: int) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
-    """Fail a test if one of its fixtures starts a process that no marker announces."""
     count = len(_programs)
     yield
     _check(item, count)
@@ -62,7 +60,6 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Fail a test that starts a process that no marker announces."""
     count = len(_programs)
     yield
     _check(item, count)

@@ -31,8 +31,6 @@ _SUBSCRIPTION: Final = 4  # PullSysFlag: the request carries its expression
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """The parts of a ``Truth`` that a broker answers."""
-
     queues: tuple[Queue, ...]
     lookups: tuple[Lookup, ...]
     by_id: Mapping[str, str]
@@ -67,7 +65,6 @@ async def ask_everything(
 
 
 async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
-    """Ask for a queue's ends and all its messages."""
     brokers = session.client.brokers
     place = MessageQueue(topic=topic, broker_name=BROKER_NAME, queue_id=queue_id)
     first = await brokers.min_offset(session.address, place)
@@ -98,7 +95,6 @@ async def read_queue(session: Session, topic: str, queue_id: int) -> Queue:
 async def pull(
     session: Session, place: MessageQueue, offset: int, *accepted: ResponseCode, count: int = 32
 ) -> Response:
-    """The answer to a pull, from an offset on."""
     header = PullMessageRequestHeader(
         consumer_group=READER,
         topic=place.topic,
@@ -153,7 +149,6 @@ async def pull_all(
 
 
 def split(body: bytes) -> list[Pulled]:
-    """The messages in the body of an answer."""
     messages: list[Pulled] = []
     start = 0
     for message in decode_stored_messages(body, decompress=False):
@@ -221,7 +216,6 @@ async def read_units(session: Session, place: MessageQueue, first: int, end: int
 
 
 def _list_lookups(sent: Iterable[Sent], topics: Collection[str]) -> list[tuple[str, str, str]]:
-    """The lookups that make sense, each once."""
     lookups: dict[tuple[str, str, str], None] = {}
     for message in sent:
         lookups.update({(message.topic, key, "K"): None for key in message.keys if key.strip()})
@@ -234,7 +228,6 @@ def _list_lookups(sent: Iterable[Sent], topics: Collection[str]) -> list[tuple[s
 
 
 async def look_up(session: Session, topic: str, key: str, index: str) -> Lookup:
-    """Query by a key, a unique key or a tag."""
     header = QueryMessageRequestHeader(
         topic=topic,
         key=key,
@@ -257,7 +250,6 @@ async def look_up(session: Session, topic: str, key: str, index: str) -> Lookup:
 
 
 async def view(session: Session, topic: str | None, physical_offset: int) -> bytes:
-    """The message at this place."""
     header = ViewMessageRequestHeader(topic=topic, offset=physical_offset)
     answer = await session.call(RequestCode.VIEW_MESSAGE_BY_ID, header)
     data: bytes = answer.command.body

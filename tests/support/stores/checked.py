@@ -8,19 +8,16 @@ from rocketwire_tools.store.verbs.check import check_store
 
 
 def checked(*paths: Path) -> StoreView:
-    """A store that was checked."""
     view = StoreView(OpenedStore(paths))
     check_store(view)
     return view
 
 
 def damage_of(check: StoreView) -> dict[str, int]:
-    """Kinds of damage, and what each counts."""
     return _counts(check, is_damage=True)
 
 
 def notes_of(check: StoreView) -> dict[str, int]:
-    """Kinds of what is no damage, and what each counts."""
     return _counts(check, is_damage=False)
 
 

@@ -40,18 +40,14 @@ SMALL: Final[Mapping[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A client, an admin and the address of the broker that both talk to."""
-
     client: ClientInstance
     admin: Admin
     address: str
 
     async def call(self, code: int, header: object = None, body: bytes | None = None) -> Any:
-        """Call the broker; returns the answer."""
         return await self.client.brokers.call(self.address, code, header, body, within=PATIENCE)
 
     async def create_topic(self, topic: str, queues: int) -> None:
-        """Create a topic on the broker, and wait for its route."""
         config = TopicConfig(topic_name=topic, read_queue_nums=queues, write_queue_nums=queues)
         await self.admin.topics.create_or_update(config, broker=self.address)
         await self.client.refresh_route(topic)
@@ -67,7 +63,6 @@ class Session:
                 await trio.sleep(0.05)
 
     async def create_group(self, group: str, **settings: Any) -> None:
-        """Create a consumer group on the broker."""
         config = SubscriptionGroupConfig(group_name=group, **settings)
         await self.admin.groups.create_or_update(config, broker=self.address)
 
@@ -125,7 +120,6 @@ class StoreCluster:
 
     @asynccontextmanager
     async def session(self, **settings: Any) -> AsyncGenerator[Session]:
-        """A client and an admin at the broker."""
         config = ClientConfig(
             namesrv_addr=self.name_server.address,
             mq_client_api_timeout=PATIENCE,

@@ -31,7 +31,6 @@ COLUMN_NAMES = {"physical_offset": "commit_log_offset", "size": "store_size"}
 
 
 def rows_of(store: OpenedStore) -> Iterator[dict[str, Any]]:
-    """The messages of a store as dictionaries of all columns, and their bytes as ``data``."""
     topics = TopicNames()
     for scan in store.scans():
         selection = Selection(with_system=True)
@@ -49,7 +48,6 @@ def rows_of(store: OpenedStore) -> Iterator[dict[str, Any]]:
 
 
 def wrong_messages(store: BrokerStore) -> Iterator[str]:
-    """Messages that a pull returned and the reader does not, or not as they were."""
     rows: dict[int, dict[str, Any]] = {}
     for row in rows_of(OpenedStore([store.root])):
         if row["state"] != State.LIVE or not row["crc_ok"]:

@@ -4,17 +4,13 @@ Rules of this file: a function changes a store in place, and takes its root alon
 are chosen by the store's own bytes, so that the same store gets the same damage.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import isfunction
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from rocketwire.store.commit_log import message_parts, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 UNIT: Final = 20
 
@@ -53,14 +49,12 @@ def places(file: Path) -> list[Place]:
 
 
 def put(file: Path, position: int, data: bytes) -> None:
-    """Overwrite bytes."""
     with file.open("r+b") as stream:
         stream.seek(position)
         stream.write(data)
 
 
 def flip(file: Path, position: int, bit: int = 1) -> None:
-    """Change one bit of a byte."""
     data = file.read_bytes()
     put(file, position, bytes([data[position] ^ bit]))
 
@@ -70,33 +64,28 @@ def nothing(root: Path) -> None:
 
 
 def kill(root: Path) -> None:
-    """The broker did not end in order."""
     (root / "abort").touch()
 
 
 def tear_last_message(root: Path) -> None:
-    """The last message was written up to its body."""
     place = [place for place in places(log_files(root)[-1]) if place.body_size][-1]
     start = place.body + place.body_size // 2
     put(place.file, start, bytes(place.file.stat().st_size - start))
 
 
 def flip_body(root: Path) -> None:
-    """A bit in a body of the last file."""
     messages = [place for place in places(log_files(root)[-1]) if place.body_size]
     place = messages[len(messages) // 2]
     flip(place.file, place.body + place.body_size // 2)
 
 
 def flip_early_body(root: Path) -> None:
-    """A bit in a body of the first file."""
     messages = [place for place in places(log_files(root)[0]) if place.body_size]
     place = messages[len(messages) // 2]
     flip(place.file, place.body)
 
 
 def flip_size(root: Path) -> None:
-    """A bit in the size of a message of the last file."""
     messages = places(log_files(root)[-1])
     place = messages[len(messages) // 3]
     flip(place.file, place.position + 3, 4)
@@ -109,7 +98,6 @@ def flip_physical_offset(root: Path) -> None:
 
 
 def zero_page(root: Path) -> None:
-    """4 KiB of zeros in the last file but one."""
     file = log_files(root)[-2]
     messages = places(file)
     start = messages[len(messages) // 2].position // 4096 * 4096
@@ -117,49 +105,41 @@ def zero_page(root: Path) -> None:
 
 
 def remove_first_file(root: Path) -> None:
-    """The log's first file is gone."""
     log_files(root)[0].unlink()
 
 
 def remove_middle_file(root: Path) -> None:
-    """A file in the middle of the log is gone."""
     files = log_files(root)
     files[len(files) // 2].unlink()
 
 
 def shorten_last_file(root: Path) -> None:
-    """The last file ends early."""
     file = log_files(root)[-1]
     file.write_bytes(file.read_bytes()[:-4096])
 
 
 def add_strange_file(root: Path) -> None:
-    """A file of an operator or a file manager next to the log."""
     (root / "commitlog" / ".DS_Store").write_bytes(bytes(6148))
 
 
 def add_empty_last_file(root: Path) -> None:
-    """The broker ended when it had created a file and given it no length."""
     file = sorted((root / "commitlog").iterdir())[-1]
     size = file.stat().st_size
     (root / "commitlog" / f"{int(file.name) + size:020}").touch()
 
 
 def remove_log(root: Path) -> None:
-    """All files of the log are gone."""
     for file in (root / "commitlog").iterdir():
         file.unlink()
 
 
 def remove_queues(root: Path) -> None:
-    """All queues are gone."""
     for file in (root / "consumequeue").rglob("*"):
         if file.is_file():
             file.unlink()
 
 
 def queue_files(root: Path) -> list[list[Path]]:
-    """The files of each queue, of those with the most files first."""
     queues = [
         sorted(queue.iterdir())
         for topic in sorted((root / "consumequeue").iterdir())
@@ -169,40 +149,33 @@ def queue_files(root: Path) -> list[list[Path]]:
 
 
 def zero_unit(root: Path) -> None:
-    """A unit of a queue is zeros."""
     put(queue_files(root)[0][-2], 5 * UNIT, bytes(UNIT))
 
 
 def spoil_unit(root: Path) -> None:
-    """A unit of a queue points elsewhere."""
     file = queue_files(root)[0][-1]
     put(file, 0, (77).to_bytes(8, "big") + (100).to_bytes(4, "big") + bytes(8))
 
 
 def remove_last_queue_file(root: Path) -> None:
-    """The last file of a queue is gone."""
     queue_files(root)[0][-1].unlink()
 
 
 def remove_first_queue_file(root: Path) -> None:
-    """The first file of a queue is gone."""
     queue_files(root)[0][0].unlink()
 
 
 def remove_one_queue(root: Path) -> None:
-    """All files of one queue are gone."""
     for file in queue_files(root)[1]:
         file.unlink()
 
 
 def shorten_queue_file(root: Path) -> None:
-    """A file of a queue ends early."""
     file = queue_files(root)[0][-1]
     file.write_bytes(file.read_bytes()[:-UNIT])
 
 
 def lose_units_from(root: Path, offset: int) -> None:
-    """Queues have no unit for messages from an offset of the log on."""
     for files in queue_files(root):
         for file in files:
             data = bytearray(file.read_bytes())
@@ -213,37 +186,31 @@ def lose_units_from(root: Path, offset: int) -> None:
 
 
 def lose_last_units(root: Path) -> None:
-    """The last messages, of several queues, are in no queue, and the broker ended in order."""
     place = places(log_files(root)[-1])[-6]
     lose_units_from(root, int(place.file.name) + place.position)
 
 
 def kill_and_zero_page(root: Path) -> None:
-    """The broker was killed, and 4 KiB of its log were not written."""
     kill(root)
     zero_page(root)
 
 
 def kill_and_zero_checkpoint(root: Path) -> None:
-    """The broker was killed before it wrote a checkpoint."""
     kill(root)
     put(root / "checkpoint", 0, bytes(48))
 
 
 def kill_and_remove_queues(root: Path) -> None:
-    """The broker was killed, and all queues are gone."""
     kill(root)
     remove_queues(root)
 
 
 def zero_middle_file(root: Path) -> None:
-    """A file of the log, not the last one, was created and never written."""
     file = log_files(root)[-2]
     put(file, 0, bytes(file.stat().st_size))
 
 
 def zero_tail_of_middle_file(root: Path) -> None:
-    """Nothing after some messages of a file was written, but the next file was."""
     place = places(log_files(root)[-2])[-2]
     put(place.file, place.position, bytes(place.file.stat().st_size - place.position))
 

@@ -33,7 +33,6 @@ MAX_BYTES: Final = 150_000
 
 
 def archive_of(release: str, kind: str) -> Path:
-    """The file of a packed store."""
     return manifest.FIXTURES / _name(release, kind)
 
 
@@ -66,7 +65,6 @@ def _archive(release: str, kind: str) -> bytes:
 
 
 def pack(store: BrokerStore) -> None:
-    """Put a store among the fixtures."""
     truth = store.truth
     path = archive_of(truth.release, truth.kind)
     path.parent.mkdir(exist_ok=True)

@@ -44,8 +44,6 @@ JSON_VALUES: Final = (
 
 
 class Original:
-    """A store as its broker left it, in memory."""
-
     def __init__(self, root: Path) -> None:
         self.root = root  #: the folder of the store
         #: name below ``root`` → bytes; of a large file its first part
@@ -65,7 +63,6 @@ class Original:
             stream.write(data[: max(0, self.sizes[name] - position)])
 
     def restore(self, name: str) -> None:
-        """Put a file back as the broker wrote it."""
         path = self.root / name
         if path.is_dir() and not path.is_symlink():
             path.rmdir()
@@ -102,7 +99,6 @@ class Original:
 
 
 def _overwrite(change: str, written: bytes, chance: Random) -> tuple[int, bytes]:
-    """Where a file is overwritten, and with what."""
     place = chance.randrange(max(1, len(written)))
     size, width = chance.choice(SIZES), chance.choice((1, 2, 4, 8))
     match change:
@@ -154,8 +150,6 @@ def list_messages(root: Path, arguments: tuple[str, ...] = LIST) -> Listing:
 
 
 class HostileStore:
-    """A store that is damaged again and again."""
-
     def __init__(self, root: Path) -> None:
         self.original = Original(root)  #: the store as its broker left it
         #: physical offset → how the command lists the message
@@ -163,7 +157,6 @@ class HostileStore:
 
     @cached_property
     def _places(self) -> dict[int, tuple[str, int, bytes]]:
-        """Physical offset of a message → name of the file, position there, and bytes."""
         files = {
             int(name[-20:]): name for name in self.original.files if name.startswith("commitlog/")
         }
@@ -207,7 +200,6 @@ class HostileStore:
         yield from self._verb_faults(chance)
 
     def _bytes(self, offset: int) -> bytes:
-        """Return the bytes at the place of a message now."""
         name, position, data = self._places[offset]
         path = self.original.root / name
         if not path.is_file() or path.is_symlink():
@@ -314,7 +306,6 @@ class HostileStore:
 
 
 def _difference(line: dict[str, Any], now: dict[str, Any] | None) -> Iterator[str]:
-    """Yield the differences in the line of an undamaged message, before and after."""
     if now is None:
         yield f"{line['commit_log_offset']} is missing, though no byte of it has changed"
         return

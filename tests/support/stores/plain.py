@@ -22,7 +22,6 @@ TAGS: Final = ("new", "paid", "Aa", "BB", "größe", None)
 
 
 async def fill(session: Session, sender: Sender, release: str) -> None:
-    """Create the topics, send, and note offsets of two groups."""
     for topic, queues in TOPICS.items():
         await session.create_topic(topic, queues)
     await _send_orders(sender)
@@ -41,7 +40,6 @@ async def fill(session: Session, sender: Sender, release: str) -> None:
 
 
 async def _send_orders(sender: Sender) -> None:
-    """Small messages with keys, tags and properties, round the queues."""
     await sender.send_all(
         (
             Message(
@@ -59,7 +57,6 @@ async def _send_orders(sender: Sender) -> None:
 
 
 def _keys(number: int) -> tuple[str, ...]:
-    """No key, one, one of many messages, one twice, one of other letters."""
     choices: tuple[tuple[str, ...], ...] = (
         (),
         (f"order-{number}",),
@@ -81,7 +78,6 @@ def _properties(number: int) -> dict[str, str]:
 
 
 async def _send_bodies(sender: Sender, release: str) -> None:
-    """Compressed bodies, large ones, one byte."""
     compressions = [CompressionType.ZLIB]
     if release != OLD:
         compressions += [CompressionType.LZ4, CompressionType.ZSTD]
@@ -122,7 +118,6 @@ async def _send_batches(sender: Sender) -> None:
 
 
 async def _send_raw(sender: Sender) -> None:
-    """Requests that no client of today sends, and bodies that look like something else."""
     empty_key = "UNIQ_KEY\x01{}\x02KEYS\x01\x02TAGS\x01\x02WAIT\x01true\x02"
     await sender.send_raw(LEDGER, b"empty keys and tags", empty_key.format("0" * 31 + "1"))
     await sender.send_raw(LEDGER, b"blank keys", "KEYS\x01   \x02")
@@ -139,7 +134,6 @@ async def _send_raw(sender: Sender) -> None:
 
 
 async def _send_ledger(sender: Sender) -> None:
-    """One queue of several files, and the longest name of a topic."""
     ledger = (
         Message(LEDGER, text_body(60, number), tags="entry", keys=(f"ledger-{number}",))
         for number in range(55)

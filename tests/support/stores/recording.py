@@ -31,7 +31,6 @@ OPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def record(folder: Path, release: str, kind: str) -> BrokerStore:
-    """Make a store with a broker that is asked before it ends cleanly."""
     topics = tuple(plain.TOPICS)
 
     async def run() -> tuple[tuple[Sent, ...], Answers]:

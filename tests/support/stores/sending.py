@@ -21,18 +21,15 @@ _OWN_BY_SENDER = frozenset(("UNIQ_KEY", "WAIT"))
 
 
 def now() -> int:
-    """Milliseconds since 1970."""
     return time.time_ns() // 1_000_000
 
 
 def text_body(size: int, number: int = 0) -> bytes:
-    """A body of text, different for each number, that compresses well."""
     start = b"%d. " % number
     return (start + PROLOGUE * (size // len(PROLOGUE) + 1))[:size]
 
 
 def noise_body(size: int, seed: int = 0) -> bytes:
-    """A body that does not compress; the same for the same seed."""
     return random.Random(seed).randbytes(size)
 
 
@@ -65,8 +62,6 @@ def describe_sent(
 
 
 class Sender:
-    """Sends messages and records the responses."""
-
     def __init__(self, session: Session) -> None:
         self.session = session
         self.sent: list[Sent] = []
@@ -98,7 +93,6 @@ class Sender:
     async def send_by(
         self, producer: Producer, message: Message, queue: MessageQueue
     ) -> SendResult:
-        """Send a message with a producer that is open already."""
         started = now()
         result = await producer.send_to(message, queue)
         self.sent.append(describe_sent(message, result, started))
@@ -176,5 +170,4 @@ class Sender:
 
     @staticmethod
     def queue(topic: str, queue_id: int) -> MessageQueue:
-        """A queue of the broker's."""
         return MessageQueue(topic=topic, broker_name=BROKER_NAME, queue_id=queue_id)

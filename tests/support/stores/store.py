@@ -12,15 +12,12 @@ SLAVE: Final = "slave"
 
 @dataclass(frozen=True, slots=True)
 class BrokerStore:
-    """A store that a real broker wrote."""
-
     root: Path  #: the folder that the broker had as ``storePathRootDir``; read it only
     truth: Truth  #: the responses to producers, and those of a live broker to questions
     slave: "BrokerStore | None" = None
 
 
 def open_folder(folder: Path) -> BrokerStore:
-    """A store that lies in a folder with its truth, and maybe with that of a slave."""
     slave = folder / SLAVE
     return BrokerStore(
         folder / "store", load(folder / TRUTH), open_folder(slave) if slave.is_dir() else None

@@ -17,14 +17,11 @@ DIGEST_DIGITS = 16
 
 
 def digest(data: bytes) -> str:
-    """The digest of some bytes, as the truth has it."""
     return hashlib.sha256(data).hexdigest()[:DIGEST_DIGITS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A message that a broker acknowledged."""
-
     topic: str
     queue_id: int  #: the queue that the broker answered with
     queue_offset: int  #: its offset there; of a message in a client batch its own
@@ -76,8 +73,6 @@ class Pulled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """An entry of a consume queue, as code 321 answers it."""
-
     index: int  #: its number, which is the queue offset; not in a queue of batches
     physical_offset: int
     size: int
@@ -86,8 +81,6 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """A queue of the broker's with at least one message, or of a topic that the test made."""
-
     topic: str
     queue_id: int
     min_offset: int  #: answer to code 31
@@ -103,8 +96,6 @@ class Queue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """A query by key, unique key or tag (code 12)."""
-
     topic: str
     key: str
     index: str  #: ``K`` for a key, ``U`` for a unique key, ``T`` for a tag (5.5.0)
@@ -141,7 +132,6 @@ class Truth:
     notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def queue(self, topic: str, queue_id: int) -> Queue:
-        """A queue by name; ``LookupError`` if there is none."""
         for queue in self.queues:
             if (queue.topic, queue.queue_id) == (topic, queue_id):
                 return queue
@@ -149,16 +139,13 @@ class Truth:
 
     @property
     def pulled(self) -> tuple[Pulled, ...]:
-        """The messages of all queues, in the order of the commit log."""
         messages = (message for queue in self.queues for message in queue.messages)
         return tuple(sorted(messages, key=lambda message: message.physical_offset))
 
 
 def save(truth: Truth, path: Path) -> None:
-    """Write the truth as JSON."""
     path.write_bytes(msgspec.json.encode(truth))
 
 
 def load(path: Path) -> Truth:
-    """Read what ``save`` wrote."""
     return msgspec.json.decode(path.read_bytes(), type=Truth)

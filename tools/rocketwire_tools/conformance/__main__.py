@@ -83,7 +83,6 @@ exit status: 0 passed, 1 failed, 2 invalid usage, 3 the broker cannot be reached
 
 
 def parser(suite: Suite = NAME_SERVERS) -> argparse.ArgumentParser:
-    """Build the parser of a run."""
     result = ProgramParser(
         prog=suite.program,
         description=f"Compare the behaviour of a RocketMQ {suite.kind} with Java's.",
@@ -134,7 +133,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run(words: Sequence[str], suite: Suite = NAME_SERVERS) -> int:
-    """Run cases against one target, or list or explain them."""
     arguments_parser = parser(suite)
     args = arguments_parser.parse_args(words)
     cases = suite.select(args)
@@ -181,7 +179,6 @@ def run(words: Sequence[str], suite: Suite = NAME_SERVERS) -> int:
 
 
 def broker(words: Sequence[str]) -> int:
-    """Run cases against a broker, or compare two brokers."""
     return diff(words[1:], BROKERS) if words[:1] == ["diff"] else run(words, BROKERS)
 
 
@@ -221,7 +218,6 @@ def _write(args: argparse.Namespace, run_report: report.Report) -> None:
 
 
 def matrix(words: Sequence[str]) -> int:
-    """Print several JSON reports as one table."""
     arguments_parser = ProgramParser(
         prog="rocketwire-conformance matrix",
         description="Show the reports of several servers as one table: a row for each case.",
@@ -260,7 +256,6 @@ def _reports(path: Path) -> list[Any]:
 
 
 def vectors(words: Sequence[str]) -> int:
-    """Write the golden vectors to a folder."""
     arguments_parser = ProgramParser(
         prog="rocketwire-conformance vectors",
         description="Write the golden vectors as JSON lines, for tests of codecs in any language.",

@@ -37,8 +37,6 @@ usage; 3 a server cannot be reached or does not start
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """The cases for one kind of server."""
-
     kind: str
     program: str  # the words that run it
     cases: Sequence[Case]
@@ -46,7 +44,6 @@ class Suite:
     is_started: bool  # whether the suite can start servers
 
     def select(self, args: argparse.Namespace) -> list[Case]:
-        """The cases that ``--only``, ``--tag`` and ``--without`` select."""
         return [
             case
             for case in self.cases
@@ -73,7 +70,6 @@ BROKERS: Final = Suite(
 
 
 def address(text: str) -> Address:
-    """Read ``host:port``."""
     host, colon, port = text.rpartition(":")
     if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise argparse.ArgumentTypeError(f"{text!r}: must be HOST:PORT")
@@ -81,7 +77,6 @@ def address(text: str) -> Address:
 
 
 def option(text: str) -> tuple[str, str]:
-    """Read ``name=value``."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"{text!r}: must be NAME=VALUE")
@@ -89,7 +84,6 @@ def option(text: str) -> tuple[str, str]:
 
 
 def factor(text: str) -> float:
-    """Read a positive number."""
     try:
         number = float(text)
     except ValueError:
@@ -100,7 +94,6 @@ def factor(text: str) -> float:
 
 
 def folder(text: str) -> Path:
-    """Read the path of an existing folder."""
     path = Path(text)
     if not path.is_dir():
         raise argparse.ArgumentTypeError(f"{text!r}: no such folder")
@@ -116,7 +109,6 @@ def output(text: str) -> Path:
 
 
 def start_command(text: str) -> str:
-    """Read a command that starts a server."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -127,7 +119,6 @@ def start_command(text: str) -> str:
 
 
 def settings_of(args: argparse.Namespace, **settings: Any) -> Settings:
-    """The settings of a run from the options of ``add_run_options`` and further ones."""
     return Settings(
         profile=Profile(args.profile),
         destructive=args.destructive,
@@ -139,7 +130,6 @@ def settings_of(args: argparse.Namespace, **settings: Any) -> Settings:
 
 
 def failure(error: UnreachableError | NotStartedError) -> tuple[int, str]:
-    """The exit status and the message for a server that does not respond or does not start."""
     if isinstance(error, UnreachableError):
         return UNREACHABLE, f"unreachable: {error}"
     status = USAGE if isinstance(error, CommandError) else UNREACHABLE
@@ -147,7 +137,6 @@ def failure(error: UnreachableError | NotStartedError) -> tuple[int, str]:
 
 
 def add_patience(parser: argparse.ArgumentParser) -> None:
-    """Add ``--patience``."""
     parser.add_argument(
         "--patience",
         type=factor,
@@ -166,7 +155,6 @@ def _add_list(
 
 
 def add_start_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for started servers."""
     _add_list(parser, "--option", "NAME=VALUE", "property of every started server", type=option)
     parser.add_argument(
         "--home",
@@ -177,7 +165,6 @@ def add_start_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the selection of cases."""
     text = "cases with this address prefix, such as ns, ns/103 or ns/103/4"
     _add_list(parser, "--only", "PREFIX", text)
     _add_list(parser, "--tag", "TAG", "cases with this tag")

@@ -12,7 +12,6 @@ NO_PERMISSION = 16
 
 
 def server(folder: Path, driver: str, **options: object) -> OurNameServer:
-    """A name server that is not started yet, with its files below ``folder``."""
     return OurNameServer(
         folder,
         {
@@ -24,7 +23,6 @@ def server(folder: Path, driver: str, **options: object) -> OurNameServer:
 
 
 def files(folder: Path) -> dict[str, str]:
-    """Digest of every file below a folder but for what the process prints."""
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
@@ -33,12 +31,10 @@ def files(folder: Path) -> dict[str, str]:
 
 
 def update(port: int, text: str | bytes) -> Answer:
-    """UPDATE_NAMESRV_CONFIG."""
     return ask(port, UPDATE_NAMESRV_CONFIG, body=text.encode() if isinstance(text, str) else text)
 
 
 def show_config(port: int) -> dict[str, str]:
-    """The settings that GET_NAMESRV_CONFIG shows."""
     lines = ask(port, GET_NAMESRV_CONFIG).body.decode().split("\n")
     pairs = (line.partition("=") for line in lines if line)
     return {key: value for key, _, value in pairs}

@@ -15,14 +15,12 @@ BLACK_LIST = "Can not update config in black list."
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OurNameServer, Path]]:
-    """A server that lets its configuration be updated, and the folder that holds all its files."""
     folder = tmp_path_factory.mktemp("updates")
     with server_process.server(folder, "auto", rocketwire__allowConfigUpdate="true") as server:
         yield server, folder
 
 
 def refuse(place: tuple[OurNameServer, Path], text: str | bytes) -> object:
-    """Sends an update that must be refused; returns the remark."""
     server, folder = place
     files, settings = server_process.files(folder), server_process.show_config(server.port)
     answer = update(server.port, text)

@@ -18,7 +18,6 @@ MEGABYTE = 1 << 20
 def binary(
     remark_length: int = 0, remark: bytes = b"", ext_length: int = 0, ext: bytes = b""
 ) -> bytes:
-    """A frame with a ROCKETMQ header whose lengths may be wrong."""
     header = struct.pack(">hbhii", 106, 0, 401, 1, 0)
     header += struct.pack(">i", remark_length) + remark + struct.pack(">i", ext_length) + ext
     return struct.pack(">II", 4 + len(header), 1 << 24 | len(header)) + header
@@ -68,7 +67,7 @@ async def test_T_3474_a_length_that_is_not_true_costs_its_sender_alone(name: str
 
 
 async def test_a_count_of_topics_that_is_not_true_takes_no_memory() -> None:
-    """As ``RegisterBrokerBody`` of Java allocates what a packed body claims to hold."""
+    # As ``RegisterBrokerBody`` of Java allocates what a packed body claims to hold.
     import zlib
 
     from tests.support.fakes.sansio_server import request

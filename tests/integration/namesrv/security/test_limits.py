@@ -25,8 +25,6 @@ pytestmark = pytest.mark.usefixtures("driver_name")
 
 
 class Heard:
-    """Keeps what happened that concerns a limit."""
-
     def __init__(self) -> None:
         self.all: list[LimitExceeded] = []
 

@@ -34,7 +34,6 @@ BOOT = ("load config", "The Name Server boot", "log: stderr; status page: http:"
 
 
 def spread(port: int, name: str) -> None:
-    """Puts a name wherever a request takes one."""
     broker = identity(address="127.0.0.1:1", haServerAddr="")
     table = {key: topic(key) for key in (name, "TA")}
     for field in ("", "brokerAddr", "brokerName", "clusterName", "haServerAddr", "__ZONE_NAME"):
@@ -59,7 +58,6 @@ def spread(port: int, name: str) -> None:
 
 
 def series(server_log: str) -> set[str]:
-    """Names and labels of all metrics."""
     match = re.search(r"http://127\.0\.0\.1:(\d+)|127\.0\.0\.1:(\d+)/? .*operators", server_log)
     assert match is not None, server_log
     port = match[1] or match[2]
@@ -70,7 +68,6 @@ def series(server_log: str) -> set[str]:
 
 
 def quiet(all_series: set[str]) -> set[str]:
-    """Those whose labels are not values of the protocol or of this server."""
     return {re.sub(r'"[A-Za-z0-9_+.]*"', '"*"', label) for label in all_series}
 
 

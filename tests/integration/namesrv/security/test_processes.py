@@ -23,7 +23,6 @@ ALLOCATOR = "rocketwire/serving/process_tuning.py"
 
 @cache
 def parse_sources() -> dict[str, list[ast.AST]]:
-    """The nodes of every module of the library and the server, by its path."""
     return {
         str(path.relative_to(package.parent)): list(ast.walk(ast.parse(path.read_bytes())))
         for package in PACKAGES

@@ -37,7 +37,6 @@ def address_of(site: Site) -> str:
 
 @asynccontextmanager
 async def register_broker() -> AsyncGenerator[tuple[str, str]]:
-    """The first of two name servers knows the broker."""
     async with (
         name_servers() as (first, second),
         open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=first)),

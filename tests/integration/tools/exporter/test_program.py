@@ -22,7 +22,6 @@ PROGRAM = (sys.executable, "-m", "rocketwire_tools.exporter")
 
 @contextmanager
 def exporter(address: str, *options: str) -> Generator[tuple[str, subprocess.Popen[str]]]:
-    """The running program and the address of its metrics."""
     command = (*PROGRAM, "-n", address, "--listen", "127.0.0.1:0", *options)
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:

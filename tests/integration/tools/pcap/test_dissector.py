@@ -25,7 +25,6 @@ CLIENT, SERVER = ("10.0.0.1", 40_000), ("10.0.0.2", 10911)
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The dissector as a file."""
     path = tmp_path_factory.mktemp("dissector") / "rocketmq.lua"
     path.write_text(dissector(), "utf-8")
     return path
@@ -33,13 +32,11 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """A capture in which nothing went wrong."""
     profile = replace(SMALL, repeated=0.0, reordered=0.0, ongoing=0.0)
     return make(tmp_path_factory.mktemp("clean") / "clean.pcap", profile, 3)
 
 
 def read_by_tshark(capture: Path, script: Path) -> Seen:
-    """Ports, length, kind, code and opaque of each frame."""
     names = ("length", "kind", "code", "opaque")
     fields = ["tcp.srcport", "tcp.dstport", *(f"rocketmq.{name}" for name in names)]
     counts: Seen = Counter()
@@ -112,7 +109,6 @@ def test_tshark_invents_nothing_where_segments_are_missing(
 
 
 def capture_of(path: Path, *sent: bytes) -> Path:
-    """A capture of what one client sends, a segment for each part."""
     packets: list[Packet] = []
     position = 1000
     for number, data in enumerate(sent):

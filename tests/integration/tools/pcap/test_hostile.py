@@ -35,7 +35,6 @@ PACKET = np.dtype(
 
 
 def decode(path: Path) -> tuple[int, int, int]:
-    """Packets, rows, and megabytes of memory at most, of a process of its own."""
     result = subprocess.run(
         [sys.executable, "-c", DECODE, str(path)], capture_output=True, check=True
     )
@@ -44,7 +43,6 @@ def decode(path: Path) -> tuple[int, int, int]:
 
 
 def flows(count: int, flags: int) -> bytes:
-    """A packet of each of many connections."""
     result = np.zeros(count, PACKET)
     number = np.arange(count)
     result["seconds"], result["fraction"] = 1_700_000_000 + number // 100_000, number % 100_000 * 10
@@ -70,7 +68,6 @@ def test_more_connections_than_can_be_remembered(flags: int, tmp_path: Path) -> 
 
 
 def capture(*segments: tuple[int, bytes]) -> bytes:
-    """Flags and data of consecutive packets of one connection."""
     result, sequence = bytearray(HEAD), 1
     for number, (flags, data) in enumerate(segments):
         packet = np.frombuffer(flows(1, flags), PACKET).copy()

@@ -25,7 +25,6 @@ Frames = dict[tuple[str, str], list[tuple[int, int, int, int]]]
 
 
 def read_counts(capture: Path) -> list[Counted]:
-    """The count that was made when the capture was recorded."""
     result: list[Counted] = json.loads(capture.with_name(capture.name[:-8] + ".json").read_text())
     return result
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[4]
 def run_pytest(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., pytest.RunResult]:
-    """Run pytest on the text of a test file: ``run_pytest(source, *options)``."""
+    # Run pytest on the text of a test file: ``run_pytest(source, *options)``.
     # the entry point is there or not, depending on how this package was installed
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     places = ":".join(str(ROOT / part) for part in ("", "namesrv", "broker", "tools"))

@@ -13,8 +13,6 @@ from rocketwire_tools.pytest_plugin.trio_thread import Backstage, host_and_port
 
 
 class Ends:
-    """A client and a server with the proxy between them."""
-
     def __init__(self, proxy: FaultProxy, listener: socket.socket) -> None:
         self.proxy = proxy
         self.client = socket.create_connection(host_and_port(proxy.address), 60)
@@ -96,7 +94,6 @@ def test_a_stall_holds_back_until_it_is_resumed(ends: Ends) -> None:
 
 
 async def pieces_of(direction: Direction, data: bytes) -> tuple[list[bytes], bool]:
-    """The pieces that a direction forwards, and whether it wants the connection reset."""
     source, feeder = trio.testing.memory_stream_pair()
     sink, _ = trio.testing.memory_stream_pair()
     pieces: list[bytes] = []

@@ -83,7 +83,6 @@ ODD: tuple[tuple[str, str, str], ...] = (
 
 
 def sheets(java: Javas) -> Iterator[Sheet]:
-    """Bodies of both releases, nasty texts in one, odd ones."""
     how = "RemotingSerializable.encode and decode"
     for release, oracle in ((NEWEST, java.newest), (OLDER, java.older)):
         classes = _random(oracle, LEVELS if release == NEWEST else LEVELS[:2])
@@ -99,7 +98,6 @@ def sheets(java: Javas) -> Iterator[Sheet]:
 
 
 def _reread(java: Javas, line: Line) -> Line:
-    """The line with what 5.5.0 reads from it, if it does, and if no clock is involved."""
     question = {"class": line["class"], "text": line["text"]}
     first = java.newest.ask("body_decode", **question)
     time.sleep(TICK / 5)
@@ -110,7 +108,6 @@ def _reread(java: Javas, line: Line) -> Line:
 
 
 def _random(oracle: Oracle, levels: Sequence[tuple[int, str]]) -> Iterator[Line]:
-    """Of each class one body at each level."""
     for name in body_classes():
         for level, title in levels:
             requests = [
@@ -134,13 +131,12 @@ def _after_a_tick(oracle: Oracle, requests: Sequence[Line]) -> list[Answer]:
 
 
 def _distance(body: Answer) -> tuple[bool, int]:
-    """Small for a body that is as large as it may be."""
     spare = 2 * LARGEST - len(body["hex"])
     return spare < 0, abs(spare)
 
 
 def _comes_back(body: Answer) -> bool:
-    """Whether Java reads the value that it wrote; nulls among the items of a list are ignored."""
+    # Whether Java reads the value that it wrote; nulls among the items of a list are ignored.
     text = bytes.fromhex(body["hex"]) if body["ok"] else b""
     if not body["ok"] or b"[null" in text or b",null" in text:
         return False
@@ -148,7 +144,7 @@ def _comes_back(body: Answer) -> bool:
 
 
 def _has_an_order(value: object) -> bool:
-    """Whether no set holds two objects: most classes leave their order to where the objects lie in memory."""
+    # Whether no set holds two objects: most classes leave their order to where the objects lie in memory.
     if isinstance(value, dict):
         members = cast("Line", value)
         items = members.get("@set", ())
@@ -174,7 +170,6 @@ def _texts(oracle: Oracle) -> Iterator[Line]:
 
 
 def _build(oracle: Oracle, title: str, name: str, value: object) -> Iterator[Line]:
-    """The vector, unless Java does not read what it wrote itself."""
     body = oracle.find("body_build", **{"class": name, "value": value})
     read = oracle.ask("body_decode", **{"class": name, "hex": body["hex"]})
     if read["ok"] and read["value"] == body["value"]:

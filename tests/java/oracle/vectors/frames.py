@@ -53,7 +53,6 @@ ODD_HEADERS = {
 
 
 def sheets(java: Javas) -> Iterator[Sheet]:
-    """The frames that Java writes, and those that it only reads."""
     how = "NettyEncoder.encode, RemotingCommand.decode"
     for file, oracle, form, release in (
         ("json-5.5.0", java.newest, "JSON", NEWEST),
@@ -75,7 +74,7 @@ def _write(java: Javas, oracle: Oracle, form: str) -> Iterator[Line]:
 
 
 def _reencodes(java: Javas, line: Line) -> bool | str:
-    """Whether 5.5.0 writes the command that way, in whichever order its map has the fields."""
+    # Whether 5.5.0 writes the command that way, in whichever order its map has the fields.
     if line["value"]["serialize"] == "ROCKETMQ":
         return NO_FIELD if "because" in line else True
     encoded = java.newest.ask("encode_frame", **line["value"]).get("hex")
@@ -84,7 +83,7 @@ def _reencodes(java: Javas, line: Line) -> bool | str:
 
 
 def _read(java: Javas, line: Line) -> Line:
-    """The line with what 5.5.0 reads, or, where it cannot read it, even though it may have written it, 5.3.3."""
+    # The line with what 5.5.0 reads, or, where it cannot read it, even though it may have written it, 5.3.3.
     answer = java.newest.ask("decode_frame", hex=line["hex"])
     by: Line = {}
     if not answer["ok"]:
@@ -95,7 +94,6 @@ def _read(java: Javas, line: Line) -> Line:
 
 
 def _without_nulls(read: Line) -> Line:
-    """Where a field has no value, how this library shows that, and why."""
     fields: dict[str, str | None] = read["ext"] or {}
     kept = {name: text for name, text in fields.items() if text is not None and name != "@null"}
     if kept == fields:
@@ -127,7 +125,6 @@ def _commands(form: str) -> Iterator[tuple[str, Line]]:
 
 
 def build_frame(header: bytes, body: bytes = b"", form: int = 0) -> bytes:
-    """A frame around any header, as the protocol describes it."""
     length = (4 + len(header) + len(body)).to_bytes(4, "big")
     return length + bytes((form,)) + len(header).to_bytes(3, "big") + header + body
 

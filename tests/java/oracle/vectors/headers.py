@@ -56,7 +56,6 @@ class _Place(NamedTuple):
 
 
 def sheets(java: Javas) -> Iterator[Sheet]:
-    """Java's text of each class, and its reading of odd texts."""
     how = "RemotingCommand.makeCustomHeaderToNet and decodeCommandCustomHeader"
     oracle = java.newest
     yield Sheet("vectors/headers/json.jsonl", f"{how}; all fields", list(_all(oracle)))
@@ -67,7 +66,6 @@ def sheets(java: Javas) -> Iterator[Sheet]:
 
 
 def classes() -> dict[str, type[Any]]:
-    """The classes that have fields."""
     return {
         name: cls
         for name, cls in header_classes().items()
@@ -76,7 +74,6 @@ def classes() -> dict[str, type[Any]]:
 
 
 def _place(cls: type[Any]) -> _Place:
-    """The first request code that carries the header, or a success that answers one."""
     for code, operation in OPERATIONS.items():
         if operation.request_header is cls:
             return _Place(code, 0)
@@ -169,7 +166,7 @@ def _texts(oracle: Oracle) -> Iterator[Line]:
 
 
 def odd_fields(oracle: Oracle) -> Iterator[tuple[str, str, dict[str, str], Answer]]:
-    """Each odd text in a field of each type: title, class, all fields, and Java's result."""
+    # Each odd text in a field of each type: title, class, all fields, and Java's result.
     for java, (name, wire, texts) in OF_TYPES.items():
         cls = classes()[name]
         base = {

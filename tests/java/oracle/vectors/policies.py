@@ -4,6 +4,7 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from itertools import product
 from random import Random
 from typing import Any, cast
 
@@ -36,7 +37,7 @@ EXPRESSIONS = (
 
 
 def answers(cases: list[Case]) -> list[Any]:
-    """Java's result for each: its value, or None with the name of its exception."""
+    # Java's result for each: its value, or None with the name of its exception.
     classes = java_cache.classes(NEWEST, "Policies.java")
     command = ["java", "-cp", f"{java_cache.jars(NEWEST)}/*:{classes}", *java_peers.SHORT_LIVED]
     with tempfile.TemporaryDirectory(prefix="policies-") as scratch:
@@ -48,7 +49,6 @@ def answers(cases: list[Case]) -> list[Any]:
 
 
 def sheets(_: Javas) -> Iterator[Sheet]:
-    """The decisions, each question with its answer."""
     families = {
         "allocation": (
             "AllocateMessageQueueStrategy.allocate and Collections.sort",
@@ -80,20 +80,20 @@ def _queues(*brokers: tuple[str, int], topic: str = "T") -> list[list[object]]:
     return [[topic, broker, number] for broker, count in brokers for number in range(count)]
 
 
+def _allocate(
+    strategy: str, cid: str, cids: list[str], queues: list[list[object]], **options: object
+) -> Case:
+    ends = {"cid": cid, "cids": cids, "queues": queues}
+    return {"op": "allocate", "strategy": strategy, **options, **ends}
+
+
 def _allocations() -> Iterator[Case]:
     for members in range(1, 7):
         cids = [f"127.0.0.1@c{index}" for index in range(members)]
         for count in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 17):
             queues = _queues(("broker-a", count))
             for strategy in STRATEGIES:
-                for cid in cids:
-                    yield {
-                        "op": "allocate",
-                        "strategy": strategy,
-                        "cid": cid,
-                        "cids": cids,
-                        "queues": queues,
-                    }
+                yield from (_allocate(strategy, cid, cids, queues) for cid in cids)
     yield from _odd_allocations()
     yield from _room_allocations()
     every = [[topic, broker, number] for topic in ("T", "t", "S") for broker in BROKERS for number in (2, 10, 0)]  # fmt: skip
@@ -105,30 +105,26 @@ def _odd_allocations() -> Iterator[Case]:
     queues = _queues(("broker-a", 4), ("ü-1", 3), topic="中文")
     configured = [["T", "broker-z", 7]]
     for strategy in (*STRATEGIES, "CONFIG", "MACHINE_ROOM"):
-        case = {
+        case: Case = {
             "op": "allocate",
             "strategy": strategy,
             "configured": configured,
             "rooms": ["hz"],
             "queues": queues,
         }
-        yield {**case, "cid": "c", "cids": ["a", "b"]}
-        yield {**case, "cid": "", "cids": ["a", "b"]}
-        yield {**case, "cid": "a", "cids": []}
-        yield {**case, "cid": "a", "cids": ["a"], "queues": []}
-        yield {**case, "cid": "a", "cids": ["a", "a", "b"]}
-        yield {**case, "cid": "b", "cids": ["a", "a", "b", "a"]}
-        yield {**case, "cid": "\U0001f680", "cids": ["\U0001f680", "ü"]}
+        for changes in (
+            {"cid": "c", "cids": ["a", "b"]},
+            {"cid": "", "cids": ["a", "b"]},
+            {"cid": "a", "cids": []},
+            {"cid": "a", "cids": ["a"], "queues": []},
+            {"cid": "a", "cids": ["a", "a", "b"]},
+            {"cid": "b", "cids": ["a", "a", "b", "a"]},
+            {"cid": "\U0001f680", "cids": ["\U0001f680", "ü"]},
+        ):
+            yield {**case, **changes}
     for nodes in (0, 1, 2, 100, -1):
         for cid in ("a", "b"):
-            yield {
-                "op": "allocate",
-                "strategy": "CONSISTENT_HASH",
-                "nodes": nodes,
-                "cid": cid,
-                "cids": ["a", "b"],
-                "queues": queues,
-            }
+            yield _allocate("CONSISTENT_HASH", cid, ["a", "b"], queues, nodes=nodes)
 
 
 def _room_allocations() -> Iterator[Case]:
@@ -136,76 +132,33 @@ def _room_allocations() -> Iterator[Case]:
     queues = _queues(*((name, 2) for name in names))
     for rooms in (["hz"], ["hz", "sh"], ["", "hz"], ["x"]):
         for cid in ("a", "b", "c"):
-            yield {
-                "op": "allocate",
-                "strategy": "MACHINE_ROOM",
-                "rooms": rooms,
-                "cid": cid,
-                "cids": ["a", "b", "c"],
-                "queues": queues,
-            }
+            yield _allocate("MACHINE_ROOM", cid, ["a", "b", "c"], queues, rooms=rooms)
     near = _queues(("hz-a", 5), ("sh-a", 4), ("bj-a", 3), ("\uff5e-a", 3), ("\U0001f680-a", 3))
     cids = ["hz-1", "hz-2", "sh-1", "xx-1"]
     for inner in STRATEGIES:
         yield {"op": "name", "strategy": "NEAR", "inner": inner}
         for cid in (*cids, "hz-3"):
-            yield {
-                "op": "allocate",
-                "strategy": "NEAR",
-                "inner": inner,
-                "cid": cid,
-                "cids": cids,
-                "queues": near,
-            }
+            yield _allocate("NEAR", cid, cids, near, inner=inner)
     for bad in (["-1", "hz-1"], ["hz-1", "-"]):
-        yield {
-            "op": "allocate",
-            "strategy": "NEAR",
-            "inner": "AVG",
-            "cid": "hz-1",
-            "cids": bad,
-            "queues": near,
-        }
-    yield {
-        "op": "allocate",
-        "strategy": "NEAR",
-        "inner": "AVG",
-        "cid": "hz-1",
-        "cids": ["hz-1"],
-        "queues": _queues(("-a", 1)),
-    }
+        yield _allocate("NEAR", "hz-1", bad, near, inner="AVG")
+    yield _allocate("NEAR", "hz-1", ["hz-1"], _queues(("-a", 1)), inner="AVG")
 
 
 def _broker(name: str, *ids: int) -> Case:
-    return {
-        "brokerName": name,
-        "cluster": "c",
-        "brokerAddrs": {str(number): f"10.0.0.{number}:10911" for number in ids},
-    }
+    addresses = {str(number): f"10.0.0.{number}:10911" for number in ids}
+    return {"brokerName": name, "cluster": "c", "brokerAddrs": addresses}
 
 
 def _data(name: str, read: int, write: int, perm: int = 6) -> Case:
-    return {
-        "brokerName": name,
-        "readQueueNums": read,
-        "writeQueueNums": write,
-        "perm": perm,
-        "topicSysFlag": 0,
-    }
+    queues = {"readQueueNums": read, "writeQueueNums": write}
+    return {"brokerName": name, **queues, "perm": perm, "topicSysFlag": 0}
 
 
 def _mapping(
     bname: str, ids: dict[int, int], total: int, epoch: int, scope: str | None = "__global__"
 ) -> Case:
-    return {
-        "bname": bname,
-        "currIdMap": ids,
-        "totalQueues": total,
-        "epoch": epoch,
-        "scope": scope,
-        "topic": "T",
-        "dirty": False,
-    }
+    place = {"scope": scope, "topic": "T", "dirty": False}
+    return {"bname": bname, "currIdMap": ids, "totalQueues": total, "epoch": epoch, **place}
 
 
 def _routes() -> Iterator[Case]:
@@ -245,6 +198,15 @@ def _routes() -> Iterator[Case]:
             yield {"op": op, "topic": "T", "route": text}
 
 
+def _rotate(
+    queues: list[list[object]], start: int, last: list[str | None],
+    unavailable: list[str], unreachable: list[str], *, enabled: bool,
+) -> Case:  # fmt: skip
+    faults = {"unavailable": unavailable, "unreachable": unreachable}
+    turns = {"enabled": enabled, "start": start, "last": last}
+    return {"op": "rotate", "queues": queues, **turns, **faults}
+
+
 def _rotations() -> Iterator[Case]:
     queues = _queues(("a", 2), ("b", 2), ("c", 1))
     lasts: list[list[str | None]] = [
@@ -253,29 +215,21 @@ def _rotations() -> Iterator[Case]:
         [None, "b", None, "a", "c"],
         ["x", None],
     ]
+    faults: list[tuple[list[str], list[str]]] = [
+        ([], []),
+        (["a"], []),
+        (["a", "b", "c"], []),
+        (["a", "b"], ["a"]),
+        (["a", "b", "c"], ["a", "b"]),
+        (["a", "b", "c"], ["a", "b", "c"]),
+    ]
+    starts = (-1, 0, 3, 0x7FFFFFFD, -(2**31))
     chance = Random(7)
     for enabled in (False, True):
-        for start in (-1, 0, 3, 0x7FFFFFFD, -(2**31), chance.randrange(2**31)):
-            for last in lasts:
-                for unavailable, unreachable in (([], []), (["a"], []), (["a", "b", "c"], []), (["a", "b"], ["a"]), (["a", "b", "c"], ["a", "b"]), (["a", "b", "c"], ["a", "b", "c"])):  # fmt: skip
-                    yield {
-                        "op": "rotate",
-                        "queues": queues,
-                        "enabled": enabled,
-                        "start": start,
-                        "last": last,
-                        "unavailable": unavailable,
-                        "unreachable": unreachable,
-                    }
-    yield {
-        "op": "rotate",
-        "queues": _queues(("a", 2)),
-        "enabled": True,
-        "start": 0,
-        "last": ["a", "a", None],
-        "unavailable": [],
-        "unreachable": [],
-    }
+        for start in (*starts, chance.randrange(2**31)):
+            for last, fault in product(lasts, faults):
+                yield _rotate(queues, start, last, *fault, enabled=enabled)
+    yield _rotate(_queues(("a", 2)), 0, ["a", "a", None], [], [], enabled=True)
     latencies = [0, 1, 49, 50, 51, 99, 100, 549, 550, 1799, 1800, 2999, 3000, 4999, 5000, 14999, 15000, 10**9]  # fmt: skip
     yield {"op": "durations", "latencies": latencies, "isolate": False}
     yield {"op": "durations", "latencies": latencies, "isolate": True}

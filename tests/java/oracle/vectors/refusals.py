@@ -62,7 +62,6 @@ MESSAGE_IDS = ("", "0A", "0A00000100002A9F", "0A00000100002A9F00000000000000", "
 
 
 def sheets(java: Javas) -> Iterator[Sheet]:
-    """Everything that both releases, or the newest where JSON is not concerned, refuse."""
     how = "RemotingCommand.decode refuses them"
     yield Sheet("bad/java/json-headers.jsonl", how, list(_json_headers(java)))
     yield Sheet("bad/java/binary-headers.jsonl", how, list(_binary_headers(java)))

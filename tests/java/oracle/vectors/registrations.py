@@ -24,7 +24,7 @@ ODD_TOPICS = (
 
 
 def sheets(java: Javas) -> Iterator[Sheet]:
-    """Registrations as JSON, packed, of old brokers; topics as text."""
+    # Registrations as JSON, packed, of old brokers; topics as text.
     oracle = java.newest
     how = "RegisterBrokerBody.encode and decode"
     yield Sheet("vectors/registrations/json.jsonl", how, list(_bodies(oracle, packed=False)))
@@ -36,12 +36,10 @@ def sheets(java: Javas) -> Iterator[Sheet]:
 
 
 def topic(name: str, **members: object) -> dict[str, object]:
-    """A topic as the oracle takes it."""
     return {"topicName": name, "attributes": {}, **members}
 
 
 def wrapper(**members: object) -> dict[str, object]:
-    """The topics of a broker, without any unless given."""
     version = {"counter": 1, "stateVersion": 2, "timestamp": 1_700_000_000_000}
     empty: dict[str, object] = {"topicConfigTable": {}, "topicQueueMappingDetailMap": {}}
     versions = {"dataVersion": version, "mappingDataVersion": version}
@@ -49,7 +47,6 @@ def wrapper(**members: object) -> dict[str, object]:
 
 
 def _values() -> Iterator[tuple[str, dict[str, object]]]:
-    """Registrations with their titles."""
     yield "no topics", {"filterServerList": [], "topicConfigSerializeWrapper": wrapper()}
     yield "no topics, no list", {"topicConfigSerializeWrapper": wrapper(), "filterServerList": None}
     names = ["", "10.0.0.1:1", '"quoted"', "\u4e3b\U0001f680", "\0\x85\u2028"]
@@ -97,12 +94,12 @@ def _bodies(oracle: Oracle, *, packed: bool) -> Iterator[Line]:
 
 
 def _size(sample: Answer) -> int:
-    """Size before compression; Java's maps have an order of their own."""
+    # Size before compression; Java's maps have an order of their own.
     return len(sample.get("plain") or sample["hex"])
 
 
 def _read(oracle: Oracle, title: str, sample: Answer, *, packed: bool) -> Iterator[Line]:
-    """The result of each version, unless Java cannot read its own text."""
+    # The result of each version, unless Java cannot read its own text.
     shown = None
     data = sample["hex"]
     for version in VERSIONS if packed else VERSIONS[:1]:

@@ -20,8 +20,6 @@ REFUSED = {
 
 
 class Javas(NamedTuple):
-    """The running oracles."""
-
     newest: Oracle
     older: Oracle
 
@@ -39,11 +37,9 @@ class Sheet(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Kind of manifest entry."""
         return "refusals" if self.file.startswith("bad/") else "vectors"
 
     def entry(self) -> manifest.Entry:
-        """The manifest entry, its checksum still to be filled in."""
         product = f"Apache RocketMQ {self.release}"
         return {
             "file": self.file,
@@ -53,7 +49,6 @@ class Sheet(NamedTuple):
         }
 
     def text(self) -> str:
-        """The file's content."""
         ids = [line["id"] for line in self.lines]
         if len(set(ids)) != len(ids):
             raise ValueError(
@@ -63,23 +58,21 @@ class Sheet(NamedTuple):
 
 
 def _one_line(line: Line) -> str:
-    """ASCII: a line must not break at the separators that Unicode has besides the line end."""
+    # ASCII: a line must not break at the separators that Unicode has besides the line end.
     return json.dumps(line, separators=(",", ":"))
 
 
 def with_refusal(line: Line) -> Line:
-    """The line, with a mark if this library refuses it."""
     because = "no JSON, and no release writes it"
     return {**line, "here": "refused", "because": because} if line["id"] in REFUSED else line
 
 
 def same_or(reason: str, written: str | None, expected: str) -> bool | str:
-    """The value of ``reencodes`` in a vector: true, or why writing it again gives other bytes."""
+    # The value of ``reencodes`` in a vector: true, or why writing it again gives other bytes.
     return True if written == expected else reason
 
 
 def document(data: bytes) -> Line:
-    """JSON as text where it is text, as hex where it is not."""
     try:
         return {"text": data.decode()}
     except UnicodeDecodeError:

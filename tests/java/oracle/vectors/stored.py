@@ -20,7 +20,6 @@ NO_PROPERTY = "a property without name or value is not read"
 
 
 def sheets(java: Javas) -> Iterator[Sheet]:
-    """Messages, compressed ones, inner batches, batch bodies, compressed bytes."""
     oracle = java.newest
     how = "MessageDecoder.encode and decodesBatch"
     yield Sheet("vectors/stored/messages.jsonl", how, list(_messages(oracle)))
@@ -34,7 +33,6 @@ def sheets(java: Javas) -> Iterator[Sheet]:
 
 
 def value_of(**members: object) -> dict[str, object]:
-    """A message as the oracle takes it."""
     ordinary = {"topic": "TopicTest", "body": b"body".hex(), "properties": {"TAGS": "t"}}
     hosts = {"bornHost": FOUR, "storeHost": FOUR}
     times = {"bornTimestamp": 1_700_000_000_000, "storeTimestamp": 1_700_000_000_001}
@@ -42,7 +40,6 @@ def value_of(**members: object) -> dict[str, object]:
 
 
 def encode(oracle: Oracle, *, compress: bool = False, **members: object) -> bytes:
-    """The bytes that Java writes."""
     sample = oracle.find("msg_encode", value=value_of(**members), compress=compress)
     return bytes.fromhex(sample["hex"])
 
@@ -109,7 +106,6 @@ def _messages(oracle: Oracle) -> Iterator[Line]:
 
 
 def with_topic(data: bytes, topic: bytes) -> bytes:
-    """A message of the first layout and IPv4 hosts, in the second and with another topic."""
     place = 84 + 4 + int.from_bytes(data[84:88], "big")
     tail = data[place + 1 + data[place] :]
     fields = MAGIC_V2 + data[8:place] + len(topic).to_bytes(2, "big") + topic + tail

@@ -28,7 +28,6 @@ SECRETS = {**nasty.TEXTS, "secret": "12345678"}
 
 
 def sheets(java: Javas) -> Iterator[Sheet]:
-    """The small text forms, checksums and signatures."""
     oracle = java.newest
     how = "MessageDecoder.messageProperties2String and string2messageProperties"
     yield Sheet("vectors/texts/properties.jsonl", how, list(_properties(oracle)))

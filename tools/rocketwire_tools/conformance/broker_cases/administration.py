@@ -72,7 +72,6 @@ LATER: Final = Number(least="{=version+1}")
 
 
 def offsets(last_time: object, end: int) -> dict[str, object]:
-    """The statistics of a queue that has all its messages."""
     return {"lastUpdateTimestamp": last_time, "maxOffset": end, "minOffset": 0}
 
 
@@ -114,7 +113,6 @@ NEGATIVE: Final = string_hash("orders")
 
 
 def runtime(**figures: object) -> Response:
-    """The runtime figures have these."""
     return json_body(Has({"table": Has(figures)}))
 
 
@@ -124,12 +122,10 @@ QUEUE: Final = {"topic": "{topic}", "queueId": "0"}
 
 
 def not_supported(code: int) -> Response:
-    """The response to an unknown request code."""
     return Response(code=3, remark=f" request type {code} not supported", ext=ANY)
 
 
 def header(text: str) -> Frame:
-    """A frame with this JSON header."""
     return Frame(header=text)
 
 

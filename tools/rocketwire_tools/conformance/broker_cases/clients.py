@@ -77,7 +77,6 @@ SERVER_SIDE: Final = {"useServerSideResetOffset": "true"}
 
 
 def commit(queue_offset: int | str, *outcomes: Response, **changes: str) -> Step:
-    """The group has consumed up to this offset (15)."""
     return ask(
         15,
         OF_GROUP | {"commitOffset": str(queue_offset)} | changes,
@@ -86,12 +85,10 @@ def commit(queue_offset: int | str, *outcomes: Response, **changes: str) -> Step
 
 
 def keeps(queue_offset: int | str, **changes: str) -> Step:
-    """The stored offset of the group (14)."""
     return ask(14, OF_GROUP | changes, offset(queue_offset))
 
 
 def reset(*outcomes: Response, **changes: str) -> Step:
-    """Reset the offsets of the group (222)."""
     fields = {"topic": "{topic}", "group": "{group}", "timestamp": "0", "isForce": "true"}
     return ask(222, fields | changes, *outcomes)
 
@@ -106,7 +103,6 @@ PULL: Final = "PullMessageProcessor.processRequest @ 5.5.0"
 
 
 def members(*clients: str, on: str = "main", group: str = "{group}") -> Step:
-    """The group has these members (38)."""
     outcome = json_body({"consumerIdList": list(clients)})
     return until(38, {"consumerGroup": group}, outcome, on=on)
 
@@ -140,7 +136,6 @@ def locks(
 
 
 def unlocks(*queues: int, client: str = "{client}", group: str = "{group}") -> Step:
-    """A client gives queues back (42)."""
     return ask(42, {}, Response(remark=ANY), body=_body(client, queues, group))
 
 
@@ -163,7 +158,6 @@ def sends(code: int = 325, **changes: str) -> Send:
 
 
 def pushes(text: str = "pong", **ext: object) -> Expect:
-    """The asker gets the reply."""
     fields = {
         "topic": "{topic}",
         "flag": "7",
@@ -176,7 +170,6 @@ def pushes(text: str = "pong", **ext: object) -> Expect:
 
 
 def answers(code: int = 0, within: float = 20.0) -> Expect:
-    """The replier gets the response."""
     return Expect((Response(code=code, remark=ANY),), within=within)
 
 
@@ -194,7 +187,6 @@ MEMBER: Final[tuple[Step, ...]] = (
 
 
 def relays(code: int, body: Any = ANY, **ext: object) -> Expect:
-    """The client gets the request."""
     return Expect((Incoming(code=code, ext=Has(ext), flag=ANY, body=body),), "client")
 
 
@@ -210,7 +202,6 @@ MEMBERS: Final[tuple[Step, ...]] = (
 
 
 def assigns(*queues: int, client: str = "{clientA}", mode: str = "PULL", **changes: str) -> Ask:
-    """The client gets these queues (400)."""
     entries = [
         Has({"messageQueue": Has({"topic": "{topic}", "queueId": queue}), "mode": mode})
         for queue in queues
@@ -219,7 +210,6 @@ def assigns(*queues: int, client: str = "{clientA}", mode: str = "PULL", **chang
 
 
 def ask_assignment(client: str, outcome: Response, **changes: str) -> Ask:
-    """Ask for the queues of a client (400)."""
     body = {
         "clientId": client,
         "consumerGroup": "{group}",
@@ -231,7 +221,6 @@ def ask_assignment(client: str, outcome: Response, **changes: str) -> Ask:
 
 
 def set_mode(mode: str, *outcomes: Response, topic_name: str = "{topic}", share: int = 0) -> Ask:
-    """Set how a group reads a topic (401)."""
     body: dict[str, object] = {
         "consumerGroup": "{group}",
         "mode": mode,

@@ -71,32 +71,26 @@ THROWN: Final = Response(code=1, remark=Like(".+"), body=ANY)
 
 
 def refuses(code: int, remark: object = ANY, ext: object = ANY) -> Response:
-    """A response that is not a success, without a body."""
     return Response(code=code, remark=remark, ext=ext)
 
 
 def json_body(value: object, **settings: Any) -> Response:
-    """Success with a JSON body."""
     return Response(remark=ANY, body=JsonBody(value), **settings)
 
 
 def queue_key(queue: int = 0) -> str:
-    """The key of a queue of the case's topic in tables."""
     return f'{{"brokerName":"{{=broker}}","queueId":{queue},"topic":"{{topic}}"}}'
 
 
 def groups_have(**groups: object) -> Response:
-    """The table of groups (201) has these."""
     return json_body(Has({"subscriptionGroupTable": Has(groups)}))
 
 
 def topics_have(**topics: object) -> Response:
-    """The table of all topics (21) has these."""
     return json_body(Has({"topicConfigTable": Has(topics)}))
 
 
 def offset(value: int | str) -> Response:
-    """Success with this offset."""
     return Response(remark=ANY, ext=Has({"offset": str(value)}))
 
 
@@ -112,12 +106,10 @@ until = partial(requests.until, within=10.0)
 def one_way(
     code: int, ext: Mapping[str, str] | None = None, *, on: str = MAIN, body: Any = None
 ) -> Send:
-    """Send a request that nobody answers."""
     return Send((Request(code=code, ext=ext, body=body, flag=ONE_WAY),), on)
 
 
 def silence(seconds: float = 0.5, *, on: str = MAIN) -> Expect:
-    """Nothing arrives."""
     return Expect((Silence(seconds=seconds),), on)
 
 
@@ -125,7 +117,6 @@ def silence(seconds: float = 0.5, *, on: str = MAIN) -> Expect:
 
 
 def topic_fields(name: str = "{topic}", queues: int = 4, **fields: str) -> dict[str, str]:
-    """The ext fields of 17."""
     return {
         "topic": name,
         "defaultTopic": "TBW102",
@@ -139,12 +130,10 @@ def topic_fields(name: str = "{topic}", queues: int = 4, **fields: str) -> dict[
 
 
 def topic(name: str = "{topic}", queues: int = 4, *outcomes: Outcome, **fields: str) -> Ask:
-    """Create or change a topic (17)."""
     return ask(17, topic_fields(name, queues, **fields), *outcomes)
 
 
 def group_body(name: str = "{group}", **members: object) -> dict[str, object]:
-    """The body of 200 as a 4.9 client sends it."""
     defaults: dict[str, object] = {
         "brokerId": 0,
         "consumeBroadcastEnable": True,
@@ -160,7 +149,6 @@ def group_body(name: str = "{group}", **members: object) -> dict[str, object]:
 
 
 def group(name: str = "{group}", **members: object) -> Ask:
-    """Create or change a group (200)."""
     return ask(200, None, body=group_body(name, **members))
 
 
@@ -171,7 +159,6 @@ CHARACTERS: Final = ("\x01", "\x02")
 
 
 def encode(properties: Mapping[str, str] | None) -> str:
-    """Properties as a header has them."""
     between, after = CHARACTERS
     return "".join(f"{name}{between}{text}{after}" for name, text in (properties or {}).items())
 
@@ -212,13 +199,11 @@ def put(
     within: float = 10.0,
     **settings: Any,
 ) -> Ask:
-    """Send a message; by default it must be stored."""
     accepted = outcomes or (Response(remark=ANY),)
     return Ask(message(body, **settings), accepted, on, within, save or {})
 
 
 def stores(queue: int | str = 0, queue_offset: object = 0, **ext: object) -> Response:
-    """A message was stored in this queue, with this offset or pattern."""
     number = str(queue_offset) if isinstance(queue_offset, int) else queue_offset
     fields = {"queueId": str(queue), "queueOffset": number, "msgId": Like("[0-9A-F]{32}")}
     return Response(ext=Has(fields | ext))
@@ -278,7 +263,6 @@ def pull(
     save: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> Ask:
-    """Pull once."""
     return ask(
         code, pull_fields(queue_offset, **settings), *outcomes, on=on, within=within, save=save
     )
@@ -293,7 +277,6 @@ def comes(
     save: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> Until:
-    """Pull until exactly these messages are there."""
     return until(
         11,
         pull_fields(at, **settings),
@@ -306,22 +289,18 @@ def comes(
 
 
 def finds(*patterns: object, **ext: object) -> Response:
-    """A pull found these messages."""
     return Response(remark="FOUND", ext=Has(ext), body=Messages(patterns))
 
 
 def nothing(code: int, remark: object, next_offset: int | str, **ext: object) -> Response:
-    """A pull without messages."""
     return Response(code=code, remark=remark, ext=Has({"nextBeginOffset": str(next_offset)} | ext))
 
 
 def with_body(text: str, **members: object) -> Has:
-    """A message with this body."""
     return Has({"body": text} | members)
 
 
 def bodies(*texts: str | int) -> tuple[Has, ...]:
-    """Messages with these bodies."""
     return tuple(with_body(str(text)) for text in texts)
 
 
@@ -374,7 +353,6 @@ def beat(
     on: str = MAIN,
     outcomes: Sequence[Outcome] = (OK,),
 ) -> Ask:
-    """A heartbeat (34)."""
     body: dict[str, Any] = {
         "clientID": client,
         "consumerDataSet": list(groups),
@@ -384,18 +362,15 @@ def beat(
 
 
 def leave(*, client: str = "{client}", group: str = "{group}", on: str = MAIN) -> Ask:
-    """The client leaves its group (35)."""
     return ask(35, {"clientID": client, "consumerGroup": group}, on=on)
 
 
 def members_changed(*, on: str = MAIN, group: str = "{group}", within: float = 10.0) -> Expect:
-    """The broker tells that the members of the group have changed (40)."""
     request = Incoming(code=40, ext={"consumerGroup": group}, flag=ANY, body=ANY)
     return Expect((request,), on, within)
 
 
 def check_client(text: str, *outcomes: Outcome, kind: str = "SQL92") -> Ask:
-    """A client asks whether its subscription is valid (46)."""
     body: dict[str, Any] = {
         "clientId": "{client}",
         "group": "{group}",

@@ -60,7 +60,6 @@ SENT: Final[tuple[Step, ...]] = (
 
 
 def back(*outcomes: Response, position: str = "{=position}", **changes: str) -> Step:
-    """Send the message back (36)."""
     fields = {
         "offset": position,
         "group": "{group}",
@@ -85,12 +84,10 @@ TOO_LATE: Final = str(259_201)
 
 
 def handle(*words: str) -> str:
-    """A handle of recall with these words."""
     return base64.urlsafe_b64encode(" ".join(words).encode()).decode()
 
 
 def recall(*outcomes: Response, **changes: str) -> Step:
-    """Recall a message (370)."""
     fields = {"producerGroup": "{client}", "topic": "{topic}", "recallHandle": "{=handle}"}
     return ask(370, fields | changes, *outcomes)
 
@@ -119,19 +116,16 @@ QUICK: Final = {"transactionCheckInterval": "1000", "transactionTimeOut": "2000"
 
 
 def half(*outcomes: Response, queue: int = 0, on: str = "main", **changes: str) -> Step:
-    """Send a half message."""
     return put(
         "half", *outcomes, queue=queue, on=on, properties=MARKED | LATE | changes, save=POSITION
     )
 
 
 def end(decision: str, *outcomes: Response, **changes: str) -> Step:
-    """End the transaction as a request with a response (37)."""
     return ask(37, end_fields(decision, **changes), *(outcomes or (Response(remark=ANY, ext=ANY),)))
 
 
 def end_fields(decision: str, **changes: str) -> dict[str, str]:
-    """The ext fields of 37."""
     return {
         "topic": "{topic}",
         "producerGroup": "{group}",
@@ -152,7 +146,6 @@ HIDDEN: Final[tuple[Step, ...]] = tuple(
 
 
 def checks(*, on: str = "producer", within: float = 40.0, save: Any = None) -> Expect:
-    """The broker asks for the state of the transaction (39)."""
     request = Incoming(
         code=39,
         ext=Has({"transactionId": "{client}", "msgId": "{client}", "commitLogOffset": ANY,

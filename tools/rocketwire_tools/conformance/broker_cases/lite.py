@@ -55,18 +55,15 @@ lite = partial(only_5_5, requires=LIGHT)
 
 
 def parent(name: str = "{topic}", queues: int = 1, **fields: str) -> Ask:
-    """Create a topic that has lite topics."""
     return topic(name, queues, **({"attributes": "+message.type=LITE"} | fields))
 
 
 def readers(name: str = "{group}", *, of: str = "{topic}", **attributes: str) -> Ask:
-    """Create a group that reads the lite topics of a topic."""
     changes = {"lite.bind.topic": of} | attributes
     return group(name, attributes={f"+{key}": text for key, text in changes.items()})
 
 
 def fill(count: int, *, of: str = "a") -> tuple[Step, ...]:
-    """Send messages ``0``, ``1``, ... to a lite topic, and wait until they are visible."""
     return (
         *(put(str(index), properties={"__LITE_TOPIC": of}) for index in range(count)),
         ends_at(count, of=of),
@@ -74,7 +71,6 @@ def fill(count: int, *, of: str = "a") -> tuple[Step, ...]:
 
 
 def ends_at(count: int, *, of: str = "a") -> Step:
-    """A lite topic has this many messages."""
     end = json_body(Has({"topicOffset": Has({"maxOffset": count})}))
     return until(200076, {"parentTopic": "{topic}", "liteTopic": of}, end, within=SOON)
 
@@ -87,7 +83,6 @@ def change(
     under: str = "{topic}",
     **members: object,
 ) -> dict[str, object]:
-    """The body of a change of subscriptions."""
     one = {
         "action": action,
         "clientId": client,
@@ -100,7 +95,6 @@ def change(
 
 
 def subscribe(*names: str, on: str = "main", **settings: Any) -> Ask:
-    """Subscribe to lite topics."""
     return ask(200071, {}, body=change("PARTIAL_ADD", *names, **settings), on=on)
 
 
@@ -120,18 +114,15 @@ def pop_fields(
 
 
 def pop(*outcomes: Response, on: str = "main", save: Any = None, **settings: Any) -> Ask:
-    """Pop once."""
     return ask(200070, pop_fields(**settings), *outcomes, on=on, save=save)
 
 
 def returns(*patterns: object, not_before: float = 0.0, counts: object = ANY) -> Step:
-    """Messages come again."""
     outcome = finds(*patterns, orderCountInfo=counts)
     return until(200070, pop_fields(), outcome, within=40.0, not_before=not_before)
 
 
 def ack(queue_offset: int = 0, *outcomes: Response, of: str = "a", **changes: str) -> Ask:
-    """Acknowledge a message of a lite topic."""
     fields = {
         "consumerGroup": "{group}",
         "topic": "{topic}",
@@ -149,7 +140,6 @@ def handle(queue_offset: int = 0, revive: int = 999) -> str:
 
 
 def hide(milliseconds: int, queue_offset: int, *outcomes: Response, **changes: str) -> Ask:
-    """Hide a message of a lite topic for another time."""
     fields = {
         "consumerGroup": "{group}",
         "topic": "{topic}",
@@ -163,7 +153,6 @@ def hide(milliseconds: int, queue_offset: int, *outcomes: Response, **changes: s
 
 
 def has_topics(count: int, *names: str, client: str = "{client}") -> Ask:
-    """A client has subscribed to so many lite topics, and these are among them."""
     queues = Contains(tuple(f"%LMQ%${{topic}}${name}" for name in names))
     fields = {"parentTopic": "{topic}", "group": "{group}", "clientId": client, "maxCount": "100"}
     members = {"liteTopicCount": count} | ({"liteTopicSet": queues} if names else {})

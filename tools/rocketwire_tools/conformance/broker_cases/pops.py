@@ -64,17 +64,14 @@ def pop_fields(
 def pop(
     *outcomes: Response, on: str = "main", save: Any = None, within: float = 10.0, **settings: Any
 ) -> Ask:
-    """Pop once (200050)."""
     return ask(200050, pop_fields(**settings), *outcomes, on=on, save=save, within=within)
 
 
 def hold_pop(*, on: str = "reader", code: int = 200050, **settings: Any) -> Send:
-    """Send a pop that waits for messages."""
     return Send((Request(code=code, ext=pop_fields(**settings)),), on)
 
 
 def pops(address: str, evidence: str, requirement: str, *steps: Step, **settings: Any) -> Any:
-    """Write a case of pops, which Java's brokers have since 5.0."""
     return since_5_3(address, evidence, requirement, *steps, requires=POPS, **settings)
 
 
@@ -96,7 +93,6 @@ def handle(
 
 
 def ack(queue_offset: int = 0, *outcomes: Response, start: int = 0, **changes: str) -> Step:
-    """Acknowledge a message of queue 0 (200051)."""
     fields = {
         "consumerGroup": "{group}",
         "topic": "{topic}",
@@ -123,7 +119,6 @@ def hide(milliseconds: int, queue_offset: int = 0, *outcomes: Response, **change
 def returns(
     *patterns: object, within: float = 40.0, not_before: float = 0.0, **settings: Any
 ) -> Step:
-    """The messages come again."""
     settings = {"invisible": 60_000} | settings
     return until(
         200050, pop_fields(**settings), finds(*patterns), within=within, not_before=not_before

@@ -77,12 +77,10 @@ LIMIT: Final = 25.0
 def hold_pull(
     queue_offset: int = 0, *, on: str = "reader", hold: int = HELD, **settings: Any
 ) -> Send:
-    """Send a pull that waits for messages."""
     return Send((Request(code=11, ext=pull_fields(queue_offset, hold=hold, **settings)),), on)
 
 
 def expect(*texts: str | int, on: str = "reader", within: float = SOON) -> Expect:
-    """The pull finds these messages."""
     return Expect((finds(*bodies(*texts)),), on, within)
 
 
@@ -105,7 +103,6 @@ MESSAGES: Final[tuple[Step, ...]] = (
 
 
 def selects(expression: str, *numbers: int) -> Step:
-    """A pull with this expression finds these messages of ``MESSAGES``."""
     outcome = (
         finds(*bodies(*numbers)) if numbers else nothing(20, "NO_MATCHED_MESSAGE", len(OF_MESSAGES))
     )
@@ -143,7 +140,6 @@ FIVE: Final[tuple[Step, ...]] = (
 
 
 def fields(key: str, count: int = 32, **changes: str) -> dict[str, str]:
-    """The ext fields of 12."""
     return {
         "topic": "{topic}",
         "key": key,
@@ -154,7 +150,6 @@ def fields(key: str, count: int = 32, **changes: str) -> dict[str, str]:
 
 
 def indexes(key: str, *texts: str, count: int = 32, **changes: str) -> Until:
-    """The index has these messages, soon."""
     body = Messages(tuple(with_body(text) for text in texts))
     return until(12, fields(key, count, **changes), Response(remark=ANY, body=body), within=20.0)
 

@@ -89,7 +89,6 @@ ENCODE: Final = "MessageExtEncoder.encode (MessageExtBatch) @ 5.5.0"
 
 
 def items(count: int = 3, **more: str) -> bytes:
-    """A batch of messages ``0``, ``1``, ... with flags and unique keys of their own."""
     return encode_batch(
         [
             BatchMessage(

@@ -69,7 +69,6 @@ def member(
 
 
 def routes_to(addresses: dict[str, str], perm: object = ANY) -> Response:
-    """The route over one group of exactly these addresses, with this permission."""
     return success(
         JsonBody(
             Has(
@@ -97,12 +96,10 @@ listener = partial(member, at="listener")
 
 
 def join(*numbers: int, acting: str = "true") -> tuple[Ask, ...]:
-    """Register these members in this order, each on its own connection ``bN``."""
     return tuple(register(listener(number, acting), None, on=f"b{number}") for number in numbers)
 
 
 def leave(*numbers: int, acting: str = "true") -> tuple[Ask, ...]:
-    """Unregister these members in this order."""
     return tuple(unregister(listener(number, acting), on=f"b{number}") for number in numbers)
 
 
@@ -112,12 +109,10 @@ def listen(*numbers: int) -> tuple[Listen, ...]:
 
 
 def notifies(number: int, **fields: str) -> Expect:
-    """Expect this notification of the member, and no other."""
     return expect(Incoming(code=905, flag=2, ext=fields), on=f"s{number}")
 
 
 def not_notified(number: int) -> Expect:
-    """Expect no notification of the member."""
     return expect(Silence(seconds=1.0), on=f"s{number}")
 
 
@@ -218,7 +213,6 @@ VERSIONED: Final = data_version()
 
 
 def not_live(ext: dict[str, str]) -> Step:
-    """322 soon finds no live entry."""
     return until(322, ext, Response(ext={"changed": "true"}), body=VERSIONED, on="reader")
 
 
@@ -241,7 +235,6 @@ NO_BROKER: Final = has({"brokerAddrTable": Lacks(("{broker}",))})
 
 
 def query(version: dict[str, int] | None, answered: str, stored: dict[str, int]) -> Step:
-    """322 with one data version; the response contains another."""
     return ask(
         322, broker_ext(), success(JsonBody(stored), ext={"changed": answered}), body=version
     )

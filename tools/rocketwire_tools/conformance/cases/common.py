@@ -44,7 +44,6 @@ GONE: Final = success(
 
 
 def put(value: str = "v", key: str = "{key}") -> dict[str, str]:
-    """The ext fields of 100."""
     return {"namespace": "{namespace}", "key": key, "value": value}
 
 
@@ -65,12 +64,10 @@ def one_broker(addresses: str) -> TextBody:
 
 
 def topics(*names: str, without: tuple[str, ...] = ()) -> Response:
-    """A list that contains the topics ``names`` and none of ``without``."""
     return has({"topicList": AllOf((Contains(names), Lacks(without)))}, ext=None)
 
 
 def shows(*lines: str) -> Response:
-    """The response to 319 with these lines."""
     return success(Check("has-lines", lines), ext=None)
 
 

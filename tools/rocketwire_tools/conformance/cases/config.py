@@ -132,7 +132,6 @@ LIVE: Final[dict[str, Any]] = {"tags": DESTRUCTIVE, "options": MINE, "live": Tru
 
 
 def lacks(*texts: str) -> Response:
-    """The response to 319 without this text."""
     return success(Check("lacks-text", texts), ext=None)
 
 

@@ -28,7 +28,6 @@ from rocketwire_tools.conformance.model.outcomes import (
     Response,
     TextBody,
 )
-from rocketwire_tools.conformance.model.packed_body import Packed
 from rocketwire_tools.conformance.model.requests import (
     FAILED,
     NO_ROUTE,
@@ -46,7 +45,7 @@ from rocketwire_tools.conformance.model.requests import (
     until,
     without,
 )
-from rocketwire_tools.conformance.model.steps import CHECKSUM, Close, Request
+from rocketwire_tools.conformance.model.steps import CHECKSUM, Close, Packed, Request
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.case import Profile
@@ -74,7 +73,6 @@ MAPPED: Final[dict[str, dict[str, Any]]] = {
 
 
 def topic_of(topic: str, number: int) -> dict[str, object]:
-    """A topic with this many queues."""
     return topic_config(topic, readQueueNums=number, writeQueueNums=number)
 
 
@@ -162,7 +160,6 @@ OLD_VERSION: Final = {"counter": 1, "timestamp": 1000}
 
 
 def old_topic(name: str) -> dict[str, Any]:
-    """A TopicConfig of 4.x, without attributes."""
     return without(topic_config(name), "attributes")
 
 

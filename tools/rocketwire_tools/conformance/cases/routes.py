@@ -45,7 +45,6 @@ FAQ: Final = "\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for furt
 
 
 def missing(topic: str) -> Response:
-    """The response to 105 without a route, since 5.1.0."""
     return Response(
         code=17, ext=None, remark=f"No topic route info in name server for the topic: {topic}{FAQ}"
     )
@@ -100,7 +99,6 @@ REGISTERED: Final[tuple[Step, ...]] = tuple(
 
 
 def brokers(*names: str) -> JsonBody:
-    """A route over exactly these brokers."""
     groups = [Has({"brokerName": name}) for name in names]
     return JsonBody(Has({"brokerDatas": groups, "queueDatas": groups}))
 
@@ -128,13 +126,11 @@ MAPPED: Final = "RouteInfoManager.registerBroker (topicQueueMappingInfoTable) @ 
 
 
 def filters(*servers: str) -> Response:
-    """A route with exactly these filter servers of ``{address}``."""
     table = {"{address}": list(servers)} if servers else {}
     return has({"filterServerTable": table})
 
 
 def mapping(broker: str = "{broker}", epoch: int = 5, queues: int = 8) -> dict[str, Any]:
-    """The mapping of a static topic in a registration."""
     return {
         "bname": broker,
         "currIdMap": {"0": 1},
@@ -147,7 +143,6 @@ def mapping(broker: str = "{broker}", epoch: int = 5, queues: int = 8) -> dict[s
 
 
 def maps(members: object) -> Response:
-    """A route with these mappings by broker."""
     return has({"topicQueueMappingByBroker": members})
 
 

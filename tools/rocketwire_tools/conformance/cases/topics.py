@@ -41,7 +41,6 @@ SECOND: Final = broker_ext(cluster="{clusterB}", name="{brokerB}", address="{add
 
 
 def exactly(*names: str) -> Response:
-    """A list of exactly these topics."""
     return success(JsonBody({"topicList": list(names)}), ext=None)
 
 
@@ -126,12 +125,10 @@ OTHER: Final = broker_ext(name="{brokerB}", address="{addressB}", ha="{haB}")
 
 
 def wipes(count: int) -> Response:
-    """The response to 205."""
     return Response(ext={"wipeTopicCount": str(count)})
 
 
 def adds(count: int) -> Response:
-    """The response to 327."""
     return Response(ext={"addTopicCount": str(count)})
 
 

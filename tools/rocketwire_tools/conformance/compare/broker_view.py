@@ -55,17 +55,14 @@ def remark_view(code: int, remark: str | None) -> str | None:
 
 
 def same_remarks(first: object, second: object) -> bool:
-    """Whether two views of remarks are as good as each other."""
     return first == second or _EXCEPTION in {first, second}
 
 
 def mask(text: str) -> str:
-    """A text without addresses and times."""
     return _LONG_NUMBER.sub("NUMBER", _ADDRESS.sub("ADDRESS", text))
 
 
 def ext_view(fields: Mapping[str, str] | None) -> dict[str, object] | None:
-    """Ext fields; none are as good as an empty object."""
     if not fields:
         return None
     return {
@@ -74,7 +71,6 @@ def ext_view(fields: Mapping[str, str] | None) -> dict[str, object] | None:
 
 
 def json_view(value: object) -> object:
-    """A JSON value without what cannot be equal."""
     if isinstance(value, dict):
         members = cast("dict[str, object]", value)
         return {

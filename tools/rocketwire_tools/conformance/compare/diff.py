@@ -47,8 +47,6 @@ _VARIABLE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference between two servers."""
-
     case: str  # address of the case
     step: str  # the awaiting step
     # ``code``, ``remark``, ``ext``, ``body``, ``bytes``, ``flag``, ``header``, ``frame`` (a rule of
@@ -64,8 +62,6 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownDifference:
-    """An intended difference."""
-
     case: str  # address or its prefix; ``*`` for all cases
     fields: tuple[str, ...]  # fields that may differ
     reason: str
@@ -74,7 +70,6 @@ class KnownDifference:
     second: str | None = None  # the same for the second server
 
     def explains(self, difference: Difference) -> bool:
-        """Whether this entry covers a difference."""
         return (
             (self.case == "*" or under(difference.case, self.case))
             and difference.field in self.fields
@@ -123,7 +118,6 @@ def read_known(text: str) -> list[KnownDifference]:
 
 
 def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
-    """All differences between two runs of one case."""
     case = first.case.id
     if VerdictKind.ERROR in {first.kind, second.kind}:
         if first.kind is second.kind:
@@ -261,8 +255,6 @@ def _canonical(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The result of ``diff``."""
-
     unexplained: list[Difference]  # unknown differences
     explained: list[tuple[Difference, KnownDifference]]  # known differences with their entries
     unused: list[KnownDifference]  # entries that did not occur although their cases were run
@@ -275,7 +267,6 @@ def judge(
     run: str,
     known_list: Sequence[KnownDifference] = (),
 ) -> Comparison:
-    """Compare two runs with the same names, which contain the word ``run``."""
     by_case = {verdict.case.id: verdict for verdict in second}
     unexplained: list[Difference] = []
     explained: list[tuple[Difference, KnownDifference]] = []

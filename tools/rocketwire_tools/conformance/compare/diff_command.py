@@ -62,7 +62,6 @@ generated ids and texts of exceptions are not compared.
 
 
 def parser(suite: Suite) -> argparse.ArgumentParser:
-    """Build the parser of ``diff``."""
     example = _EXAMPLE if suite.is_started else _BROKER_EXAMPLE
     result = ProgramParser(
         prog=f"{suite.program} diff",
@@ -90,7 +89,6 @@ def parser(suite: Suite) -> argparse.ArgumentParser:
 
 
 def diff(words: Sequence[str], suite: Suite = NAME_SERVERS) -> int:
-    """Run ``diff`` and return the exit status."""
     arguments_parser = parser(suite)
     args = arguments_parser.parse_args(words)
     names = (args.first, args.second)

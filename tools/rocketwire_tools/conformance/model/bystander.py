@@ -59,7 +59,6 @@ _NOT_LISTED: Final = {"enableAllTopicList": (206,), "enableTopicList": (224, 311
 
 
 def add_bystander(case: Case) -> Case:
-    """Add the steps of a bystander before and after those of a case."""
     off = {name for name, value in (case.options or {}).items() if value == "false"}
     rejected = {code for name in off for code in _NOT_LISTED.get(name, ())}
     unchanged = (step for step in _UNCHANGED if step.request.code not in rejected)

@@ -100,13 +100,11 @@ class Case:
 
     @property
     def needs_start(self) -> bool:
-        """Whether the suite must start the server."""
         apart = not self.live and (self.options or self.fresh)
         return bool(apart or self.jvm or self.files or self.kv is not None)
 
     @property
     def all_tags(self) -> frozenset[str]:
-        """The tags, including those for a started server."""
         if not self.needs_start:
             return self.tags
         return self.tags | {"needs-start"} | {f"needs-option={name}" for name in self.options or ()}
@@ -120,7 +118,6 @@ def case(
     *steps: Step,
     **settings: Any,
 ) -> Case:
-    """Write a case; ``settings`` are its further attributes."""
     return Case(
         id=address,
         items=(items,) if isinstance(items, int) else items,
@@ -138,7 +135,6 @@ only_5_5 = partial(case, profiles=ONLY_5_5)
 
 
 def number_cases(cases: Iterable[Case]) -> tuple[Case, ...]:
-    """Give each case its number."""
     return tuple(replace(case, number=index) for index, case in enumerate(cases))
 
 

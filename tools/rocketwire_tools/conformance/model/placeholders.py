@@ -51,7 +51,6 @@ _used: Final[set[int]] = set()
 
 
 def free_port() -> int:
-    """A free port on loopback that was not returned before."""
     while True:
         port = _chance.choice(_FREE_PORTS)
         if port in _used:
@@ -71,7 +70,6 @@ def listener_port() -> int:
 
 
 def wall_clock() -> int:
-    """The time in milliseconds since 1970."""
     return time.time_ns() // 1_000_000
 
 
@@ -82,7 +80,6 @@ class Names:
     """
 
     def __init__(self, run: str, number: int, namespace: str = "") -> None:
-        """Names for one case; an empty ``namespace`` is a new one."""
         self._namespace = namespace
         self._mark = f"-{run}-{number:04}"
         self._network = f"198.{18 + number // 256}.{number % 256}."
@@ -92,7 +89,6 @@ class Names:
         self.clock: Callable[[], int] = wall_clock  # the time in milliseconds since 1970
 
     def name(self, type_: str, suffix: str = "") -> str:
-        """The value of a placeholder."""
         if type_ == "listener":
             return f"127.{self._network[4:]}{self._host(suffix)}:{listener_port()}"
         if type_ in _PORTS:
@@ -122,26 +118,21 @@ class Names:
         return self._hosts.setdefault(suffix, 100 + len(self._hosts))
 
     def mentioned(self, text: str) -> bool:
-        """Whether a text contains a name of this case."""
         return self._mark in text or self._network[4:] in text
 
     def text(self, text: str) -> str:
-        """Replace the placeholders of a text."""
         text = self._with_saved(text, str)
         return _PLACEHOLDER.sub(lambda match: self.name(match[1], match[2]), text)
 
     def pattern(self, pattern: str) -> str:
-        """Replace the placeholders of a regular expression by escaped names."""
         pattern = self._with_saved(pattern, re.escape)
         return _PLACEHOLDER.sub(lambda match: re.escape(self.name(match[1], match[2])), pattern)
 
     def value(self, value: object) -> object:
-        """Replace the placeholders of a JSON-like value, also in keys."""
         return map_texts(value, self.text)
 
 
 def map_texts(value: object, change: Callable[[str], str]) -> object:
-    """Apply a function to all strings of a JSON-like value, including keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):

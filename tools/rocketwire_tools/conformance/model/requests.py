@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rocketwire_tools.conformance.model.outcomes import Body, Outcome
-    from rocketwire_tools.conformance.model.packed_body import Packed
-    from rocketwire_tools.conformance.model.steps import Saved, Sendable, Step
+    from rocketwire_tools.conformance.model.steps import Packed, Saved, Sendable, Step
 
 ONE_SETTING = {
     "enableAllTopicList": "false",
@@ -70,22 +69,18 @@ def until(
 
 
 def without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """These fields but for one."""
     return {key: value for key, value in fields.items() if key != name}
 
 
 def success(body: Body = ANY, **settings: Any) -> Response:
-    """Success with a body."""
     return Response(code=0, body=body, **settings)
 
 
 def has(members: Mapping[str, object], **settings: Any) -> Response:
-    """Success with a JSON object that has at least these members."""
     return success(JsonBody(Has(members)), **settings)
 
 
 def send(*parts: Sendable, **settings: Any) -> Send:
-    """``Send(parts)``; ``settings`` are its further attributes."""
     return Send(parts, **settings)
 
 
@@ -130,7 +125,6 @@ def no_entry(*, opaque: int | None = None) -> Response:
 
 
 def not_supported(code: int, *, opaque: int | None = None, binary: bool | None = None) -> Response:
-    """The response to an unknown request code."""
     remark = f" request type {code} not supported"
     return Response(code=3, remark=remark, ext=None, opaque=opaque, binary=binary)
 
@@ -152,7 +146,6 @@ def topic_config(name: str, **members: object) -> dict[str, object]:
 
 
 def data_version(counter: int = 1, state_version: int = 0, timestamp: int = 1000) -> dict[str, int]:
-    """A ``DataVersion`` with a fixed time."""
     return {"counter": counter, "stateVersion": state_version, "timestamp": timestamp}
 
 

@@ -52,7 +52,6 @@ _RESPONSE_FLAG: Final = 1
 
 
 def describe_outcome(accepted: Outcome) -> str:
-    """Describe an acceptable outcome."""
     if isinstance(accepted, Response):
         return _response(accepted)
     if isinstance(accepted, Incoming):
@@ -139,7 +138,6 @@ _CHECKS: Final = {
 
 
 def describe_pattern(expected: object) -> str:
-    """Describe a JSON-like value or a pattern."""
     match expected:
         case Mark.ANY:
             return "anything"
@@ -184,7 +182,6 @@ def _many(values: tuple[object, ...]) -> str:
 
 
 def describe_step(item: Step) -> str:
-    """Describe a step without its frames and outcomes."""
     match item:
         case Open():
             tls = f" with TLS ({item.tls})" if item.tls else ""
@@ -223,7 +220,6 @@ def _describe_sending(item: Send | Ask | Until) -> str:
 
 
 def describe_data(part: Sendable) -> str:
-    """Describe data to send."""
     if isinstance(part, Request):
         oneway = ", one-way" if part.flag & 2 else ""
         return f"request {request_name(part.code)}{oneway}"
@@ -231,7 +227,6 @@ def describe_data(part: Sendable) -> str:
 
 
 def _function(item: Call) -> str:
-    """Describe a function of a case by its name and docstring."""
     name = getattr(item.function, "__name__", "a function").strip("_").replace("_", " ")
     text = (item.function.__doc__ or "").strip().partition("\n")[0]
     return f'"{name}"' + (f": {text}" if text else "")
@@ -252,5 +247,4 @@ def _code_name(code: RequestCode | ResponseCode) -> str:
 
 
 def cut(text: str, limit: int = MAX_CHARACTERS) -> str:
-    """The text, truncated if it is long."""
     return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"

@@ -6,7 +6,15 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.conformance.report import totals
+from rocketwire_tools.conformance.report.report import (
+    KINDS,
+    WORDS,
+    by_severity,
+    by_subject,
+    extent,
+    quota,
+    skip_reasons,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +61,6 @@ def _by_address(reports: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, A
 
 
 def html(reports: Sequence[dict[str, Any]]) -> str:
-    """A page with one row for each case and one column for each report."""
     heads = "".join(
         f"<th>{escape(report['target'])}<br><small>{escape(report['profile'])}</small></th>"
         for report in reports
@@ -70,8 +77,8 @@ def html(reports: Sequence[dict[str, Any]]) -> str:
         f"<title>Name server conformance</title><style>{_STYLE}</style></head><body>"
         "<h1>Name server conformance</h1>"
         f"{_runs(reports, heads)}{_notes(reports)}"
-        f"{_sums('By severity', reports, heads, totals.by_severity)}"
-        f"{_sums('By subject', reports, heads, totals.by_subject)}"
+        f"{_sums('By severity', reports, heads, by_severity)}"
+        f"{_sums('By subject', reports, heads, by_subject)}"
         f"{_skips(reports, heads)}<h2>Cases</h2>{inputs}"
         f'<table class="cases"><thead><tr><th>case</th><th>requirement</th>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></body></html>\n"
@@ -96,14 +103,14 @@ def _runs(reports: Sequence[dict[str, Any]], heads: str) -> str:
 
 def _result(report: dict[str, Any]) -> str:
     words = (
-        f'<span class="{verdict}">{report["verdicts"][verdict]} {totals.WORDS[verdict]}</span>'
-        for verdict in totals.KINDS
+        f'<span class="{verdict}">{report["verdicts"][verdict]} {WORDS[verdict]}</span>'
+        for verdict in KINDS
         if report["verdicts"].get(verdict)
     )
     text = ", ".join(words)
     if not text:
         return '<span class="error">not run</span>'
-    return f"{totals.extent(report['cases'])}: {text}"
+    return f"{extent(report['cases'])}: {text}"
 
 
 def _notes(reports: Sequence[dict[str, Any]]) -> str:
@@ -138,11 +145,11 @@ def _tally_cell(tally: Counter[str] | None) -> str:
         return "<td>-</td>"
     verdict = "fail" if tally["fail"] else "error" if tally["error"] else "pass"
     skipped = f" <small>({tally['skip']} skipped)</small>" if tally["skip"] else ""
-    return f'<td><span class="{verdict}">{totals.quota(tally)}</span>{skipped}</td>'
+    return f'<td><span class="{verdict}">{quota(tally)}</span>{skipped}</td>'
 
 
 def _skips(reports: Sequence[dict[str, Any]], heads: str) -> str:
-    columns = [totals.skip_reasons(report["cases"]) for report in reports]
+    columns = [skip_reasons(report["cases"]) for report in reports]
     reasons = sorted({reason for column in columns for reason in column})
     if not reasons:
         return ""

@@ -9,7 +9,14 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from rocketwire.controls import escape_lines
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
-from rocketwire_tools.conformance.report import totals
+from rocketwire_tools.conformance.report.report import (
+    KINDS,
+    by_severity,
+    by_subject,
+    extent,
+    quota,
+    skip_reasons,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,11 +76,9 @@ class Terminal:
         print(f"        evidence: {verdict.case.evidence}", file=self._out)
 
     def paint(self, verdict: VerdictKind, text: str) -> str:
-        """Colour a text, if colours are enabled."""
         return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if self._colour else text
 
     def summary(self, report: dict[str, Any]) -> None:
-        """Print the summary of a run from its JSON report."""
         failed, errors = report["failed"], report["errors"]
         verdict = VerdictKind.FAIL if failed else VerdictKind.ERROR if errors else VerdictKind.PASS
         level = "MUST and SHOULD" if report["strict"] else "MUST"
@@ -82,17 +87,17 @@ class Terminal:
             failures += f", {errors} not run"
         cases = report["cases"]
         tally = report["verdicts"]
-        text = ", ".join(f"{tally[name]} {name}" for name in totals.KINDS if tally.get(name))
+        text = ", ".join(f"{tally[name]} {name}" for name in KINDS if tally.get(name))
         print(
-            f"{report['target']}: {totals.extent(cases)}: {text or 'no case'}; "
+            f"{report['target']}: {extent(cases)}: {text or 'no case'}; "
             f"{self.paint(verdict, failures)}",
             file=self._out,
         )
-        severities = totals.by_severity(cases).items()
-        self._wrap("passed", [f"{key} {totals.quota(sums)}" for key, sums in severities])
-        subjects = sorted(totals.by_subject(cases).items())
-        self._wrap("subjects", [f"{key} {totals.quota(sums)}" for key, sums in subjects])
-        self._print_skipped(totals.skip_reasons(cases))
+        severities = by_severity(cases).items()
+        self._wrap("passed", [f"{key} {quota(sums)}" for key, sums in severities])
+        subjects = sorted(by_subject(cases).items())
+        self._wrap("subjects", [f"{key} {quota(sums)}" for key, sums in subjects])
+        self._print_skipped(skip_reasons(cases))
         version = f"server version {report['server_version'] or 'unknown'}"
         suite = f"suite {report['suite_version']}, profile {report['profile']}"
         when = f"{report['started']}, {report['seconds']:.1f} s"

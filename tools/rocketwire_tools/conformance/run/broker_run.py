@@ -37,7 +37,6 @@ _CLUSTERS: Final = RemotingCommand(code=106, opaque=78)
 
 
 def removals(names: Names) -> list[Request]:
-    """Requests that remove the topics and groups whose names a case has used."""
     topics, groups = list(names.used.get("topic", ())), list(names.used.get("group", ()))
     for group in groups:
         topics += [f"%RETRY%{group}", f"%DLQ%{group}"]
@@ -49,8 +48,6 @@ def removals(names: Names) -> list[Request]:
 
 
 class BrokerRun(SuiteRun):
-    """One run of many cases against a broker that is running already."""
-
     async def probe(self, target: Target) -> ProbeResult:
         """Ask for the configuration, which cases need; raises ``UnreachableError``."""
         return await examine(target, self._examine, PROBE_SECONDS * self.settings.patience)
@@ -75,7 +72,6 @@ class BrokerRun(SuiteRun):
         return ProbeResult(None, version_name(answer.version))
 
     async def run_on_live_server(self, cases: Sequence[Case]) -> None:
-        """Run cases, and remove what they could not remove."""
         if self.target is None:
             return
         try:

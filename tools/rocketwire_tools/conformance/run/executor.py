@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
@@ -40,7 +41,6 @@ from rocketwire_tools.conformance.run.raw_connection import (
 )
 from rocketwire_tools.conformance.run.request_writer import literal_bytes, request_bytes, with_names
 from rocketwire_tools.conformance.run.saved import extract
-from rocketwire_tools.conformance.run.stored_traces import REGISTER, Traces
 from rocketwire_tools.conformance.run.target import StartedTarget, Target
 from rocketwire_tools.conformance.run.verdict import Exchange, Observation, arrival_text
 
@@ -49,6 +49,49 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.conformance.model.placeholders import Names
     from rocketwire_tools.conformance.model.steps import Saved
+
+
+REGISTER: Final = 103
+_PUT_KV: Final = 100
+_REMOVALS: Final = {REGISTER: 104, _PUT_KV: 102, 217: 216}
+"""Request codes that store data, and the code that removes it."""
+
+
+@dataclass(slots=True)
+class Traces:
+    namespaces: set[str] = field(default_factory=set[str])  # KV namespaces with stored entries
+    # requests that remove data and are not answered yet
+    pending: list[Request] = field(default_factory=list[Request])
+    # by broker name and cluster, the request that unregisters the broker there
+    clusters: dict[str, dict[str, Request]] = field(default_factory=dict[str, dict[str, Request]])
+
+    def note(self, request: Request) -> None:
+        if request.code not in _REMOVALS:
+            return
+        fields = request.ext or {}
+        removal = Request(code=_REMOVALS[request.code], ext=request.ext)
+        if removal not in self.pending:
+            self.pending.append(removal)
+        name, cluster = fields.get("brokerName"), fields.get("clusterName")
+        if request.code == REGISTER and name and cluster:
+            self.clusters.setdefault(name, {})[cluster] = removal
+        if request.code == _PUT_KV and "namespace" in fields:
+            self.namespaces.add(fields["namespace"])
+
+    def in_several_clusters(self) -> list[tuple[str, Request]]:
+        """Brokers registered in several clusters, with the unregistration for each cluster.
+
+        Java's server removes the name from one cluster only, that of the request or of the first
+        registration (``RouteInfoManager.unRegisterBroker``). The broker must be registered and
+        unregistered once more in each cluster.
+        """
+        return [
+            (name, request)
+            for name, requests in self.clusters.items()
+            if len(requests) > 1
+            for request in requests.values()
+        ]
+
 
 MAX_EXCHANGES: Final = 400
 MAX_EVIDENCE_BYTES: Final = 65_536
@@ -61,8 +104,6 @@ _CLEAN_UP_SECONDS: Final = 10.0
 
 
 class CaseFailedError(Exception):
-    """The target's behaviour is not acceptable, for the reason in the text."""
-
     def __init__(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
         super().__init__(reason)
         self.acceptable = acceptable
@@ -73,8 +114,6 @@ class UnreachableError(Exception):
 
 
 class CaseRun:
-    """Executes steps; also the argument of ``Call`` functions."""
-
     def __init__(
         self,
         target: Target,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_tools.conformance.model.case import Case
-    from rocketwire_tools.conformance.run.stored_traces import Traces
+    from rocketwire_tools.conformance.run.executor import Traces
     from rocketwire_tools.conformance.run.target import Target
 
 ORDER_NAMESPACE: Final = "ORDER_TOPIC_CONFIG"
@@ -39,7 +39,6 @@ _REMOVED_BY: Final = {
 
 
 def stores_kv(case: Case) -> bool:
-    """Whether a case uses the namespace that all cases on a live server share."""
     return "{namespace}" in repr((case.steps, case.cleanup))
 
 
@@ -49,17 +48,14 @@ class LiveServer:
         self._patience = patience
 
     async def order_config(self) -> object:
-        """The stored order configuration as JSON; None for none."""
         table = await self._table(ORDER_NAMESPACE)
         return None if table is None else {"table": table}
 
     async def remove_entries(self) -> None:
-        """Remove the KV entries of an earlier run that was killed."""
         for key in await self._table(SHARED_NAMESPACE) or ():
             await self._exchange(Request(code=102, ext={"namespace": SHARED_NAMESPACE, "key": key}))
 
     async def configuration(self) -> dict[str, str]:
-        """Its properties; none if it does not show them."""
         response = await self._exchange(Request(code=319))
         return {} if response is None or response.code else lines_of(response.body or b"")
 

@@ -43,12 +43,10 @@ if TYPE_CHECKING:
 
 
 def abbreviate(value: object) -> str:
-    """Format a value for a message, truncated if it is long."""
     return cut(repr(value))
 
 
 def value(pattern: object, got: object, names: Names, path: str = "") -> str | None:
-    """Compare a JSON-like value with a pattern, which may contain ``Like``, ``Has`` etc."""
     if pattern is ANY:
         return None
     rule = _RULES.get(type(pattern))
@@ -204,21 +202,18 @@ def lacks_one(body: bytes, names: Names, *texts: str) -> str | None:
 
 
 def has_lines(body: bytes, names: Names, *lines: str) -> str | None:
-    """The body contains each of these lines."""
     there = body.decode("utf-8", "replace").split("\n")
     missing = [line for line in map(names.text, lines) if line not in there]
     return f"lacks the lines {missing}" if missing else None
 
 
 def has_names(body: bytes, _: Names, *names: str) -> str | None:
-    """The body has a line ``name=value`` for each of these names."""
     there = {line.partition("=")[0] for line in body.decode("utf-8", "replace").splitlines()}
     missing = sorted(set(names) - there)
     return f"lacks {missing}" if missing else None
 
 
 def has_sorted_lines(body: bytes, _: Names, *keys: str) -> str | None:
-    """The body consists of terminated lines ``key=value``, sorted by key, including these keys."""
     *lines, last = body.decode("utf-8", "replace").split("\n")
     names_in_body = [line.partition("=")[0] for line in lines]
     if last or not all("=" in line for line in lines):
@@ -282,7 +277,6 @@ def ext(pattern: object, got: Mapping[str, str] | None, names: Names) -> str | N
 
 
 def command(expected: Response | Incoming, got: RemotingCommand, names: Names) -> str | None:
-    """Compare a response, or a request of the server, with the expected one but for its opaque."""
     header: dict[str, tuple[object, object]] = {
         "code": (expected.code, got.code),
         "remark": (expected.remark if isinstance(expected, Response) else ANY, got.remark),
@@ -335,7 +329,6 @@ def deciding_kinds(outcomes: Sequence[Outcome]) -> frozenset[str]:
 
 
 def byte_for_byte(outcomes: Sequence[Outcome]) -> bool:
-    """Whether any of the outcomes compares the bytes of a body."""
     return any(
         isinstance(outcome, Response) and isinstance(outcome.body, TextBody) for outcome in outcomes
     )

@@ -34,8 +34,6 @@ _NOT_ANSWERED: Final = CommandFlag.RESPONSE | CommandFlag.ONEWAY
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A frame, invalid input or the end of a connection."""
-
     kind: str  # ``response``, ``request``, ``rubbish`` (invalid input) or ``end``
     data: bytes = b""  # its bytes; empty for an end
     command: RemotingCommand | None = None  # the decoded response or request
@@ -67,7 +65,6 @@ class RawConnection:
         self._scope = trio.CancelScope()
 
     def note(self, request: Request, opaque: int) -> None:
-        """Remember a request that the server must answer."""
         if not request.flag & _NOT_ANSWERED:
             self.unanswered.setdefault(opaque, []).append(request)
 
@@ -144,7 +141,6 @@ class RawConnection:
             await news.wait()
 
     async def close(self, *, reset: bool = False) -> None:
-        """Close the connection; with ``reset`` by RST."""
         self._scope.cancel()
         if reset:
             linger = struct.pack("ii", 1, 0)
@@ -156,7 +152,6 @@ class RawConnection:
 
 
 def tls_context(version: str, shows: str = "", trusts: str = "") -> ssl.SSLContext:
-    """A TLS context for clients, for the values of ``Open``."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     if trusts:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.conformance.model.packed_body import Packed
-from rocketwire_tools.conformance.model.steps import CHECKSUM
+from rocketwire_tools.conformance.model.steps import CHECKSUM, Packed
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.placeholders import Names
@@ -31,7 +30,6 @@ def frame_bytes(frame: Frame, names: Names) -> bytes:
 
 
 def with_names(request: Request, names: Names) -> Request:
-    """Replace the placeholders of a request and encode its body."""
     ext, body = request.ext, _body(request, names)
     if ext is not None:
         checksum = str(zlib.crc32(body or b"") & 0x7FFFFFFF)  # UtilAll.crc32 @ 5.5.0
@@ -52,7 +50,6 @@ def _body(request: Request, names: Names) -> bytes | None:
 
 
 def request_bytes(request: Request, opaque: int) -> bytes:
-    """Encode a request without placeholders, with this opaque."""
     body = request.body
     return encode(
         RemotingCommand(

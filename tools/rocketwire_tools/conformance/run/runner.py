@@ -17,10 +17,14 @@ import trio
 from rocketwire_tools.conformance.model.bystander import add_bystander
 from rocketwire_tools.conformance.model.case import Case, Profile, VerdictKind
 from rocketwire_tools.conformance.model.placeholders import SHARED_NAMESPACE, Names, wall_clock
-from rocketwire_tools.conformance.run.executor import CaseFailedError, CaseRun, UnreachableError
+from rocketwire_tools.conformance.run.executor import (
+    CaseFailedError,
+    CaseRun,
+    Traces,
+    UnreachableError,
+)
 from rocketwire_tools.conformance.run.live_server import LiveServer, stores_kv
 from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, ProbeResult, probe
-from rocketwire_tools.conformance.run.stored_traces import Traces
 from rocketwire_tools.conformance.run.target import (
     CommandError,
     NeverListenedError,
@@ -279,7 +283,6 @@ class SuiteRun:
         self._on_verdict(verdict)
 
     async def run_on_live_server(self, cases: Sequence[Case]) -> None:
-        """Run cases on a server that the suite did not start, and remove their data."""
         if self.target is None:
             return
         live = LiveServer(self.target, self.settings.patience)
@@ -375,7 +378,6 @@ class SuiteRun:
         target: Target,
         at_once: int = MAX_CONCURRENT_CASES,
     ) -> None:
-        """Run cases on a server, several at once."""
         cases = sorted(cases, key=lambda case: "slow" not in case.tags)  # they mostly wait
         waiting = deque(cases)
         exclusive: deque[Case] = deque()

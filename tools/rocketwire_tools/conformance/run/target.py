@@ -33,15 +33,12 @@ untrusted client. Their keys are public."""
 
 
 class NotStartedError(Exception):
-    """The target could not be started, or ended during the start."""
-
     def __init__(self, reason: str, output: str = "") -> None:
         super().__init__(reason)
         self.output = output  # the end of its output
 
     @property
     def details(self) -> str:
-        """The reason, followed by the last lines of output."""
         lines = "".join(f"\n    {line}" for line in self.output.splitlines())
         return f"{self}; its last output:{lines}" if lines else str(self)
 
@@ -64,8 +61,6 @@ class Address:
 
 
 class Target:
-    """A server at an address; the suite did not start it."""
-
     def __init__(self, address: Address) -> None:
         self.address = address
         self.rules = FrameRules()  # the rules of its frames
@@ -128,7 +123,6 @@ class StartedTarget(Target):
         return " with " + " ".join([*words, *self.setup.jvm]) if words else ""
 
     def write_kv(self, text: str) -> None:
-        """Replace the content of the KV file."""
         (self.folder / KV_FILE).write_text(text, "utf-8")
 
     def read(self, name: str) -> str | None:
@@ -176,7 +170,6 @@ class StartedTarget(Target):
         return await _end(process, number, STOP_SECONDS * self._patience)
 
     def terminate(self) -> None:
-        """Send SIGTERM without waiting for the end."""
         if self._process is not None:
             os.killpg(self._process.pid, signal.SIGTERM)
 
@@ -218,7 +211,6 @@ class StartedTarget(Target):
         return status
 
     def words(self, arguments: Sequence[str] | None = None) -> list[str]:
-        """The words of the command without placeholders."""
         replacements = {
             "{port}": str(self.address.port),
             "{config}": CONFIG_FILE,

@@ -17,13 +17,11 @@ MAX_HEX_BYTES: Final = 128
 
 
 def hexdump(data: bytes) -> str:
-    """Format bytes in hex, truncated if there are many."""
     rest = f" ... ({len(data)} bytes)" if len(data) > MAX_HEX_BYTES else ""
     return data[:MAX_HEX_BYTES].hex(" ", 4) + rest
 
 
 def arrival_text(arrival: Arrival) -> str:
-    """Describe an arrival on one line."""
     command = arrival.command
     if command is None:
         what = f"{arrival.kind}: {arrival.reason}" if arrival.reason else arrival.kind
@@ -40,8 +38,6 @@ def arrival_text(arrival: Arrival) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One line of the evidence."""
-
     link: str  # name of the connection
     direction: str  # ``>`` sent, ``<`` received, ``!`` neither
     text: str
@@ -54,8 +50,6 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """The result of an awaiting step, which ``diff`` compares."""
-
     step: str  # number and type of the step
     arrival: Arrival | None  # the arrival; None for silence
     exact: bool = False  # whether bodies are compared byte for byte

@@ -38,7 +38,6 @@ def fixtures() -> Path:
 
 
 def sheets(folder: Path) -> dict[str, tuple[str, list[Line]]]:
-    """The origin and all vectors of each output file, from the folder of the fixtures."""
     manifest = tomllib.loads((folder / MANIFEST).read_text("utf-8"))
     files: dict[str, tuple[str, list[Line]]] = {}
     for entry in manifest["frame"]:

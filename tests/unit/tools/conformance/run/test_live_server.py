@@ -1,8 +1,8 @@
 """The suite removes its data from a server that it did not start."""
 
 from rocketwire_tools.conformance.model.placeholders import LOOPBACK
+from rocketwire_tools.conformance.run.executor import Traces
 from rocketwire_tools.conformance.run.live_server import LiveServer
-from rocketwire_tools.conformance.run.stored_traces import Traces
 from rocketwire_tools.conformance.run.target import Address, Target
 from tests.peers.processes import free_ports
 

@@ -83,7 +83,7 @@ def decode_series(paths: list[str]) -> list[Row]:
 
 @pytest.fixture(scope="module")
 def traffic() -> Capture:
-    return capture(small("mixed", reused=0.3, repeated=0.01, reordered=0.01), 3)
+    return capture(small("mixed", reused=0.3, repeated=0.01, reordered=0.01), 5)
 
 
 def rotate(traffic: Capture, folder: Path, count: int, suffix: str = "", **form: Any) -> list[str]:

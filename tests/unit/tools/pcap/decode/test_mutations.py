@@ -12,7 +12,7 @@ import pytest
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from tests.peers import manifest
-from tests.peers.foreign.dialogue import FOREIGN, MS, SECOND, Dialogue
+from tests.peers.foreign.dialogue import FOREIGN, MS, SECOND, Dialogue, speak_foreign
 from tests.peers.foreign.files import save
 from tests.peers.foreign.tcp import ACK, FIN, SYN, Packet
 from tests.support.captures.recut import Sent, cut, exchanges, read_recorded, resend
@@ -20,7 +20,7 @@ from tests.unit.tools.pcap.decode.test_cutting import FIELDS, PAIRED, Content, c
 
 RECORDED: Final = ("java-4.9.4", "java-5.5.0", "java-5.5.0-binary")
 START: Final = 1_700_000_000_000_000_000
-PROTOCOLS: Final = tuple(speak.__name__ for _, speak in FOREIGN)
+PROTOCOLS: Final = tuple(protocol.__name__ for _, protocol in FOREIGN)
 
 
 @pytest.fixture(scope="module", params=RECORDED)
@@ -96,9 +96,9 @@ def other_protocol(
     name: str, start: int, client: tuple[str, int], server: tuple[str, int]
 ) -> list[Packet]:
     """A connection of another protocol, which begins and ends."""
-    speak = next(speak for _, speak in FOREIGN if speak.__name__ == name)
+    protocol = next(protocol for _, protocol in FOREIGN if protocol.__name__ == name)
     dialogue = Dialogue(client, server)
-    speak(random.Random(start), dialogue, 0, SECOND)
+    speak_foreign(protocol, random.Random(start), dialogue, 0, SECOND)
     following = {True: 3_000_000_000, False: 3_500_000_000}
     packets = [
         Packet(start - 2 * MS, client, server, following[True] - 1, 0, SYN, b""),
