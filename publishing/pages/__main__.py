@@ -11,8 +11,8 @@ from pathlib import Path
 from publishing.pages import namespace
 from publishing.pages.readers import PAGES, ROOT, read_all
 
+# Environment variable of the process in the namespace.
 INSIDE = "ROCKETWIRE_PAGES_ALONE"
-"""Environment variable of the process in the namespace."""
 
 
 def main() -> int:

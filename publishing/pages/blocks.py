@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+# Languages of blocks with commands: a script, and commands after ``$`` with their output.
 SHELL = ("sh", "console")
-"""Languages of blocks with commands: a script, and commands after ``$`` with their output."""
 
+# Why a block may stay unrun.
 REASONS = {
     "checkout": "needs a clone of the project, or changes it",
     "docker": "needs a container engine",
@@ -38,7 +39,6 @@ REASONS = {
     "spark": "needs a Spark cluster; tests/spark runs what the job does",
     "wireshark": "needs Wireshark",
 }
-"""Why a block may stay unrun."""
 
 REMARKS = ("not run", "background", "status", "file", "printed", "long")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+# Names of a reader's machines and folders -> what they are here.  All else runs as written.
 NAMES = {
     "/data/": "~/data/",
     "/etc/rocketmq/": "~/etc/rocketmq/",
@@ -17,11 +18,10 @@ NAMES = {
     "10.0.0.1:40000": "127.0.0.1:36856",  # a producer of the capture
     "10.0.0.2:10911": "127.0.0.1:31944",  # its broker
 }
-"""Names of a reader's machines and folders -> what they are here.  All else runs as written."""
 
 _DATA = ("master", "slave", "before", "after", "broken-store")
+# Copies of a broker's store.
 STORES = ("store", "STORE", *(f"data/{name}" for name in _DATA))
-"""Copies of a broker's store."""
 
 
 def prepare(text: str) -> str:

@@ -12,8 +12,8 @@ def isolate(command: list[str]) -> list[str]:
     return ["unshare", *user, "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
 
 
+# Programs that pages use besides Python and rocketwire, and that a namespace needs.
 TOOLS = ("bash", "curl", "jq", "unshare", "ip")
-"""Programs that pages use besides Python and rocketwire, and that a namespace needs."""
 
 
 def missing() -> str:

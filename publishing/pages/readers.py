@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
+# All pages with commands.
 PAGES = (
     *sorted(ROOT.glob("README*.md")),
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
@@ -27,7 +28,6 @@ PAGES = (
     *sorted((ROOT / "docs" / "guide").glob("*.md")),
     ROOT / "docs" / "deploy" / "README.md",
 )
-"""All pages with commands."""
 
 SOURCES = (".", "namesrv", "broker", "tools")
 

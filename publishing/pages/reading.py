@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from publishing.pages.shell import Ended, Shell
 
+# Where the Python of a page goes that has no file name of its own.
 PROGRAM = "page.py"
-"""Where the Python of a page goes that has no file name of its own."""
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 TIMEOUT_S = 150
+# The exit status of commands that have not ended in time, as of ``timeout``.
 TIMED_OUT = 124
-"""The exit status of commands that have not ended in time, as of ``timeout``."""
 
 _SCRIPT = """
 set -eo pipefail

@@ -13,7 +13,6 @@ import trio.testing
 from trio.testing import MockClock, memory_stream_pair
 
 from rocketwire.codes import RequestCode
-from rocketwire.serving.http import port as http_port
 from rocketwire.serving.sockets import BindError
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
@@ -261,17 +260,3 @@ async def test_a_busy_default_port_is_a_warning(
 async def test_a_busy_configured_port_ends_the_start(busy_port: int) -> None:
     with pytest.raises(BindError, match="no port for operators"):
         await serve(settings(observe_port=busy_port, observe_asked=True))
-
-
-async def test_the_oldest_connection_makes_room_when_there_are_too_many(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(http_port, "MAX_CONNECTIONS", 2)
-    async with running() as server:
-        oldest = await connect(server)
-        newer = [await connect(server) for _ in range(2)]
-
-        assert await everything(oldest) == b""
-        assert (await get(server, "/healthz"))[0] == 200
-        for stream in (oldest, *newer):
-            await stream.aclose()

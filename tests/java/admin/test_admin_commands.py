@@ -78,11 +78,6 @@ def test_groups_and_offsets_are_shown_as_by_mqadmin(ours: Ours, mqadmin: Mqadmin
         row[:5] for row in printed
     ]
     assert [row["diff"] for row in progress] == [1, 0]
-    ours(f"cloneGroupOffset -s {group} -d {target} -t {topic} -o true")
-    assert ours(f"consumerProgress -g {target} -t {topic}")[0]["consumerOffset"] == 2
-    skipped = ours(f"skipAccumulatedMessage -g {group} -t {topic}")
-    assert [row["offset"] for row in skipped] == [3, 0]
-
     ours(f"setConsumeMode -c {CLUSTER} -t {topic} -g {group} -m POP -q 1")
     ours.expect_error(f"consumerConnection -g {group} -b {ours.broker}", "CONSUMER_NOT_ONLINE")
     deleted = ours(f"deleteSubGroup -c {CLUSTER} -g {target} -r true")
@@ -154,5 +149,4 @@ def test_name_servers_are_shown_and_changed(ours: Ours, mqadmin: Mqadmin) -> Non
 def test_wrong_arguments_have_a_status_of_their_own(ours: Ours) -> None:
     ours.expect_error("updateTopic -t x", "exactly one of", status=2)
     ours.expect_error("updateTopic -t x -c nowhere", "nowhere")
-    ours.expect_error("resetOffsetByTime -g g -t t -s yesterday", status=2)
     ours.expect_error("brokerStatus -b 127.0.0.1:1", status=3)

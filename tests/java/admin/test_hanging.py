@@ -133,38 +133,6 @@ def test_a_document_describes_other_brokers(
     assert (document.get("brokerConfigs") or document["evaluateReport"]).keys() == {"broker-a"}
 
 
-def test_cluster_rt_has_the_error_of_a_broker(servers: tuple[str, ...], frozen: JavaBroker) -> None:
-    answer = run("clusterRT", "-a", "1", *servers)
-
-    assert answer.status == 1
-    errors = {row["brokerName"]: row["error"] for row in answer.rows}
-    assert errors.pop(frozen.name).startswith(f"{frozen.address}: no answer")
-    assert errors == {"broker-a": None}
-
-
-def test_a_series_ends_at_a_broker_that_does_not_answer(
-    servers: tuple[str, ...], frozen: JavaBroker
-) -> None:
-    lines = {f"clusterRT -a 3 -c {CLUSTER}": 2, f"checkMsgSendRT -t {TOPIC} -a 8": 3}
-    running = [begin(*line.split(), *servers) for line in lines]
-    # the first message of sendMsgStatus does not count
-    status = begin("sendMsgStatus", "-b", frozen.name, *servers)
-    for process, unsent in zip(running, lines.values(), strict=True):
-        answer = end(process)
-
-        assert answer.status == 3
-        (failed,) = (row for row in answer.rows if row["error"])
-        assert failed["brokerName"] == frozen.name
-        assert failed["error"].startswith(f"{frozen.address}: no answer")
-        (line,) = answer.complaint.splitlines()
-        assert line.startswith(NO_ANSWER.format(frozen.address))
-        assert line.endswith(f"; {unsent} more not sent")
-    answer = end(status)
-    assert (answer.status, answer.out) == (3, b"")
-    (line,) = answer.complaint.splitlines()
-    assert line.startswith(f"rocketwire-admin: {frozen.address}: no answer")
-
-
 def test_messages_traces_and_groups_of_other_brokers_are_shown(
     servers: tuple[str, ...], message: dict[str, Any], frozen: JavaBroker
 ) -> None:

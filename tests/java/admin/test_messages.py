@@ -161,53 +161,6 @@ def test_messages_that_stay_in_a_full_pipe_are_not_committed(site: Site) -> None
 
 
 @pytest.mark.full
-def test_filters_take_tags_or_an_expression(site: Site) -> None:
-    topic, group = site.create_topic("filters"), unique("g")
-    site.peer.send(site.cluster.address, topic, group, range(2))
-    sent = site.produce(topic, "--tag", "B", "-p", "a=2", text=b"B")
-    assert sent.status == 0, sent
-
-    filters = {
-        "tags": (("--filter", "tag || C"), ["message 0", "message 1"]),
-        "pop": (("--filter", "sql: a = 2", "--pop"), ["B"]),
-        "pull": (("--filter", "sql: TAGS IN ('B', 'C')", "--pull"), ["B"]),
-    }
-    running = {
-        name: site.begin_consume(topic, group + name, *options, "--count", str(len(expected)))
-        for name, (options, expected) in filters.items()
-    }
-    assert {name: sorted(bodies(run)) for name, run in end_all(running).items()} == {
-        name: expected for name, (_, expected) in filters.items()
-    }
-    wrong = {
-        mode: site.begin_consume(topic, group, "--filter", "sql: a >", mode)
-        for mode in ("--pop", "--pull")
-    }
-    for mode, refused in end_all(wrong).items():
-        assert (refused.status, refused.complaint.count("\n")) == (1, 1), (mode, refused)
-
-
-@pytest.mark.full
-def test_a_group_begins_where_it_is_asked_to_even_in_a_young_topic(site: Site) -> None:
-    topic, group = site.create_topic("young"), unique("g")
-    site.produce(topic, text=b"old\n")
-    starts = {"last": 0, "9999999999999": 0, "1000": 1, "first": 1}
-    running = {
-        (mode, start): site.begin_consume(
-            topic,
-            f"{group}{mode}-{start}",
-            mode,
-            *("--from", start, "--count", "1", "--timeout", "300" if messages else "10"),
-        )
-        for mode in ("", "--pull")
-        for start, messages in starts.items()
-    }
-
-    counts = {how: len(run.lines) for how, run in end_all(running).items()}
-    assert counts == {how: starts[how[1]] for how in running}
-
-
-@pytest.mark.full
 def test_first_deliveries_that_fail_come_again(site: Site) -> None:
     topic, group = site.create_topic("again"), unique("g")
     site.produce(topic, text=b"x\ny\n")
@@ -222,18 +175,3 @@ def test_first_deliveries_that_fail_come_again(site: Site) -> None:
         assert {line["topic"] for line in run.lines} == {topic}
     # the client sends its offsets one-way: a busy broker stores them after the client has ended
     wait_until(lambda: site.read_lag(group) == 0, "the broker has the offsets")
-
-
-@pytest.mark.full
-def test_encrypted_connections_carry_both(site: Site) -> None:
-    topic, group = site.create_topic("tls"), unique("g")
-
-    sent = site.produce(topic, "--tls", "--insecure", text=b"\xff\n")
-    run = end(site.begin_consume(topic, group, "--insecure", "--count", "2", "--timeout", "20"))
-
-    assert (sent.status, run.status) == (0, 1), (sent, run)
-    assert "1 of 2 messages arrived, then none for 20 s" in run.complaint
-    assert (run.lines[0]["body"], run.lines[0]["bodyBase64"]) == (None, "/w==")
-    doubted = site.produce(topic, "--tls", text=b"x\n")
-    assert (doubted.status, doubted.lines) == (3, [])
-    assert "message 1: " in doubted.complaint

@@ -254,20 +254,6 @@ def test_credentials_come_from_options_the_environment_and_a_profile(
         assert "wire1234" not in refused.complaint
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(
-    "keys", [("--access-key", "rocket", "--secret-key", "wrong"), ()], ids=["wrong", "none"]
-)
-def test_messages_of_strangers_are_refused(site: Secured, keys: tuple[str, ...]) -> None:
-    words = ("-n", site.server, *LONG, *keys, "-t", "TBW102")
-    for refused in (
-        run("produce", *words, "--count", "2"),
-        run("consume", *words, "-g", unique("g"), "--count", "1", "--timeout", "200"),
-    ):
-        assert (refused.status, refused.out) == (1, b"")
-        assert "NO_PERMISSION" in refused.complaint.splitlines()[-1]
-
-
 def test_everything_goes_over_tls_with_the_right_certificates(site: Secured) -> None:
     folder = site.certificates
     pair = ("--cert", f"{folder}/operator.pem", "--key-file", f"{folder}/operator.key")

@@ -279,7 +279,6 @@ COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
     "matrix": matrix,
     "vectors": vectors,
 }
-"""Commands by first word."""
 
 
 if __name__ == "__main__":

@@ -37,4 +37,3 @@ ALL: Final = number_cases(
         *(*clients.CASES, *administration.CASES, *lite.FIGURES, *administration.PROTOCOL),
     )
 )
-"""All cases."""

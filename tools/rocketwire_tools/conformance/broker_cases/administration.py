@@ -99,8 +99,8 @@ UPDATE: Final = "AdminBrokerProcessor.updateBrokerConfig @ 5.5.0"
 RUNTIME: Final = "AdminBrokerProcessor.prepareRuntimeInfo @ 5.5.0"
 STATS: Final = "AdminBrokerProcessor.viewBrokerStatsData @ 5.5.0"
 NUMBER: Final = Like(r"-?\d+(\.\d+)?")
+# Rates over 10 s, a minute and ten minutes; those of a broker that just started are empty.
 RATES: Final = Like(r"[\d.]*( [\d.]*){2}")
-"""Rates over 10 s, a minute and ten minutes; those of a broker that just started are empty."""
 NOTHING_TO_DO: Final = Response(remark=ANY, body=ANY)
 ENTRIES: Final = {
     "topic": "{topic}",

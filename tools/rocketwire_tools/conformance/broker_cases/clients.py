@@ -146,8 +146,8 @@ PUSH: Final = "ReplyMessageProcessor.pushReplyMessage @ 5.5.0"
 TO_CLIENT: Final = {"REPLY_TO_CLIENT": "{client}", "CORRELATION_ID": "{clientC}", "own": "1"}
 OWN: Final = Like(".*own\x011\x02?.*")
 PUSH_TIME: Final = Like(".*PUSH_REPLY_TIME\x01\\d{13}\x02.*")
+# A producer that waits for replies; its group has the name of the client.
 ASKER: Final[tuple[Step, ...]] = (topic(), beat(producers=["{client}"], on="asker"))
-"""A producer that waits for replies; its group has the name of the client."""
 
 
 def sends(code: int = 325, **changes: str) -> Send:

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.outcomes import Outcome
 
 ONE_WAY: Final = 2
+# Seconds until a message must have woken a pull or a pop.
 SOON: Final = 8.0
-"""Seconds until a message must have woken a pull or a pop."""
 NOT_5_3: Final = frozenset(Profile) - {Profile.JAVA_5_3}
 BEFORE_5_5: Final = frozenset({Profile.JAVA_4_9, Profile.JAVA_5_3})
 ONLY_5_3: Final = frozenset({Profile.JAVA_5_3})
@@ -53,21 +53,21 @@ def case(address: str, evidence: str, requirement: str, *steps: Step, **settings
     return write_case(f"broker/{address}", (), evidence, requirement, *steps, **settings)
 
 
+# Write a case that Java's brokers meet since 5.3.
 since_5_3 = partial(case, profiles=SINCE_5_3)
-"""Write a case that Java's brokers meet since 5.3."""
+# Write a case that Java's brokers meet since 5.5.
 only_5_5 = partial(case, profiles=ONLY_5_5)
-"""Write a case that Java's brokers meet since 5.5."""
+# Write a case that Java's brokers meet in 5.3 only.
 only_5_3 = partial(case, profiles=ONLY_5_3)
-"""Write a case that Java's brokers meet in 5.3 only."""
+# Write a case that Java's brokers meet in 4.9 only.
 only_4_9 = partial(case, profiles=ONLY_4_9)
-"""Write a case that Java's brokers meet in 4.9 only."""
 
 # ---------------------------------------------------------------------------- responses
 
+# Success with anything.
 OK: Final = Response(remark=ANY, body=ANY)
-"""Success with anything."""
+# An exception of a handler; its text is free.
 THROWN: Final = Response(code=1, remark=Like(".+"), body=ANY)
-"""An exception of a handler; its text is free."""
 
 
 def refuses(code: int, remark: object = ANY, ext: object = ANY) -> Response:
@@ -97,10 +97,10 @@ def offset(value: int | str) -> Response:
 # ---------------------------------------------------------------------------- steps
 
 
+# Send a request and await its response; by default any success.
 ask = partial(requests.ask, within=10.0, default=OK)
-"""Send a request and await its response; by default any success."""
+# Repeat a request until its response is acceptable.
 until = partial(requests.until, within=10.0)
-"""Repeat a request until its response is acceptable."""
 
 
 def one_way(
@@ -154,8 +154,8 @@ def group(name: str = "{group}", **members: object) -> Ask:
 
 # ---------------------------------------------------------------------------- messages
 
+# Between name and value of a property, and after the value.
 CHARACTERS: Final = ("\x01", "\x02")
-"""Between name and value of a property, and after the value."""
 
 
 def encode(properties: Mapping[str, str] | None) -> str:
@@ -222,8 +222,8 @@ def visible(count: int, *, to: str = "{topic}", queue: int = 0, within: float = 
     return until(30, {"topic": to, "queueId": str(queue)}, offset(count), within=within)
 
 
+# A topic with the messages ``0`` to ``3`` in its first queue.
 FOUR: Final[tuple[Step, ...]] = (topic(), *fill(4), visible(4))
-"""A topic with the messages ``0`` to ``3`` in its first queue."""
 
 
 def pull_fields(
@@ -304,8 +304,8 @@ def bodies(*texts: str | int) -> tuple[Has, ...]:
     return tuple(with_body(str(text)) for text in texts)
 
 
+# Saves the position in the commit log and the queue offset of a stored message.
 POSITION: Final = {"position": "ext.msgId:position", "queue_offset": "ext.queueOffset"}
-"""Saves the position in the commit log and the queue offset of a stored message."""
 
 
 # ---------------------------------------------------------------------------- heartbeats

@@ -110,8 +110,8 @@ CHECK: Final = "AbstractTransactionalMessageCheckListener.sendCheckMessage @ 5.5
 COMMIT, ROLLBACK, UNKNOWN = "8", "12", "0"
 TABLE_OFFSET: Final = "ext.tranStateTableOffset"
 MARKED: Final = {"TRAN_MSG": "true", "PGROUP": "{group}", "UNIQ_KEY": "{client}", "own": "1"}
+# The first check comes a minute later, so that none disturbs the case.
 LATE: Final = {"CHECK_IMMUNITY_TIME_IN_SECONDS": "60"}
-"""The first check comes a minute later, so that none disturbs the case."""
 QUICK: Final = {"transactionCheckInterval": "1000", "transactionTimeOut": "2000"}
 
 
@@ -138,8 +138,8 @@ def end_fields(decision: str, **changes: str) -> dict[str, str]:
     } | changes
 
 
+# So that no half message is at the position 0 of a new broker.
 FIRST: Final = put("first")
-"""So that no half message is at the position 0 of a new broker."""
 HIDDEN: Final[tuple[Step, ...]] = tuple(
     ask(30, {"topic": "{topic}", "queueId": str(queue)}, offset(0)) for queue in (1, 2)
 )

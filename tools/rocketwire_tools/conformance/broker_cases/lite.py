@@ -50,8 +50,8 @@ SLOW: Final = frozenset({"slow"})
 SOON: Final = 20.0
 TIMES: Final = {"time": "ext.popTime", "invisible": "ext.invisibleTime"}
 QUEUE: Final = "%LMQ%${topic}$a"
+# Write a case of a broker that serves lite topics.
 lite = partial(only_5_5, requires=LIGHT)
-"""Write a case of a broker that serves lite topics."""
 
 
 def parent(name: str = "{topic}", queues: int = 1, **fields: str) -> Ask:

@@ -31,8 +31,8 @@ from rocketwire_tools.conformance.model.steps import Ask, Expect, Request, Send,
 POP: Final = "PopMessageProcessor.processRequest @ 5.5.0"
 NOTIFY: Final = "NotificationProcessor.processRequest @ 5.5.0"
 NONE: Final = Response(code=210, remark=ANY, ext=ANY)
+# Without timers Java refuses pops.
 POPS: Final = {"timerWheelEnable": "true"}
-"""Without timers Java refuses pops."""
 
 
 def pop_fields(

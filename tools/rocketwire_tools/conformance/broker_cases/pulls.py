@@ -68,10 +68,10 @@ MATCH: Final = "DefaultMessageFilter.isMatchedByConsumeQueue @ 5.5.0"
 
 HOLD: Final = "PullRequestHoldService.suspendPullRequest, notifyMessageArriving @ 5.5.0"
 TIMEOUT: Final = "PullRequestHoldService.checkHoldRequest @ 5.5.0"
+# Milliseconds for which a pull may wait that a message wakes: much longer than ``SOON``.
 HELD: Final = 60_000
-"""Milliseconds for which a pull may wait that a message wakes: much longer than ``SOON``."""
+# Seconds for a pull that waits for a few seconds in vain: Java looks every 5 s.
 LIMIT: Final = 25.0
-"""Seconds for a pull that waits for a few seconds in vain: Java looks every 5 s."""
 
 
 def hold_pull(
@@ -89,12 +89,12 @@ def expect(*texts: str | int, on: str = "reader", within: float = SOON) -> Expec
 FILTER: Final = "ExpressionMessageFilter.isMatchedByCommitLog, SqlFilter.compile @ 5.5.0"
 CHECK: Final = "ClientManageProcessor.checkClientConfig @ 5.5.0"
 REQUIRES: Final = {"enablePropertyFilter": "true"}
+# The properties of the messages 0 to 11, on which expressions are evaluated.
 OF_MESSAGES: Final[tuple[dict[str, str], ...]] = (
     {"a": "3"}, {"a": "2.5"}, {"a": "abc"}, {"a": "-1"}, {"a": "true"}, {"a": ""},
     {"b": "x"}, {"a": "3", "b": "hello"}, {"A": "3"}, {"a": "3", "TAGS": "TagA"}, {"a": " 3"},
     {"a": "3000000000"},
 )  # fmt: skip
-"""The properties of the messages 0 to 11, on which expressions are evaluated."""
 MESSAGES: Final[tuple[Step, ...]] = (
     topic(),
     *(put(str(number), properties=own) for number, own in enumerate(OF_MESSAGES)),

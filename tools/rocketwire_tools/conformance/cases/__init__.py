@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.conformance.model.case import Case
 
+# Cases after which Java's own lists (304) lack brokers, also a bystander.
 ALONE: Final = frozenset({"ns/103/140"})
-"""Cases after which Java's own lists (304) lack brokers, also a bystander."""
 
 
 def _with_bystander(cases: Iterable[Case]) -> Iterator[Case]:
@@ -56,6 +56,7 @@ def _with_bystander(cases: Iterable[Case]) -> Iterator[Case]:
     return (replace(case, bystander=case.id not in ALONE) for case in cases)
 
 
+# All cases.
 ALL: Final = number_cases(
     (
         *(*frames.CASES, *frames.HEADERS, *config.KV),
@@ -71,4 +72,3 @@ ALL: Final = number_cases(
         *(*config.CASES, *connections.CASES, *process.CASES),
     )
 )
-"""All cases."""

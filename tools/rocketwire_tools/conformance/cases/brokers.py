@@ -91,8 +91,8 @@ NOTIFY: Final = "RouteInfoManager.notifyMinBrokerIdChanged @ 5.5.0"
 JOINED: Final = f"{NOTIFY}, registerBroker"
 LEFT: Final = f"{NOTIFY}, unRegisterBroker"
 ENABLED: Final = {"notifyMinBrokerIdChanged": "true"}
+# The ext fields of a member at ``{listenerN}``.
 listener = partial(member, at="listener")
-"""The ext fields of a member at ``{listenerN}``."""
 
 
 def join(*numbers: int, acting: str = "true") -> tuple[Ask, ...]:

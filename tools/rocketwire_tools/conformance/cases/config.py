@@ -93,6 +93,7 @@ def _table(entries: dict[str, str]) -> Response:
 
 READ: Final = "DefaultRequestProcessor.getConfig, Configuration.getAllConfigsFormatString @ 5.5.0"
 MINE: Final = {"conformance.key": "mine"}
+# Properties that show how the file is parsed.
 ODD: Final = {
     "foo.bar": "a=b\\:c d",
     "enableTopicList": "true ",
@@ -100,8 +101,8 @@ ODD: Final = {
     "scanNotActiveBrokerInterval": "9x",
     "productEnvName": "a\\u00e9b",
 }
-"""Properties that show how the file is parsed."""
 FILE: Final = "MixAll.properties2Object, NamesrvStartup.parseCommandlineAndConfigFile @ 5.5.0"
+# Properties with Java's default values.
 DEFAULTS: Final = (
     *(
         "clientRequestThreadPoolNums=8",
@@ -114,7 +115,6 @@ DEFAULTS: Final = (
     *("scanNotActiveBrokerInterval=5000", "serverChannelMaxIdleTimeSeconds=120"),
     *("supportActingMaster=false", "waitSecondsForService=45"),
 )
-"""Properties with Java's default values."""
 
 
 def _parses(number: int, what: str, line: str) -> Case:

@@ -179,16 +179,16 @@ def _ignores(number: int, flag: int, what: str) -> Case:
 
 # Names with unusual characters, large frames, large registrations, frames cut at every byte.
 
+# Maximum size of a frame in bytes, including the length word.
 LARGEST: Final = 16_777_216
-"""Maximum size of a frame in bytes, including the length word."""
 LARGE_HEADER: Final = (
     b'{"code":103,"extFields":{"brokerAddr":"198.18.255.1:10911","brokerId":"0",'
     b'"brokerName":"conformance-largest","clusterName":"conformance-largest",'
     b'"haServerAddr":"198.18.255.1:10912"},"flag":0,"language":"JAVA","opaque":1,"version":479}'
 )
 ODD: Final = "é漢😀\"\\/\u007f\u2028<&>'="
+# Java's fastjson2 cannot parse a member name with an escape and a character above U+FFFF.
 PLAIN: Final = 'é漢"\\/\u2028<&>'
-"""Java's fastjson2 cannot parse a member name with an escape and a character above U+FFFF."""
 ODD_JSON: Final = "é漢😀\\\"\\\\/\u007f\u2028<&>'="
 
 

@@ -15,10 +15,11 @@ from rocketwire_tools.conformance.run.saved import message_values
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# Request codes whose responses also have data of others.
 SHARED_LISTS: Final = frozenset({21, 26, 28, 43, 45, 201, 305, 317, 328, 402, 200_074})
-"""Request codes whose responses also have data of others."""
 
 _PRESENT: Final = "present"
+# Members and fields of which only the presence is compared.
 _VARIABLE: Final = frozenset(
     (
         *("msgId", "transactionId", "popTime", "recallHandle", "offsetMsgId", "version"),
@@ -34,12 +35,11 @@ _VARIABLE: Final = frozenset(
         *("masterCommitLogMaxOffset", "delayTime", "consumeTps", "topicPutTps", "lmqNum"),
     )
 )
-"""Members and fields of which only the presence is compared."""
+# The same for ext fields: topics of delays are shared, and pushed properties have a time.
 _VARIABLE_FIELDS: Final = _VARIABLE | {"queueOffset", "properties"}
-"""The same for ext fields: topics of delays are shared, and pushed properties have a time."""
 _EXCEPTION: Final = "an exception"
+# Codes whose remarks may be texts of exceptions.
 _FREE_TEXTS: Final = frozenset({1, 23})
-"""Codes whose remarks may be texts of exceptions."""
 _ADDRESS: Final = re.compile(r"\d+\.\d+\.\d+\.\d+:\d+")
 _LONG_NUMBER: Final = re.compile(r"\d{11,}")
 _THROWN: Final = re.compile(r"java\.|com\.|org\.|[Ee]xception|Error|custom field|input string|null")

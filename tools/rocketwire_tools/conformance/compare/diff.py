@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.run.runner import SuiteRun
     from rocketwire_tools.conformance.run.verdict import Observation, Verdict
 
+# Request codes whose responses also list data of other cases.
 _SHARED_LISTS: Final = frozenset({106, 206, 224, 304, 311, 312, 313})
-"""Request codes whose responses also list data of other cases."""
 
 
 _CONFIG: Final = 319
+# Lines of the configuration that depend on the server, or that other cases change.
 _VARIABLE: Final = re.compile(
     rb"^(listenPort|rocketmqHome|rocketwire\.[^=\n]*|conformance\.key|productEnvName"
     rb"|serverSelectorThreads)=.*\n",
     re.MULTILINE,
 )
-"""Lines of the configuration that depend on the server, or that other cases change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,12 @@ class KnownDifference:
         )
 
 
+# The name of the included file for ``--known``.
 ROCKETWIRE: Final = "rocketwire"
-"""The name of the included file for ``--known``."""
+# Intended differences between Java's name server 5.5.0 (A) and rocketwire's (B).
 KNOWN_FILE: Final = Path(__file__).with_name("known_differences.toml")
-"""Intended differences between Java's name server 5.5.0 (A) and rocketwire's (B)."""
+# The same for brokers.
 KNOWN_BROKER_FILE: Final = Path(__file__).with_name("known_broker_differences.toml")
-"""The same for brokers."""
 
 
 def read_differences(names: Sequence[str], *, is_broker: bool = False) -> list[KnownDifference]:

@@ -54,8 +54,8 @@ _UNCHANGED: Final = (
     ask(322, _BROKER, has({"counter": 1, "timestamp": 1000}, ext={"changed": "false"}),
         body=data_version(), on=_LINK),
 )  # fmt: skip
+# Options whose value false makes a server reject these codes.
 _NOT_LISTED: Final = {"enableAllTopicList": (206,), "enableTopicList": (224, 311)}
-"""Options whose value false makes a server reject these codes."""
 
 
 def add_bystander(case: Case) -> Case:

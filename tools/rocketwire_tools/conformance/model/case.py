@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 class Severity(Enum):
     """The weight of a requirement."""
 
+    # Brokers, clients or tools fail without it.
     MUST = "MUST"
-    """Brokers, clients or tools fail without it."""
+    # Java does it, and users may rely on it; counts as a failure with ``--strict``.
     SHOULD = "SHOULD"
-    """Java does it, and users may rely on it; counts as a failure with ``--strict``."""
+    # Information; never a failure.
     NOTE = "NOTE"
-    """Information; never a failure."""
 
 
 class Profile(Enum):
@@ -47,8 +47,8 @@ class VerdictKind(Enum):
     PASS = "pass"  # noqa: S105 - no password
     FAIL = "fail"
     SKIP = "skip"
+    # The case could not be run: the target is unreachable, or the case itself is broken.
     ERROR = "error"
-    """The case could not be run: the target is unreachable, or the case itself is broken."""
 
 
 _SEVERITIES: Final = {"MUST": Severity.MUST, "SHOULD": Severity.SHOULD, "MAY": Severity.NOTE}
@@ -128,10 +128,10 @@ def case(
     )
 
 
+# Write a case that Java's servers meet since 5.3.
 since_5_3 = partial(case, profiles=SINCE_5_3)
-"""Write a case that Java's servers meet since 5.3."""
+# Write a case that Java's servers meet since 5.5.
 only_5_5 = partial(case, profiles=ONLY_5_5)
-"""Write a case that Java's servers meet since 5.5."""
 
 
 def number_cases(cases: Iterable[Case]) -> tuple[Case, ...]:

@@ -21,12 +21,12 @@ class Mark(Enum):
     NO_EXT = auto()
 
 
+# Accepts anything, also absence.
 ANY: Final = Mark.ANY
-"""Accepts anything, also absence."""
+# The frame ends with its header.
 NO_BODY: Final = Mark.NO_BODY
-"""The frame ends with its header."""
+# No ext fields, whether the member is absent or empty.
 NO_EXT: Final = Mark.NO_EXT
-"""No ext fields, whether the member is absent or empty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,19 +33,19 @@ NAME_TYPES: Final = (
 127.0.0.0/8 for ``Listen``; its port belongs to this process, because a local broker or another run
 of the suite may use the default port. The others are words."""
 
+# The KV namespace of all cases on a server that the suite did not start.
 SHARED_NAMESPACE: Final = "rocketwire-conformance"
-"""The KV namespace of all cases on a server that the suite did not start."""
 
 _PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(NAME_TYPES) + r")([0-9A-Za-z]*)\}")
 _SAVED: Final = re.compile(r"\{=(\w+)([+-]\d+)?\}")
+# Host numbers of one-character suffixes by position; the first is for no suffix.
 _HOSTS: Final = f" {string.digits}{string.ascii_letters}"
-"""Host numbers of one-character suffixes by position; the first is for no suffix."""
 _PORTS: Final = {"address": 10911, "ha": 10912}
 
 
 LOOPBACK: Final = "127.0.0.1"
+# Below the range of outgoing connections, which could take a port before its use.
 _FREE_PORTS: Final = range(28_000, 32_000)
-"""Below the range of outgoing connections, which could take a port before its use."""
 _chance: Final = random.SystemRandom()
 _used: Final[set[int]] = set()
 

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.outcomes import Body, Outcome
     from rocketwire_tools.conformance.model.steps import Packed, Saved, Sendable, Step
 
+# Options for cases that need one of them, so that these share a server.
 ONE_SETTING = {
     "enableAllTopicList": "false",
     "orderMessageEnable": "true",
     "returnOrderTopicConfigToBroker": "false",
 }
-"""Options for cases that need one of them, so that these share a server."""
+# A second set, see ``ONE_SETTING``.
 OTHER_SETTING = {
     "enableTopicList": "false",
     "notifyMinBrokerIdChanged": "false",
@@ -27,13 +28,12 @@ OTHER_SETTING = {
     "returnOrderTopicConfigToBroker": "false",
     "supportActingMaster": "false",
 }
-"""A second set, see ``ONE_SETTING``."""
 
+# Success without remark and body, with any ext fields.
 OK = Response(code=0)
-"""Success without remark and body, with any ext fields."""
 OK_BARE = Response(code=0, ext=NO_EXT)
+# Code 1 with any remark; Java's is the text of an exception.
 FAILED = Response(code=1, remark=ANY, ext=ANY, body=ANY)
-"""Code 1 with any remark; Java's is the text of an exception."""
 
 
 def ask(
@@ -114,8 +114,8 @@ def _answers(outcomes: Sequence[Outcome], opaque: int | None) -> tuple[Outcome, 
     )
 
 
+# The response to 105 for an unknown topic.
 NO_ROUTE = Response(code=17, remark=ANY, body=ANY)
-"""The response to 105 for an unknown topic."""
 
 
 def no_entry(*, opaque: int | None = None) -> Response:

@@ -56,14 +56,14 @@ class Packed:
         return gzip.compress(data, 9, mtime=0) if self.form == "gzip" else data
 
 
+# The default connection.
 MAIN = "main"
-"""The default connection."""
 
+# See ``Request.ext``.
 CHECKSUM = "{crc32}"
-"""See ``Request.ext``."""
 
+# Values of an arrival for later steps: name for ``{=name}`` -> path, as ``saved.py`` reads it.
 Saved: TypeAlias = Mapping[str, str]
-"""Values of an arrival for later steps: name for ``{=name}`` -> path, as ``saved.py`` reads it."""
 
 
 def _nothing() -> Saved:

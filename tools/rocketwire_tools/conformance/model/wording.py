@@ -46,8 +46,8 @@ from rocketwire_tools.conformance.model.steps import (
     Wait,
 )
 
+# Maximum characters of one value.
 MAX_CHARACTERS: Final = 400
-"""Maximum characters of one value."""
 _RESPONSE_FLAG: Final = 1
 
 

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.steps import Sendable, Step
 
 RUN: Final = "example"
+# Maximum bytes of a frame in hex.
 MAX_BYTES: Final = 1024
-"""Maximum bytes of a frame in hex."""
+# Maximum characters of a body.
 _CHARACTERS: Final = 2000
-"""Maximum characters of a body."""
 _MEANING: Final = {
     Severity.MUST: "brokers, clients or tools fail without it",
     Severity.SHOULD: "a failure with --strict only",

@@ -29,8 +29,8 @@ _COLOURS: Final = {
     VerdictKind.SKIP: "90",
     VerdictKind.ERROR: "35",
 }
+# Maximum lines of evidence of a failure; ``--json`` has all.
 MAX_EXCHANGES: Final = 12
-"""Maximum lines of evidence of a failure; ``--json`` has all."""
 
 
 class Terminal:

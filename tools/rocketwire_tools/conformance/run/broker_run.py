@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.run.raw_connection import RawConnection
     from rocketwire_tools.conformance.run.target import Target
 
+# Cases at once; most of them wait for a time to pass.
 MAX_CONCURRENT_CASES: Final = 24
-"""Cases at once; most of them wait for a time to pass."""
 
 _CONFIGURATION: Final = RemotingCommand(code=26, opaque=77)
 _CLUSTERS: Final = RemotingCommand(code=106, opaque=78)

@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
 REGISTER: Final = 103
 _PUT_KV: Final = 100
+# Request codes that store data, and the code that removes it.
 _REMOVALS: Final = {REGISTER: 104, _PUT_KV: 102, 217: 216}
-"""Request codes that store data, and the code that removes it."""
 
 
 @dataclass(slots=True)
@@ -94,12 +94,12 @@ class Traces:
 
 
 MAX_EXCHANGES: Final = 400
+# Maximum bytes of each message in the evidence.
 MAX_EVIDENCE_BYTES: Final = 65_536
-"""Maximum bytes of each message in the evidence."""
 
 _ATTEMPTS: Final = 100
+# Seconds between the requests of ``Until``.
 _INTERVAL: Final = 0.05
-"""Seconds between the requests of ``Until``."""
 _CLEAN_UP_SECONDS: Final = 10.0
 
 

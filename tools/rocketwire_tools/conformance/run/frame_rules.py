@@ -25,18 +25,18 @@ _OPTIONAL: Final[dict[str, type]] = {
     "extFields": dict,
     "serializeTypeCurrentRPC": str,
 }
+# Maximum version, which is two bytes long in a binary header.
 _MAX_VERSION: Final = 2**15 - 1
-"""Maximum version, which is two bytes long in a binary header."""
+# Codes that a broker relays to a client, whose response has the client's language and version.
 _RELAYED: Final = frozenset({307, 309})
-"""Codes that a broker relays to a client, whose response has the client's language and version."""
 _ROUTE: Final = 105
+# Codes whose responses have a JSON body (``DefaultRequestProcessor`` @ 5.5.0).
 _JSON_BODIES: Final = frozenset({103, _ROUTE, 106, 206, 219, 224, 304, 311, 312, 313, 322, 901})
-"""Codes whose responses have a JSON body (``DefaultRequestProcessor`` @ 5.5.0)."""
+# Version of the first clients that get routes in standard JSON (4.9.4).
 _STANDARD_SINCE: Final = 401
-"""Version of the first clients that get routes in standard JSON (4.9.4)."""
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# An integer, or the null of a broker without a name, which 4.9.4 writes.
 _BARE_KEY: Final = re.compile(r"(?<=[{,])(?:-?\d+|null)(?=:)")
-"""An integer, or the null of a broker without a name, which 4.9.4 writes."""
 _QUOTED_INTEGER_KEY: Final = re.compile(r'"(?:brokerAddrs|currIdMap)":\{"')
 
 

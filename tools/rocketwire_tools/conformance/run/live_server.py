@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.run.executor import Traces
     from rocketwire_tools.conformance.run.target import Target
 
+# ``NamesrvUtil.NAMESPACE_ORDER_TOPIC_CONFIG``
 ORDER_NAMESPACE: Final = "ORDER_TOPIC_CONFIG"
-"""``NamesrvUtil.NAMESPACE_ORDER_TOPIC_CONFIG``"""
 _SECONDS: Final = 20.0
 _REMOVED_BY: Final = {
     102: "KV entry",

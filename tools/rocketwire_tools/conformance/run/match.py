@@ -224,6 +224,7 @@ def has_sorted_lines(body: bytes, _: Names, *keys: str) -> str | None:
     return f"lacks {missing}" if missing else None
 
 
+# The rules of ``Check``: each returns None or the reason of a mismatch.
 PREDICATES: Final[dict[str, Callable[..., str | None]]] = {
     "lacks-text": lacks_text,
     "lacks-one": lacks_one,
@@ -231,7 +232,6 @@ PREDICATES: Final[dict[str, Callable[..., str | None]]] = {
     "has-names": has_names,
     "sorted-lines": has_sorted_lines,
 }
-"""The rules of ``Check``: each returns None or the reason of a mismatch."""
 
 
 def body(pattern: Body, got: bytes | None, names: Names) -> str | None:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 PROBE_SECONDS: Final = 5.0
 _CLUSTERS: Final = RemotingCommand(code=106, opaque=77)
+# ``GET_BROKER_RUNTIME_INFO``, which only brokers answer.
 _BROKER_RUNTIME: Final = RemotingCommand(code=28, opaque=78)
-"""``GET_BROKER_RUNTIME_INFO``, which only brokers answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 _READ: Final = 65_536
+# Maximum bytes of invalid input in the evidence.
 _MAX_RAW_BYTES: Final = 65_536
-"""Maximum bytes of invalid input in the evidence."""
 _NOT_ANSWERED: Final = CommandFlag.RESPONSE | CommandFlag.ONEWAY
 
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_tools.conformance.run.raw_connection import Arrival
 
+# Hexadecimal digits of the position in the commit log, at the end of an offset id.
 _POSITION_DIGITS: Final = 16
-"""Hexadecimal digits of the position in the commit log, at the end of an offset id."""
 
 
 def message_values(body: bytes) -> list[object]:

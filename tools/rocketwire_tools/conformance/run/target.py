@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 START_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 10.0
 CONFIG_FILE: Final = "namesrv.properties"
+# Maximum characters of a server's output in a message.
 MAX_OUTPUT: Final = 2000
-"""Maximum characters of a server's output in a message."""
 KV_FILE: Final = "kvConfig.json"
 OUTPUT_FILE: Final = "output.txt"
+# Test certificates: an authority, a server and a client signed by it for 127.0.0.1, and an
+# untrusted client. Their keys are public.
 CERTIFICATES: Final = Path(__file__).with_name("certificates")
-"""Test certificates: an authority, a server and a client signed by it for 127.0.0.1, and an
-untrusted client. Their keys are public."""
 
 
 class NotStartedError(Exception):

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.case import Case, VerdictKind
     from rocketwire_tools.conformance.run.raw_connection import Arrival
 
+# Maximum bytes of each message in the evidence.
 MAX_HEX_BYTES: Final = 128
-"""Maximum bytes of each message in the evidence."""
 
 
 def hexdump(data: bytes) -> str:

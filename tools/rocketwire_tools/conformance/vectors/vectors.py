@@ -15,8 +15,8 @@ HERE: Final = Path(__file__).parent
 MANIFEST: Final = "MANIFEST.toml"
 README: Final = "README.md"
 INDEX: Final = "index.json"
+# The file of vectors for streams, which may be incomplete frames.
 STREAMS: Final = "refuse/streams.jsonl"
-"""The file of vectors for streams, which may be incomplete frames."""
 
 _INSTALLED: Final = HERE / "fixtures"
 _RENAMED: Final = {"value": "expect", "error": "refuse", "here": "rocketwire"}
