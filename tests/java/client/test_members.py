@@ -1,4 +1,4 @@
-"""Cases C13 to C15 and C19: members of a group, some of Java, and orderly queues."""
+"""Cases C13 to C15 and C19 to C21: members of a group, some of Java, and orderly queues."""
 
 import pytest
 import trio
@@ -85,7 +85,7 @@ async def test_c19_a_locked_queue_has_one_owner_after_another(java_cluster: Java
             return by_owner.bodies, by_later.bodies, offset, members, owner.client_id
 
         async def wait_for(listener: OrderlyListener, body: bytes) -> None:
-            # Wait for a message; the error has the progress of the group.
+            """Wait for a message; the error has the progress of the group."""
             try:
                 await until(lambda: body in listener.bodies)
             except AssertionError as error:
@@ -102,3 +102,30 @@ async def test_c19_a_locked_queue_has_one_owner_after_another(java_cluster: Java
 
     assert by_owner.bodies == numbered(20, 20)
     assert by_later.bodies == numbered(20) + numbered(5, 40)
+
+
+async def test_c20_a_message_that_fails_blocks_its_queue(client: ClientInstance) -> None:
+    listener = OrderlyListener({b"1": 2})
+    topic = await create_topic(client, unique("c20"), queues=1)
+    await send(client, topic, numbered(3), queue_id=0)
+    async with consume(client, unique("g"), topic, listener):
+        await until(lambda: len(listener.messages) >= 5)
+
+    assert listener.attempts == [(b"0", 0), (b"1", 0), (b"1", 1), (b"1", 2), (b"2", 0)]
+
+
+async def test_c21_a_message_that_fails_too_often_becomes_a_dead_letter(
+    client: ClientInstance,
+) -> None:
+    listener, group = OrderlyListener({b"0": 99}), unique("g")
+    topic = await create_topic(client, unique("c21"), queues=1)
+    await send(client, topic, numbered(2), queue_id=0)
+    async with consume(client, group, topic, listener, max_reconsume_times=2):
+        await until(lambda: b"1" in listener.bodies)
+
+        async def is_dead() -> bool:
+            return bool((await client.name_servers.route(f"%DLQ%{group}")).queue_datas)
+
+        await eventually(is_dead)
+
+    assert listener.attempts == [(b"0", 0), (b"0", 1), (b"0", 2), (b"1", 0)]

@@ -1,6 +1,7 @@
 """Cases P01 to P33 of producers: Java's broker stores and Java's tools read the messages."""
 
 import base64
+import contextlib
 import os
 from collections.abc import AsyncGenerator
 from functools import partial
@@ -17,11 +18,13 @@ from rocketwire.client import (
     open_producer,
 )
 from rocketwire.client.producer.producer import Producer
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import BrokerError
 from rocketwire.wire.message.body_compression import CompressionType
 from rocketwire.wire.message.stored import StoredMessage
 from tests.peers.client_settings import PATIENCE, patient_producer
 from tests.peers.cluster import JavaCluster
-from tests.peers.messages import numbered, unique
+from tests.peers.messages import eventually, numbered, unique
 from tests.peers.peers import JavaPeer
 from tests.peers.processes import PeerFailedError
 
@@ -129,6 +132,65 @@ async def test_p17_to_p19_mqadmin_finds_a_message_by_ids_and_keys(it: Site) -> N
         ("queryMsgByKey -k second", result.msg_id),
     ):
         await it.wait_for_output(f"{line} -t {topic}", text)
+
+
+async def test_p20_p21_delayed_messages_come_later(it: Site) -> None:
+    topic = unique("P21")
+    for message in (
+        Message(topic, b"level", delay_level=1),
+        Message(topic, b"seconds", delay_seconds=2),
+        Message(topic, b"millis", delay_millis=2500),
+    ):
+        assert (await it.producer.send(message)).is_ok
+    messages = await it.wait_for_messages(topic, 3)
+
+    assert {message.body for message in messages} == {b"level", b"seconds", b"millis"}
+    assert all(message.topic == topic for message in messages)
+
+
+async def test_p23_a_recalled_message_is_not_delivered(it: Site) -> None:
+    for seconds in (4, 20, 60):  # more than 4 on a machine that takes longer to recall one
+        topic = unique("P23")
+        kept = await it.producer.send(Message(topic, b"kept", delay_seconds=seconds))
+        back = await it.producer.send(Message(topic, b"back", delay_seconds=seconds))
+        handle = back.recall_handle or ""
+        with contextlib.suppress(BrokerError):
+            assert await it.producer.recall(topic, handle) == back.msg_id
+            break
+
+    (message,) = await it.wait_for_messages(topic, 1)
+    assert message.msg_id == kept.msg_id
+
+    async def is_too_late() -> bool:  # its time may be a second after that of the first
+        try:
+            await it.producer.recall(topic, handle)
+        except BrokerError as error:
+            return error.code == ResponseCode.ILLEGAL_OPERATION
+        return False
+
+    await eventually(is_too_late)
+    assert len(await it.read(topic)) == 1
+
+
+async def test_p25_p26_transactions_end_by_the_application_or_a_check(it: Site) -> None:
+    topic = unique("P25")
+    checked: list[bytes] = []
+
+    def check(half: StoredMessage) -> LocalTransactionState:
+        checked.append(half.body or b"")  # on a busy machine it may be any of them
+        return COMMIT if half.body == b"unknown" else UNKNOW
+
+    async with open_producer(it.client, unique("transacting"), check=check) as producer:
+        for body, state in ((b"commit", COMMIT), (b"rollback", ROLLBACK), (b"unknown", UNKNOW)):
+            execute = partial(return_state, state)
+            ended = await producer.send_in_transaction(
+                Message(topic, body), execute, within=PATIENCE
+            )
+            assert ended.state is state
+        messages = await it.wait_for_messages(topic, 2)
+
+    assert sorted(message.body for message in messages) == [b"commit", b"unknown"]
+    assert b"unknown" in checked
 
 
 def return_state(

@@ -1,6 +1,7 @@
-"""Push consumers at a real broker (C04, C06, C18, C30, C34, C35)."""
+"""Push consumers at a real broker (C01, C04-C06, C10, C16, C18, C22, C30, C33-C35, C38)."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 import trio
@@ -8,6 +9,7 @@ import trio
 from rocketwire.client import ClientInstance, open_client
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
+from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.wire.message.stored import StoredMessage
 from tests.java.client.conftest import Mqadmin
@@ -26,6 +28,19 @@ async def read_offsets(
         for number in range(queues)
     ]
     return [await client.brokers.consumer_offset(address, group, queue) or 0 for queue in queue_ids]
+
+
+async def test_c01_offsets_of_handled_messages_are_stored_at_the_end(
+    client: ClientInstance, mqadmin: Mqadmin
+) -> None:
+    listener, group = Listener(), unique("g")
+    topic = await create_topic(client, unique("c01"))
+    await send(client, topic, numbered(200))
+    async with consume(client, group, topic, listener):
+        await until(lambda: len(set(listener.bodies)) == 200)
+
+    assert "Consume Diff Total: 0" in await mqadmin(f"consumerProgress -g {group}")
+    assert sorted(listener.bodies) == sorted(numbered(200))
 
 
 async def test_c04_tags_of_equal_hash_codes_differ_and_offsets_advance(
@@ -48,6 +63,18 @@ async def test_c04_tags_of_equal_hash_codes_differ_and_offsets_advance(
     assert listener.bodies == [b"wanted"]
 
 
+async def test_c05_messages_without_a_tag_match_no_tag(client: ClientInstance) -> None:
+    listener = Listener()
+    topic = await create_topic(client, unique("c05"))
+    await send(client, topic, [b"none"], queue_id=0)
+    for tag in ("A", "C", "B"):
+        await send(client, topic, [tag.encode()], queue_id=0, TAGS=tag)
+    async with consume(client, unique("g"), topic, listener, expression="A || B"):
+        await until(lambda: len(listener.bodies) >= 2)
+
+    assert sorted(listener.bodies) == [b"A", b"B"]
+
+
 async def test_c06_sql92_is_evaluated_by_brokers_and_checked_at_the_start(
     client: ClientInstance,
 ) -> None:
@@ -66,6 +93,28 @@ async def test_c06_sql92_is_evaluated_by_brokers_and_checked_at_the_start(
     assert refused.value.code == ResponseCode.SUBSCRIPTION_PARSE_FAILED
 
 
+async def test_c16_a_message_that_fails_comes_back_and_becomes_a_dead_letter(
+    client: ClientInstance,
+) -> None:
+    listener, letters, group = Listener({b"bad": 99}), Listener(), unique("g")
+    topic = await create_topic(client, unique("c16"))
+    await send(client, topic, [b"bad", b"good"], queue_id=0)
+    async with consume(client, group, topic, listener, max_reconsume_times=1):
+        await until(lambda: listener.bodies.count(b"bad") >= 2)
+
+        async def is_dead() -> bool:
+            return bool((await client.name_servers.route(f"%DLQ%{group}")).queue_datas)
+
+        await eventually(is_dead)
+    async with consume(client, unique("dead"), f"%DLQ%{group}", letters):
+        await until(lambda: set(letters.bodies) == {b"bad"})
+
+    retried = next(message for message in listener.messages if message.reconsume_times == 1)
+    assert retried.topic == topic
+    assert (retried.properties or {})["ORIGIN_MESSAGE_ID"]
+    assert listener.bodies.count(b"good") == 1
+
+
 async def test_c18_a_message_whose_handler_does_not_end_is_sent_back(
     client: ClientInstance,
 ) -> None:
@@ -81,6 +130,26 @@ async def test_c18_a_message_whose_handler_does_not_end_is_sent_back(
     limits = {"consume_timeout": 1.0, "await_termination": 0.0}
     async with consume(client, unique("g"), topic, listen, **limits):
         await until(lambda: attempts[:2] == [0, 1])
+
+
+async def test_c22_broadcasting_consumers_get_everything_and_keep_offsets(
+    java_cluster: JavaCluster, tmp_path: Path
+) -> None:
+    settings = {"message_model": MessageModel.BROADCASTING, "local_offset_store_dir": str(tmp_path)}
+    group, listeners = unique("g"), [Listener(), Listener(), Listener()]
+    names = [patient(namesrv_addr=java_cluster.address, instance_name=name) for name in ("a", "b")]
+    async with open_client(names[0]) as first, open_client(names[1]) as second:
+        topic = await create_topic(first, unique("c22"))
+        await send(first, topic, numbered(8))
+        async with (
+            consume(first, group, topic, listeners[0], **settings),
+            consume(second, group, topic, listeners[1], **settings),
+        ):
+            await until(lambda: all(len(set(listener.bodies)) == 8 for listener in listeners[:2]))
+    async with open_client(names[0]) as client:
+        await send(client, topic, [b"new"], queue_id=0)
+        async with consume(client, group, topic, listeners[2], **settings):
+            await until(lambda: listeners[2].bodies == [b"new"])
 
 
 @pytest.mark.parametrize("by_broker", [False, True], ids=["told-by-220", "told-by-pulls"])
@@ -113,6 +182,21 @@ async def test_c30_an_operator_resets_offsets_of_a_running_consumer(
     assert listener.bodies[:6] == numbered(3) * 2
 
 
+async def test_c33_a_deleted_group_is_created_again_by_a_heartbeat(
+    java_cluster: JavaCluster, mqadmin: Mqadmin
+) -> None:
+    listener, group = Listener(), unique("g")
+    config = patient(namesrv_addr=java_cluster.address, heartbeat_broker_interval=1.0)
+    async with open_client(config) as client:
+        topic = await create_topic(client, unique("c33"))
+        async with consume(client, group, topic, listener):
+            await send(client, topic, [b"before"], queue_id=0)
+            await until(lambda: listener.bodies == [b"before"])
+            await mqadmin(f"deleteSubGroup -b {java_cluster.master.address} -g {group}")
+            await send(client, topic, [b"after"], queue_id=0)
+            await until(lambda: b"after" in listener.bodies)
+
+
 async def test_c34_c35_new_queues_are_consumed_and_removed_ones_dropped(
     java_cluster: JavaCluster,
 ) -> None:
@@ -131,6 +215,17 @@ async def test_c34_c35_new_queues_are_consumed_and_removed_ones_dropped(
             await until(lambda: listener.bodies == [b"new"])
             await create_topic(client, topic, queues=1)
             await until(lambda: list_queues() == {0})
+
+
+async def test_c38_a_later_topic_is_consumed_from_its_first_message(
+    java_cluster: JavaCluster,
+) -> None:
+    listener, topic = Listener(), unique("c38")
+    config = patient(namesrv_addr=java_cluster.address, poll_name_server_interval=1.0)
+    async with open_client(config) as client, consume(client, unique("g"), topic, listener):
+        await create_topic(client, topic)
+        await send(client, topic, [b"first"], queue_id=0)
+        await until(lambda: listener.bodies == [b"first"])
 
 
 async def test_a_loop_that_ends_early_leaves_its_message_to_another(client: ClientInstance) -> None:
