@@ -73,12 +73,9 @@ BESIDE: Final = (*LINT, TYPES)
 TEST: Final = (*LINT, TYPES, Step("tests", f"{PEERS} -m 'not full'"))
 LONG: Final = {
     "HYPOTHESIS_PROFILE": "deep",
-    "ROCKETWIRE_CHAOS": "long",
-    "ROCKETWIRE_SPARK_KILLS": "long",
-    "ROCKETWIRE_SINK_ROWS": "200000",
-    "ROCKETWIRE_SINK_KILLS": "4",
+    "ROCKETWIRE_KILLS": "long",
 }
-"""Environment that makes the tests of faults and kills long."""
+"""Environment that makes Hypothesis search, and Spark's drivers and executors be killed often."""
 CODEC_TESTS: Final = "tests/unit/wire tests/unit/messages tests/unit/connection"
 ALL: Final = (
     *LINT,

@@ -30,7 +30,7 @@ from tests.peers.peers import JavaBroker
 pytestmark = [
     pytest.mark.java,
     pytest.mark.chaos,
-    pytest.mark.skipif(os.environ.get("ROCKETWIRE_CHAOS") != "long", reason="takes five minutes"),
+    pytest.mark.full,
 ]
 
 TOPIC = "faults"

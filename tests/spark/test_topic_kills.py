@@ -17,13 +17,16 @@ from tests.peers.peers import OLD
 from tests.spark.conftest import without_spark
 from tests.spark.driver import Drivers, Steps, steps_of
 from tests.spark.job import STARTED
-from tests.spark.kills import READ, marks_of_kills
 from tests.spark.streams import places_in, read_committed
 from tests.spark.topics_of_java import Place, Topics
 
-pytestmark = marks_of_kills()
+pytestmark = [
+    pytest.mark.java,
+    pytest.mark.full,
+    pytest.mark.filterwarnings("default"),  # PySpark leaves sockets to the collector
+]
 
-IS_LONG = os.environ.get(READ) == "long"
+IS_LONG = os.environ.get("ROCKETWIRE_KILLS") == "long"
 MESSAGES = 1_000_000 if IS_LONG else 40_000
 MASTER = "local-cluster[1,2,512]" if IS_LONG else "local[2,4]"
 BATCHES = 40 if IS_LONG else 12

@@ -16,7 +16,6 @@ import pytest
 from rocketwire.client.admin.admin import Admin
 from tests.peers.peers import CURRENT, OLD
 from tests.peers.processes import wait_until
-from tests.spark.kills import marks_of_kills
 from tests.spark.streams import COLUMNS, LATE_WORKER, line_of, read_committed
 from tests.spark.topics_of_java import Topics, read_here
 
@@ -30,7 +29,11 @@ if TYPE_CHECKING:
     from tests.peers.cluster import JavaCluster
     from tests.spark.topics_of_java import Place
 
-pytestmark = marks_of_kills()
+pytestmark = [
+    pytest.mark.java,
+    pytest.mark.full,
+    pytest.mark.filterwarnings("default"),  # PySpark leaves sockets to the collector
+]
 
 PLACE = "topic string, brokerName string, queueId int, queueOffset bigint"
 PATIENCE = 600.0

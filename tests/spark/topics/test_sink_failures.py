@@ -15,7 +15,6 @@ import pytest
 from rocketwire.errors import TopicRouteNotFoundError
 from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer
 from tests.peers.processes import wait_until
-from tests.spark.kills import marks_of_kills
 from tests.spark.topics_of_java import Topics
 
 if TYPE_CHECKING:
@@ -27,7 +26,11 @@ if TYPE_CHECKING:
 
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")  # it has no types
 
-pytestmark = marks_of_kills()
+pytestmark = [
+    pytest.mark.java,
+    pytest.mark.full,
+    pytest.mark.filterwarnings("default"),  # PySpark leaves sockets to the collector
+]
 
 ROWS = 3000
 PATIENCE = 300.0

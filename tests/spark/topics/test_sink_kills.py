@@ -15,13 +15,15 @@ from tests.peers.cluster import JavaCluster
 from tests.peers.peers import CURRENT, OLD
 from tests.spark.conftest import without_spark
 from tests.spark.driver import Drivers
-from tests.spark.kills import WRITE, marks_of_kills
 from tests.spark.topics_of_java import Topics
 
-pytestmark = marks_of_kills(WRITE)
+pytestmark = [
+    pytest.mark.java,
+    pytest.mark.full,
+    pytest.mark.filterwarnings("default"),  # PySpark leaves sockets to the collector
+]
 
-ROWS = int(os.environ.get("ROCKETWIRE_SINK_ROWS", "6000"))
-KILLS = int(os.environ.get(WRITE, "1"))
+ROWS, KILLS = (200_000, 4) if os.environ.get("ROCKETWIRE_KILLS") == "long" else (6000, 1)
 BODY = "lpad(cast(id as string), 100, '0') as body"
 MASTER = "local-cluster[2,1,512]"
 
