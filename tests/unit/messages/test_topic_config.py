@@ -55,15 +55,8 @@ def test_the_name_may_be_empty() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "      ",
-        "a 8 8 6",
-        "a 8 8 6 X",
-        "a 8 8 6 single_tag",
-        "a  8 8 6 SINGLE_TAG",
-        "a 8 8 6  SINGLE_TAG",
-        "a 8 8 99999999999 SINGLE_TAG",
-        "a 8 x 6 SINGLE_TAG",
+        *("", "      ", "a 8 8 6", "a 8 8 6 X", "a 8 8 6 single_tag", "a  8 8 6 SINGLE_TAG"),
+        *("a 8 8 6  SINGLE_TAG", "a 8 8 99999999999 SINGLE_TAG", "a 8 x 6 SINGLE_TAG"),
     ],
 )
 def test_invalid_topics_are_refused(text: str) -> None:

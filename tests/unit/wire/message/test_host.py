@@ -37,15 +37,8 @@ def test_a_wrapped_ipv4_address_is_an_ipv4_address() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "10.0.0.2",
-        "10.0.0.2:",
-        "10.0.0.2:65536",
-        "10.0.0.2:-1",
-        "10.0.0:1",
-        "broker-a:1",
-        "[::g]:1",
-        "1.2.3.4:\u0663",
+        *("", "10.0.0.2", "10.0.0.2:", "10.0.0.2:65536", "10.0.0.2:-1", "10.0.0:1", "broker-a:1"),
+        *("[::g]:1", "1.2.3.4:\u0663"),
     ],
 )
 def test_a_name_or_a_missing_port_is_no_host(text: str) -> None:
