@@ -221,19 +221,9 @@ def test_damaged_utf_8_in_a_topic_is_replaced_as_in_java() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (b"", None),
-        (b"null", None),
-        (b'["a",1]', ("a", "1")),
-        (b'"a"', ("a",)),
-        (b"x", ()),
-        (b'""', ()),
-        (b'"null"', ("null",)),
-        (b'{"a":1.5}', ('{"a":1.5}',)),
-        (b"[true,1.5]", ("true", "1.5")),
-        (b"5", ()),
-        (b"true", ()),
-        (b"NaN", ()),
-        (b'["a"', ()),
+        *((b"", None), (b"null", None), (b'["a",1]', ("a", "1")), (b'"a"', ("a",)), (b"x", ())),
+        *((b'""', ()), (b'"null"', ("null",)), (b'{"a":1.5}', ('{"a":1.5}',))),
+        *((b"[true,1.5]", ("true", "1.5")), (b"5", ()), (b"true", ()), (b"NaN", ()), (b'["a"', ())),
     ],
 )
 def test_unreadable_filter_servers_are_none(text: bytes, expected: tuple[str, ...] | None) -> None:
@@ -251,15 +241,9 @@ def test_a_packed_version_may_be_null(text: bytes) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        pack_topics(b"T 1 1 6"),
-        pack_topics(version=b"[]"),
-        pack_topics(version=b"x"),
-        pack_topics(mappings=(b"{}",)),
-        pack_topics(mappings=(b"null",)),
-        pack_topics(mappings=(b"x",)),
-        PACKED[:40],
-        b"{",
-        b"[]",
+        *(pack_topics(b"T 1 1 6"), pack_topics(version=b"[]"), pack_topics(version=b"x")),
+        *(pack_topics(mappings=(b"{}",)), pack_topics(mappings=(b"null",))),
+        *(pack_topics(mappings=(b"x",)), PACKED[:40], b"{", b"[]"),
     ],
 )
 def test_a_damaged_registration_is_refused(body: bytes) -> None:

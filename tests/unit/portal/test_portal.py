@@ -2,12 +2,14 @@
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from typing import Any
 
 import pytest
 import trio
 
 from rocketwire.errors import ChannelClosedError, LocalProtocolError
+from rocketwire.portal.admin import MAX_CHUNK, Walk
 from rocketwire.portal.calls import ThreadCall
 from rocketwire.portal.portal import MAX_IDLE_WORKERS, Portal, PortalUser, leave_portal, use_portal
 
@@ -162,3 +164,26 @@ def test_an_interrupt_during_the_start_leaves_no_thread(monkeypatch: pytest.Monk
         assert not thread.is_alive()
     assert use_portal(user).call(double, 1) == 2
     leave_portal(user)
+
+
+async def test_a_walk_that_is_closed_ends_its_generator() -> None:
+    ended: list[object] = []
+
+    async def count(messages: object) -> AsyncGenerator[Any]:
+        try:
+            for number in range(2 * MAX_CHUNK):
+                yield number
+        finally:
+            ended.append(messages)
+
+    messages: Any = object()
+    walk = Walk(count)
+    chunk: list[Any] = await walk.next_chunk(messages)
+    assert chunk == list(range(MAX_CHUNK))
+    assert ended == []
+
+    await walk.close(messages)
+    await walk.close(messages)
+
+    assert ended == [messages]
+    assert await walk.next_chunk(messages) == []

@@ -124,17 +124,13 @@ async def test_each_pull_has_its_own_header(form: SerializeType) -> None:
     instance = Instance(ClientConfig(namesrv_addr="n:9876", serialize_type=form))
     tags = subscription_data("T", "a || b", version=6)
     changes: list[dict[str, Any]] = [
-        {},
-        {"offset": 32},
-        {"offset": 64, "commit_offset": 32},
-        {"offset": 2**63 - 1, "commit_offset": 64},
-        {"offset": 96},
+        *({}, {"offset": 32}, {"offset": 64, "commit_offset": 32}),
+        *({"offset": 2**63 - 1, "commit_offset": 64}, {"offset": 96}),
         {"offset": 128, "subscription": tags, "send_subscription": True},
         {"offset": 160, "subscription": tags, "suspend_timeout": 0.0},
         {"offset": 192, "lite": True},
         {"offset": 224, "group": "h", "max_msg_nums": 1, "max_msg_bytes": None},
-        {"offset": 1, "queue": replace(QUEUE, queue_id=4)},
-        {"offset": 256},
+        *({"offset": 1, "queue": replace(QUEUE, queue_id=4)}, {"offset": 256}),
     ]
     for change in changes:
         request = replace(FIRST, **change)

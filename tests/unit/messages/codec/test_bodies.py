@@ -75,14 +75,8 @@ def test_members_are_written_ascending_and_null_is_left_out() -> None:
         "writeQueueNums": 0,
     }
     assert list(to_json(TopicConfig(topic_name="T"))) == [
-        "attributes",
-        "order",
-        "perm",
-        "readQueueNums",
-        "topicFilterType",
-        "topicName",
-        "topicSysFlag",
-        "writeQueueNums",
+        *("attributes", "order", "perm", "readQueueNums", "topicFilterType", "topicName"),
+        *("topicSysFlag", "writeQueueNums"),
     ]
 
 
