@@ -23,10 +23,7 @@ from rocketwire.messages.topic_config import TopicConfig, TopicConfigSerializeWr
 from tests.unit.messages.codec.single_member_bodies import REFUSED, list_cases, read
 
 CONTAINERS: dict[tuple[type[Any], str], list[tuple[Any, ...]]] = {
-    (TopicConfig, "attributes"): [
-        (None, "null", '""', '"null"'),
-        (REFUSED, '"x"', "[]"),
-    ],
+    (TopicConfig, "attributes"): [(None, "null", '""', '"null"'), (REFUSED, '"x"', "[]")],
     (PolicyEntryInfo, "actions"): [
         (None, "null", "5", "true", "{}"),
         ((), '""', '"null"'),

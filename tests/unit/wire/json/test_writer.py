@@ -51,9 +51,7 @@ def test_two_halves_of_a_pair_become_one_character() -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [
-        *((0.0, "0.0"), (-0.0, "-0.0"), (1e7, "1.0E7"), (1e-5, "1.0E-5"), (1e21, "1.0E21")),
-    ],
+    [*((0.0, "0.0"), (-0.0, "-0.0"), (1e7, "1.0E7"), (1e-5, "1.0E-5"), (1e21, "1.0E21"))],
 )
 def test_doubles_are_written_as_java_prints_them(value: float, expected: str) -> None:
     assert expected.encode() == dumps(value)
