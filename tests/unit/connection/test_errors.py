@@ -122,7 +122,6 @@ def test_the_error_of_a_failed_send_has_its_last_cause() -> None:
     error = errors.SendFailedError("T", ("a", "b"))
     text = "a message to T was not sent by 2 tries: a, b"
     assert str(error) == text
-
     error.__cause__ = errors.BrokerError(16, "not you", 310, "b:1")
     assert str(error) == f"{text}; the last error: {error.__cause__}"
 

@@ -71,6 +71,5 @@ def test_an_exit_status_passes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_process_without_output_ends_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
-
     with reader_may_go():
         pass

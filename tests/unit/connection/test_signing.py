@@ -70,7 +70,6 @@ def test_a_signature_is_verified_with_the_same_key_only(algorithm: SigningAlgori
 def test_old_senders_may_add_the_unique_key_query_later(version: int, verified: bool) -> None:
     signed = sign(replace(PULL, version=version), "AK", "SK")
     later = replace(signed, ext_fields={**(signed.ext_fields or {}), "_UNIQUE_KEY_QUERY": "true"})
-
     assert verify(later, "SK") is verified
 
 

@@ -52,7 +52,6 @@ ALL = set(range(12))
 )
 def test_an_expression_matches_as_in_the_broker(expression: str, numbers: set[int]) -> None:
     matches = compile_expression(expression)
-
     assert {number for number, message in enumerate(MESSAGES) if matches(message)} == numbers
 
 
@@ -85,7 +84,6 @@ def test_expressions_that_the_broker_refuses_are_refused(expression: str) -> Non
 )
 def test_a_missing_property_is_neither_true_nor_false(expression: str, passes: object) -> None:
     message = {"a": "1", "flag": "false", "big": "5000000000", "huge": "9" * 30}
-
     assert compile_expression(expression)(message) is passes
 
 

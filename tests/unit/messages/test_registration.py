@@ -196,7 +196,6 @@ def test_omitted_and_null_members_differ() -> None:
 
 def test_of_topics_with_one_name_the_last_one_counts() -> None:
     body = read(pack_topics(b"T 1 1 6 SINGLE_TAG {}", b"T 2 2 6 SINGLE_TAG {}"))
-
     assert body.topic_config_serialize_wrapper is not None
     assert body.topic_config_serialize_wrapper.topic_config_table == {
         "T": TopicConfig(topic_name="T", read_queue_nums=2, write_queue_nums=2)
@@ -205,7 +204,6 @@ def test_of_topics_with_one_name_the_last_one_counts() -> None:
 
 def test_of_mappings_with_one_topic_the_last_one_counts() -> None:
     body = read(pack_topics(mappings=(b'{"topic":"T","epoch":1}', b'{"topic":"T","epoch":2}')))
-
     assert body.topic_config_serialize_wrapper is not None
     infos = body.topic_config_serialize_wrapper.topic_queue_mapping_info_map or {}
     assert {name: info.epoch for name, info in infos.items()} == {"T": 2}
@@ -213,7 +211,6 @@ def test_of_mappings_with_one_topic_the_last_one_counts() -> None:
 
 def test_damaged_utf_8_in_a_topic_is_replaced_as_in_java() -> None:
     body = read(pack_topics(b"T\xff 1 1 6 SINGLE_TAG {}"))
-
     assert body.topic_config_serialize_wrapper is not None
     assert list(body.topic_config_serialize_wrapper.topic_config_table or ()) == ["T\ufffd"]
 
@@ -233,7 +230,6 @@ def test_unreadable_filter_servers_are_none(text: bytes, expected: tuple[str, ..
 @pytest.mark.parametrize("text", [b"", b"null"])
 def test_a_packed_version_may_be_null(text: bytes) -> None:
     wrapper = read(pack_topics(version=text)).topic_config_serialize_wrapper
-
     assert wrapper is not None
     assert wrapper.data_version is None
 
@@ -278,7 +274,6 @@ def test_none_prints_as_java_prints_it() -> None:
 @pytest.mark.parametrize(("compressed", "version"), [(True, 513), (False, 36)])
 def test_without_topics_there_is_nothing_to_pack(compressed: bool, version: int) -> None:
     body = RegisterBrokerBody(topic_config_serialize_wrapper=None)
-
     with pytest.raises(EncodeError):
         encode_register_broker_body(body, compressed=compressed, version=version)
 

@@ -101,21 +101,18 @@ def test_an_absent_time_is_filled_in_and_a_present_one_is_not() -> None:
 
 def test_versions_are_equal_when_all_three_numbers_are() -> None:
     version = DataVersion(counter=1, state_version=2, timestamp=3)
-
     assert version == DataVersion(counter=1, state_version=2, timestamp=3)
     assert version != DataVersion(counter=1, state_version=0, timestamp=3)
 
 
 def test_a_servers_lines_are_read_as_they_are() -> None:
     body = b"a=1\nb=x=y\nc=\nd=two\nlines\n\\e=\\\n"
-
     assert read_config(body) == {"a": "1", "b": "x=y", "c": "", "d": "two\nlines", "\\e": "\\"}
     assert read_config(b"no value at all\n") == {}
 
 
 def test_values_are_written_so_that_java_reads_them_as_they_are() -> None:
     values = {"path": "C:\\x", "blank": " a ", "word": "ü\N{GRINNING FACE}"}
-
     assert config_lines(values) == "path=C:\\\\x\nblank=\\ a \nword=\\u00fc\\ud83d\\ude00\n"
 
 

@@ -207,7 +207,6 @@ def test_messages_that_were_taken_count_until_they_are_committed() -> None:
 
 def test_the_thresholds_of_a_topic_are_shared_by_its_queues() -> None:
     thresholds = Thresholds(count_of_topic=1000, mebibytes_of_topic=3)
-
     assert thresholds.for_queues(0) == thresholds
     shared = thresholds.for_queues(4)
     assert (shared.count, shared.mebibytes) == (250, 1)
@@ -216,7 +215,6 @@ def test_the_thresholds_of_a_topic_are_shared_by_its_queues() -> None:
 
 def test_locks_and_pulls_expire_after_their_time_and_not_at_it() -> None:
     queue = queue_with_messages(now=10.0)
-
     assert not queue.is_lock_expired(40.0)
     assert queue.is_lock_expired(40.1)
     assert not queue.is_pull_expired(130.0)

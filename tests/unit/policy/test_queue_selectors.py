@@ -47,7 +47,6 @@ def test_one_seed_gives_the_numbers_that_it_gives_in_java(vector: JavaVector) ->
 def test_a_random_queue_is_one_of_them() -> None:
     every = queues([["T", "a", 0], ["T", "a", 1]])
     numbers, chance = queue_selectors.RandomSelector(5), queue_selectors.RandomSelector(5)
-
     assert [chance.select(every) for _ in range(20)] == [
         every[numbers.next_int(2)] for _ in range(20)
     ]

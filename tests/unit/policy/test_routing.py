@@ -43,7 +43,6 @@ def test_the_queues_to_publish_to_are_java_s_in_its_order(vector: JavaVector) ->
 @pytest.mark.parametrize("vector", decisions("routing", "subscribe"), ids=str)
 def test_the_queues_to_read_from_are_java_s(vector: JavaVector) -> None:
     actual = rows(routing.subscribe_queues("T", route_of(vector)))
-
     assert sorted(actual) == sorted(vector["value"])
     assert len(actual) == len(vector["value"])
 
@@ -51,7 +50,6 @@ def test_the_queues_to_read_from_are_java_s(vector: JavaVector) -> None:
 @pytest.mark.parametrize("vector", decisions("routing", "static"), ids=str)
 def test_queues_of_a_static_topic_have_the_brokers_of_java(vector: JavaVector) -> None:
     places = routing.static_queues("T", route_of(vector))
-
     actual = [[*rows([queue])[0], broker] for queue, broker in places.items()]
     assert sorted(actual) == sorted(vector["value"])
 
@@ -68,7 +66,6 @@ def test_a_queue_of_a_static_topic_is_found_at_its_broker() -> None:
 
 def test_a_topic_to_be_created_gets_no_more_queues_than_the_broker_offers() -> None:
     copy = routing.default_route(ROUTE, 4)
-
     numbers = [(data.read_queue_nums, data.write_queue_nums) for data in copy.queue_datas or ()]
     assert numbers == [(4, 4), (1, 1)]
 

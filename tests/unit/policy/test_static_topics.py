@@ -152,7 +152,6 @@ def change(
 def test_a_broker_that_is_not_sure_of_its_part_is_not_believed() -> None:
     configs = create(2, "a", "b")
     unsure = change(configs, "b", replace(detail_of(configs, "b"), dirty=True))
-
     with pytest.raises(LocalProtocolError, match="or a dirty one"):
         static_topics.epoch_of("t", unsure)
 
@@ -161,7 +160,6 @@ def test_two_logical_queues_cannot_be_made_of_the_same_queue() -> None:
     configs = create(2, "a")
     (first, _) = (detail_of(configs, "a").hosted_queues or {}).values()
     twice = replace(detail_of(configs, "a"), hosted_queues={0: first, 1: first})
-
     with pytest.raises(LocalProtocolError, match="share a queue"):
         static_topics.leaders("t", change(configs, "a", twice))
 
@@ -170,7 +168,6 @@ def test_each_logical_queue_needs_a_leader() -> None:
     configs = create(2, "a")
     hosted = detail_of(configs, "a").hosted_queues or {}
     half = replace(detail_of(configs, "a"), hosted_queues={0: hosted[0]})
-
     with pytest.raises(LocalProtocolError, match=r"has 2 logical queues, and leaders of \[0\]"):
         static_topics.leaders("t", change(configs, "a", half))
 

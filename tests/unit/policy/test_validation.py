@@ -36,7 +36,6 @@ def test_names_are_refused_as_in_java(vector: JavaVector) -> None:
 
 def test_the_reserved_properties_are_java_s() -> None:
     (vector,) = decisions("constants", "reserved")
-
     assert sorted(message_const.RESERVED) == vector["value"]
 
 
@@ -77,7 +76,6 @@ def test_a_name_that_is_no_text_is_a_typed_error(check: Any, name: object) -> No
 
 def test_a_name_without_a_sign_is_set_and_a_removed_one_has_no_value() -> None:
     changes = attribute_changes({"message.type": "FIFO", "+queue.type": "BatchCQ", "-a": "x"})
-
     assert changes == {"+message.type": "FIFO", "+queue.type": "BatchCQ", "-a": ""}
     assert attribute_changes(None) == {}
 

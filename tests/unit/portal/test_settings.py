@@ -23,22 +23,18 @@ def test_settings_go_to_the_client_or_to_the_producer() -> None:
     client, config = apply_settings(
         "h:1", None, ProducerConfig, {"send_msg_timeout": 9.0, "namespace": "n"}
     )
-
     assert client == ClientConfig(namesrv_addr="h:1", namespace="n")
     assert config == ProducerConfig(send_msg_timeout=9.0)
 
 
 def test_settings_change_a_config() -> None:
     base = ProducerConfig(compress_level=1)
-
     _, config = apply_settings("h:1", base, ProducerConfig, {"send_msg_timeout": 9.0})
-
     assert config == ProducerConfig(compress_level=1, send_msg_timeout=9.0)
 
 
 def test_without_client_the_environment_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NAMESRV_ADDR", "e:9")
-
     assert apply_client_settings(None, {"unit_name": "u"}) == ClientConfig(
         namesrv_addr="e:9", unit_name="u"
     )

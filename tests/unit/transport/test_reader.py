@@ -292,5 +292,4 @@ def test_memory_of_reads_is_reused_and_not_mapped_for_each_read() -> None:
     process = subprocess.run(
         [sys.executable, "-c", _READS], check=True, capture_output=True, text=True, timeout=60
     )
-
     assert int(process.stdout) < 1000  # 32 pages for each of a hundred reads otherwise

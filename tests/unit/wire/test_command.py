@@ -162,7 +162,6 @@ def test_flags_are_read_by_bit() -> None:
 
 def test_bytes_that_are_one_command_are_read_at_once() -> None:
     decoder = CommandDecoder()
-
     assert decoder.decode_only_command(JAVA_JSON) == decode(JAVA_JSON)
     assert decoder.buffered == 0
     assert decoder.next_command() is None
@@ -184,7 +183,6 @@ def test_bytes_that_are_one_command_are_read_at_once() -> None:
 )
 def test_bytes_that_are_anything_else_still_want_to_be_fed(data: bytes) -> None:
     decoder = CommandDecoder()
-
     assert decoder.decode_only_command(data) is None
     assert decoder.buffered == 0
 

@@ -41,7 +41,6 @@ async def test_all_brokers_are_called_and_the_first_error_is_raised(reads: bool)
     brokers = Brokers(b=SILENT, c=REFUSED)
     with pytest.raises(RequestTimeoutError):
         await (read_from_each if reads else call_each)("abcd", brokers)
-
     assert sorted(brokers.called) == ["a", "b", "c", "d"]
 
 
@@ -95,7 +94,6 @@ async def test_refusals_and_a_single_broker_are_not_left_out() -> None:
 async def test_changes_leave_no_broker_out() -> None:
     with leaving_out() as left_out, pytest.raises(RequestTimeoutError):
         await call_each("ab", Brokers(b=SILENT))
-
     assert not left_out
 
 

@@ -218,7 +218,6 @@ async def test_pulls_continue_until_no_message_is_found() -> None:
 )
 async def test_the_last_result_is_taken(settings: dict[str, Any], limit: int, pulls: int) -> None:
     instance, taker = Instance(code=FOUND, **settings), Taker(limit)
-
     assert await instance.calls.pull_repeatedly(FIRST, taker.take) is None
     assert len(taker.results) == len(instance.requests) == pulls
 
@@ -239,7 +238,6 @@ async def test_the_size_of_bodies_is_known_if_no_message_was_filtered(tags: str)
     second = StoredMessage(topic="T", body=b"yy", properties={"TAGS": "b"}, queue_offset=1)
     instance = Instance(code=FOUND, body=STORED + encode_stored_message(second))
     request = replace(FIRST, subscription=subscription_data("T", tags, version=6))
-
     sizes = [(await instance.calls.pull(request)).body_size for _ in range(2)]
     assert sizes == [3 if tags == "*" else None] * 2
 
@@ -248,7 +246,6 @@ async def test_a_response_without_matching_tags_ends_the_pulls() -> None:
     instance, taker = Instance(code=FOUND), Taker()
     tags = replace(FIRST, subscription=subscription_data("T", "b", version=6))
     result = await instance.calls.pull_repeatedly(tags, taker.take)
-
     assert result is not None
     assert (result.status, result.messages, taker.results) == (PullStatus.FOUND, [], [])
 
@@ -267,7 +264,6 @@ async def test_a_package_that_is_missing_ends_the_pulls(monkeypatch: pytest.Monk
     flags = int(MessageSysFlag.COMPRESSED | CompressionType.LZ4.sys_flag)
     packed = encode_stored_message(StoredMessage(topic="T", body=b"lz4", sys_flag=flags))
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
-
     with pytest.raises(MissingPackageError, match=r"rocketwire\[compression\]"):
         await Instance(code=FOUND, body=packed).calls.pull_repeatedly(FIRST, Taker().take)
 

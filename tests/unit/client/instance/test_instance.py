@@ -294,7 +294,6 @@ async def test_a_name_server_is_connected_before_the_first_request(cluster: Worl
     await trio.testing.wait_all_tasks_blocked()
     assert cluster.client.pool.addresses == (NS,)
     assert not cluster.name_server.requests
-
     await cluster.client.route("T")
     assert cluster.name_server.connections == 1
 

@@ -175,7 +175,6 @@ async def test_an_impossible_dns_name_is_kept_without_a_lookup() -> None:
     address = f"{'x' * 64}:9"
     async with servers(address) as (names, _, _):
         await names.refresh()
-
         assert names.addresses == (address,)
 
 
@@ -320,7 +319,6 @@ async def test_calls_without_servers_are_errors() -> None:
 
 def test_servers_are_tried_from_the_given_one_until_one_responds() -> None:
     selector = NameServerSelector(["a", "b", "c"], start=4)
-
     assert selector.peek_order() == ("b", "c", "a")
     assert selector.next_order() == ("b", "c", "a")
     assert selector.next_order() == ("c", "a", "b")

@@ -65,7 +65,6 @@ async def test_a_heartbeat_precedes_the_first_request() -> None:
         it.a.on(Code.SEND_MESSAGE_V2, reply(code=13))
         with pytest.raises(Exception, match="13"):
             await it.producer.request(Message("T", b"what?"))
-
         assert it.a.codes().index(Code.HEART_BEAT) < it.a.codes().index(Code.SEND_MESSAGE_V2)
 
 
@@ -109,6 +108,5 @@ async def test_a_reply_is_sent_to_the_requester_s_cluster() -> None:
 def test_no_reply_is_created_without_the_requester_s_properties(missing: str) -> None:
     sent = {"CLUSTER": "c", "CORRELATION_ID": "1", "REPLY_TO_CLIENT": "me"}
     del sent[missing]
-
     with pytest.raises(IllegalMessageError):
         create_reply(StoredMessage(topic="T", properties=sent), b"that")

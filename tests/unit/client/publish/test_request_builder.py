@@ -112,7 +112,6 @@ def test_a_prepared_request_is_a_command(message: Message, prepared: bool, names
 def test_every_kind_of_delay_is_a_property(delay: dict[str, Any], expected: dict[str, str]) -> None:
     message = Message("T", b"x", sharding_key="s", **delay)
     properties = message.wire_properties()
-
     assert properties == {"WAIT": "true", **expected, "__SHARDINGKEY": "s"}
     assert message.is_delayed
     assert not Message("T", b"x").is_delayed
@@ -121,7 +120,6 @@ def test_every_kind_of_delay_is_a_property(delay: dict[str, Any], expected: dict
 def test_the_header_for_a_retry_topic_has_the_attempts() -> None:
     system = {"RECONSUME_TIME": "3", "MAX_RECONSUME_TIMES": "16", "RETRY_TOPIC": "T"}
     ready = build_outgoing_message(Message("%RETRY%g", b"x", system=system), "K", 5, CONFIG)
-
     assert (ready.fields["j"], ready.fields["l"]) == ("3", "16")
     assert decode_properties(ready.fields["i"]).items() >= system.items()
 

@@ -53,7 +53,6 @@ def test_integers_are_read_from_other_values(text: str, as_int: object, as_long:
 @pytest.mark.parametrize("length", [20, 100, 5000])
 def test_more_digits_than_python_converts_are_refused_like_fewer(length: int) -> None:
     text = f'"{"9" * length}"'
-
     assert read(AckMsg, "queue_id", text) is REFUSED
     assert read(AckMsg, "ack_offset", text) is REFUSED
     with pytest.raises(DecodeError):

@@ -41,7 +41,6 @@ READ = {
 @pytest.mark.parametrize("text", READ)
 def test_the_number_at_the_start_is_read(text: str) -> None:
     result = format_number(text)
-
     assert result == READ[text]
     assert type(result) is type(READ[text])
 

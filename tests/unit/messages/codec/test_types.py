@@ -222,7 +222,6 @@ def test_a_number_that_is_too_long_for_a_text_is_refused() -> None:
 
 def test_an_unknown_constant_survives_where_java_makes_it_null() -> None:
     config = decode_body(TopicConfig, b'{"topicFilterType":"TRIPLE_TAG"}')
-
     assert config is not None
     assert config.topic_filter_type == "TRIPLE_TAG"
     assert b'"topicFilterType":"TRIPLE_TAG"' in encode_body(config)
@@ -230,7 +229,6 @@ def test_an_unknown_constant_survives_where_java_makes_it_null() -> None:
 
 def test_a_language_travels_by_name() -> None:
     connection = decode_body(Connection, b'{"language":"GO"}')
-
     assert connection == Connection(language=LanguageCode.GO)
     assert encode_body(Connection(language=LanguageCode.GO)) == b'{"language":"GO","version":0}'
 
@@ -238,7 +236,6 @@ def test_a_language_travels_by_name() -> None:
 def test_a_decoding_error_has_its_path() -> None:
     with pytest.raises(DecodeError) as caught:
         decode_body(TopicRouteData, b'{"brokerDatas":[{},{"brokerAddrs":{"1":"a","x":"b"}}]}')
-
     assert caught.value.path == "TopicRouteData.brokerDatas.1.brokerAddrs.x"
 
 
@@ -298,7 +295,6 @@ def test_a_mismatch_collects_its_path_from_the_inside_out() -> None:
 
 def test_a_form_is_a_value() -> None:
     form: Form[str] = Form("String", lambda value: None)
-
     assert form == Form("String", form.read)
 
 

@@ -202,7 +202,6 @@ async def test_a_request_that_cannot_be_encoded_is_forgotten() -> None:
         with pytest.raises(EncodeError):
             ask(channel, bytes(17_000_000))
         there.sendall(encode_answer(8))
-
         assert ask(channel) == 108
 
 
@@ -222,14 +221,12 @@ def test_the_environment_has_a_switch(
     value: str, is_on: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(direct_requests.SWITCH, value)
-
     assert direct_requests.is_switched_on() == is_on
 
 
 @pytest.mark.parametrize("value", ["0", "false", "OFF"])
 def test_other_values_of_the_switch_fail(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(direct_requests.SWITCH, value)
-
     with pytest.raises(IllegalValueError, match="ROCKETWIRE_FASTPATH must be on or off"):
         direct_requests.is_switched_on()
 
@@ -246,6 +243,5 @@ async def test_a_channel_without_it_uses_the_reader_task(monkeypatch: pytest.Mon
 
 async def test_a_stream_that_is_not_tcp_has_none() -> None:
     stream, _ = trio.testing.memory_stream_pair()
-
     async with open_channel_over(stream, idle_timeout=None) as channel:
         assert channel.direct is None

@@ -193,14 +193,12 @@ def test_the_standard_library_derives_from_them() -> None:
 
 def test_they_are_replaced_as_the_copies_of_python_3_13_are() -> None:
     value = OURS[0](number=1)
-
     assert value.__replace__(number=2) == OURS[0](number=2)
 
 
 def test_they_can_be_pickled() -> None:
     queue = QueueData(broker_name="a", read_queue_nums=4)
     broker = BrokerData(broker_name="a", broker_addrs={0: "b:1"})
-
     assert pickle.loads(pickle.dumps((queue, broker))) == (queue, broker)  # our own
 
 

@@ -77,7 +77,6 @@ async def test_messages_of_an_inner_batch_have_the_handle_of_the_batch() -> None
 
 async def test_an_invalid_inner_batch_is_unreadable_and_keeps_its_handle() -> None:
     result = await pop(message(5), batch(6, "a", "a", number=1), message(7))
-
     assert [message.queue_offset for message in result.messages] == [5, 7]
     (unreadable,) = result.unreadable
     assert unreadable.stored is not None
@@ -91,7 +90,6 @@ async def test_an_inner_batch_is_filtered_only_if_none_of_its_tags_match(
     tags: str, selected: list[int], filtered: list[int]
 ) -> None:
     result = await pop(message(5), message(4, tag="b"), batch(6, *tags), tags="a")
-
     assert [message.queue_offset for message in result.messages] == [5, *selected]
     assert [message.queue_offset for message in result.filtered] == [4, *filtered]
 
@@ -184,7 +182,6 @@ async def test_topics_and_brokers_do_not_wait_for_each_other(
     start = trio.current_time()
     messages = (pop_message(1), pop_message(2, broker="b"), pop_message(3, topic="U"))
     await consumer.handle_all(*messages)
-
     assert trio.current_time() - start < 1.5
     assert sorted(map(str, broker.requests)) == ["1", "2", "3"]
 
