@@ -36,7 +36,6 @@ def test_warnings_are_due_at_once_and_then_at_doubling_intervals() -> None:
 
 def test_a_new_reason_is_due_at_once_and_a_recurring_one_is_not() -> None:
     interval = WarningInterval(0.0)
-
     assert interval.is_due("refused", 0.0)
     assert interval.is_due("no topic", 1.0)
     assert not interval.is_due("refused", 2.0)

@@ -46,7 +46,6 @@ def answer(opaque: int, code: int = ResponseCode.SUCCESS) -> RemotingCommand:
 
 def test_a_single_response_is_returned_without_an_event(client: Connection) -> None:
     opaque = client.send_request(ROUTE, now=1.0).opaque
-
     assert client.receive_answer(encode(answer(opaque)), opaque, now=2.0) == answer(opaque)
     assert client.in_flight == 0
     assert client.receive_answer(encode(answer(opaque)), opaque, now=3.0) is None
@@ -118,10 +117,8 @@ def test_responses_have_a_flag_and_number(
     client: Connection, code: ResponseCode, flag: CommandFlag
 ) -> None:
     sent = client.send_request(ROUTE, now=0.0)
-
     response = RemotingCommand(code=code, opaque=sent.opaque, flag=flag)
     (event,) = client.receive(encode(response), now=0.0)
-
     assert isinstance(event, ResponseReceived)
     assert event.request_code == RequestCode.GET_ROUTEINFO_BY_TOPIC
     assert event.response.code == code
@@ -130,9 +127,7 @@ def test_responses_have_a_flag_and_number(
 def test_the_second_response_and_one_without_a_request_are_unmatched(client: Connection) -> None:
     sent = client.send_request(ROUTE, now=0.0)
     data = encode(answer(sent.opaque)) * 2 + encode(answer(77))
-
     first, *unmatched = client.receive(data, now=0.0)
-
     assert isinstance(first, ResponseReceived)
     responses = (answer(sent.opaque), answer(77))
     assert unmatched == [ResponseUnmatched(response=response) for response in responses]
@@ -359,7 +354,6 @@ def test_nothing_is_sent_or_received_on_a_closed_connection(client: Connection) 
 
 def test_the_peer_closes_between_frames(client: Connection) -> None:
     sent = client.send_request(ROUTE, now=0.0)
-
     assert client.receive(b"", now=1.0) == (
         PeerClosed(unread=0),
         RequestAbandoned(opaque=sent.opaque, request_code=RequestCode.GET_ROUTEINFO_BY_TOPIC),

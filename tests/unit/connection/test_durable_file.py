@@ -79,10 +79,8 @@ def test_a_new_name_survives_a_crash(tmp_path: Path) -> None:
 def test_a_name_in_use_is_not_taken(tmp_path: Path) -> None:
     for name in ("x", "x.partial"):
         (tmp_path / name).write_text(name)
-
     with pytest.raises(FileExistsError) as refused:
         rename_new(tmp_path / "x.partial", tmp_path / "x")
-
     assert refused.value.filename == str(tmp_path / "x")
     assert (tmp_path / "x").read_text() == "x"
 

@@ -133,9 +133,7 @@ def test_errors_of_misuse_have_advice() -> None:
 
 def test_many_failed_sends_are_counted_and_the_first_error_is_the_cause() -> None:
     first, second = errors.ConnectFailedError("a"), errors.ConnectFailedError("b")
-
     error = errors.SendManyError(["stored", first, second])
-
     assert str(error) == "2 of 3 messages failed"
     assert error.__cause__ is first
     assert error.results == ("stored", first, second)

@@ -37,7 +37,6 @@ def test_it_is_overdue_when_idle_or_in_a_frame_for_too_long() -> None:
     activity = Activity(1000)
     activity.note_frames(1010, is_complete=False, is_started=True)
     deadlines = Deadlines(idle=120, frame=60)
-
     assert reason(activity, 69, deadlines) is None
     assert reason(activity, 70, deadlines) == "a frame took longer than 60 s"
     assert reason(activity, 120, deadlines) == "idle for 120 s"

@@ -139,7 +139,6 @@ def test_mappings_are_read_from_version_413_on(version: int, mappings: bool) -> 
 def test_mappings_are_written_from_version_413_on() -> None:
     old = encode_register_broker_body(BODY, compressed=True, version=412)
     first = encode_register_broker_body(BODY, compressed=True, version=413)
-
     assert read(first, version=413) == form_after_packing(BODY)
     assert read(old, version=412) == form_after_packing(BODY, mappings=False)
     with pytest.raises(TruncatedError):
@@ -155,7 +154,6 @@ def test_bytes_after_the_stream_and_after_the_last_part_are_ignored() -> None:
 def test_without_a_body_the_table_is_empty_and_its_version_zero(body: bytes | None) -> None:
     none = DataVersion(counter=0, state_version=0, timestamp=0)
     wrapper = TopicConfigAndMappingSerializeWrapper(data_version=none)
-
     assert read(body) == RegisterBrokerBody(topic_config_serialize_wrapper=wrapper)
     assert read(body, version=36) == RegisterBrokerBody(
         filter_server_list=None, topic_config_serialize_wrapper=wrapper

@@ -69,7 +69,6 @@ def test_topics_that_are_alike_are_read_once() -> None:
     cache: dict[str, TopicConfig] = {}
     first = decode_topic("a 8 8 6 SINGLE_TAG {}", cache=cache)
     second = decode_topic("b 8 8 6 SINGLE_TAG {}", cache=cache)
-
     assert first == A
     assert second.topic_name == "b"
     assert list(cache) == ["8 8 6 SINGLE_TAG {}"]

@@ -52,12 +52,10 @@ def do(queue: ProcessQueue, what: str, argument: Any) -> object:
 @pytest.mark.parametrize("vector", decisions("window", "process_queue"), ids=str)
 def test_every_step_has_the_same_state_as_in_java(vector: JavaVector) -> None:
     queue = ProcessQueue(now=0)
-
     results = [
         [do(queue, what, argument), queue.count, queue.size, queue.span]
         for what, argument in vector["steps"]
     ]
-
     assert results == vector["value"]
 
 
@@ -149,7 +147,6 @@ def test_a_message_that_comes_again_earlier_than_others_is_the_oldest() -> None:
     queue = queue_with_messages(5, 6)
     queue.remove(messages([5]), now=0)
     queue.put(messages([3]))
-
     assert (queue.first_offset, queue.last_offset, queue.span) == (3, 6, 3)
     assert 3 in queue
     assert 5 not in queue
@@ -198,7 +195,6 @@ def test_pulling_stops_above_each_threshold_and_not_at_it() -> None:
 def test_messages_that_were_taken_count_until_they_are_committed() -> None:
     queue = queue_with_messages(0, 1, 2, 3)
     queue.take(4, now=0)
-
     assert queue.flow_control(Thresholds(count=3)) is FlowControl.COUNT
     queue.commit()
     assert queue.flow_control(Thresholds(count=3)) is None

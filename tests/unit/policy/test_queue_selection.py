@@ -81,6 +81,5 @@ def test_a_broker_that_is_no_more_is_forgotten() -> None:
     faults.update("b", 0.0, isolate=True, reachable=False, now=0)
     faults.forget("b")
     faults.forget("b")
-
     assert faults.due(0) == []
     assert faults.is_reachable("b")

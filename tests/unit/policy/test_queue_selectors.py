@@ -36,7 +36,6 @@ def test_a_key_goes_to_the_queue_that_java_sends_it_to() -> None:
 @pytest.mark.parametrize("vector", decisions("selectors", "random"), ids=str)
 def test_one_seed_gives_the_numbers_that_it_gives_in_java(vector: JavaVector) -> None:
     chance = queue_selectors.RandomSelector(vector["seed"])
-
     if "refused" in vector.line:
         with pytest.raises(ValueError, match="must be positive"):
             chance.next_int(0)

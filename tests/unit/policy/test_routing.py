@@ -58,7 +58,6 @@ def test_a_queue_of_a_static_topic_is_found_at_its_broker() -> None:
     logical = MessageQueue(topic="T", broker_name="__syslo__global__", queue_id=0)
     queue = MessageQueue(topic="T", broker_name="a", queue_id=0)
     info = routing.PublishInfo(queues=(logical, queue), broker_of={logical: "b"})
-
     assert info.broker_name(logical) == "b"
     assert info.broker_name(queue) == "a"
     assert info.broker_name(MessageQueue()) == ""
@@ -80,7 +79,6 @@ def test_a_route_has_write_queues_and_master_of_its_brokers() -> None:
 def test_a_route_of_absurdly_many_queues_is_refused() -> None:
     huge = QueueData(broker_name="a", read_queue_nums=1 << 30, write_queue_nums=1 << 30, perm=6)
     route = TopicRouteData(queue_datas=(huge,), broker_datas=ROUTE.broker_datas)
-
     with pytest.raises(DecodeError):
         routing.subscribe_queues("T", route)
     with pytest.raises(DecodeError):

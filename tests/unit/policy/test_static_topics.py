@@ -43,7 +43,6 @@ def test_more_queues_go_where_there_are_fewest_and_the_old_ones_stay() -> None:
     previous = create(4, "a", "b")
     plan = static_topics.plan_creation("t", 6, ["a", "b", "c"], previous, now_ms=NOW)
     changed = dict(plan.broker_config_map or {})
-
     assert {number: owners(changed)[number] for number in range(4)} == owners(previous)
     assert [owners(changed)[number] for number in (4, 5)] == ["c", "c"]
     assert static_topics.epoch_of("t", changed) == NOW + 1000
@@ -76,7 +75,6 @@ def test_brokers_that_disagree_get_no_change() -> None:
     detail = configs["b"].mapping_detail
     assert detail is not None
     configs["b"] = replace(configs["b"], mapping_detail=replace(detail, epoch=1))
-
     with pytest.raises(LocalProtocolError, match="do not agree"):
         static_topics.plan_remapping("t", ["a"], configs, now_ms=NOW)
 

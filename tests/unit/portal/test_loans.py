@@ -187,10 +187,8 @@ def test_an_orderly_consumer_has_no_parts_to_settle(portal: Portal, can_wait: bo
     loans, consumer = Loans(lambda _: None, handles=False), Consumer()
     consumer.consumption = cast("Any", object())
     loans.attach(portal.post, cast("Any", consumer))
-
     loans.settle(new_loan(), soon=can_wait)
     portal.run()
-
     assert len(loans.take_settled()) == 1
 
 

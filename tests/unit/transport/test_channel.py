@@ -161,7 +161,6 @@ async def test_a_request_waits_while_too_much_is_unsent() -> None:
         nursery.start_soon(channel.request, RemotingCommand(code=2))
         await wait_all_tasks_blocked()
         assert channel.in_flight == 0
-
         assert (await peer.next()).code == 1
         assert (await peer.next()).code == 2
 
@@ -489,7 +488,6 @@ async def test_too_many_requests_at_once_are_refused_here() -> None:
     async with open_pair(max_in_flight=1) as (channel, _), trio.open_nursery() as nursery:
         nursery.start_soon(channel.request, ASK)
         await wait_all_tasks_blocked()
-
         with pytest.raises(errors.LocalProtocolError):
             await channel.request(ASK)
         nursery.cancel_scope.cancel()

@@ -214,7 +214,6 @@ async def test_a_direct_read_ends_at_its_deadline_and_late_responses_are_dropped
             await channel.request(RemotingCommand(code=1), deadline=trio.current_time() + 0.01)
         assert channel.in_flight == 0
         await peer.answer(await peer.next())
-
         assert await exchange(channel, peer, 2) == 102
 
 

@@ -90,13 +90,8 @@ def test_other_mappings_than_dict_can_be_written() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"code": 2**31},
-        {"version": -(2**31) - 1},
-        {"opaque": 2**40},
-        {"flag": -(2**40)},
-        {"language": LanguageCode(99)},
-        {"ext_fields": {"a": 1}},
-        {"ext_fields": {"a": None}},
+        *({"code": 2**31}, {"version": -(2**31) - 1}, {"opaque": 2**40}, {"flag": -(2**40)}),
+        *({"language": LanguageCode(99)}, {"ext_fields": {"a": 1}}, {"ext_fields": {"a": None}}),
     ],
 )
 def test_values_without_a_form_are_refused(changes: dict[str, Any]) -> None:

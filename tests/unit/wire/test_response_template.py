@@ -45,9 +45,7 @@ def test_a_form_reads_its_own_values(text: str, number: str, opaque: int) -> Non
 def test_changed_responses_are_read_as_by_the_reader_of_headers(put: bytes, offset: int) -> None:
     frame = encode_answer("K1", "AB", "34")
     changed = frame[:offset] + put + frame[offset + len(put) :]
-
     read = template().values(changed, b"K1", 70)
-
     if read is not None:
         fields = {**FIELDS, "key": "K1", "msg.Id": read[0].decode(), "offset": read[1].decode()}
         assert decode(changed) == replace(STORED, ext_fields=fields)
@@ -125,5 +123,4 @@ def test_an_answer_with_the_same_names_elsewhere_has_no_form() -> None:
         b'"offset": "12"},"flag":1,"language":"JAVA","opaque":70,"version":513}'
     )
     frame = (len(header) + 4).to_bytes(4) + len(header).to_bytes(4) + header
-
     assert form_like(decode(frame), frame) is None

@@ -101,7 +101,6 @@ def test_a_batch_is_read_and_written_as_java_does(vector: JavaVector) -> None:
 @pytest.mark.parametrize("vector", vectors("stored/bodies"), ids=str)
 def test_what_java_compressed_is_inflated_and_what_we_compress_inflates(vector: JavaVector) -> None:
     compression, body = CompressionType[vector["type"]], bytes.fromhex(vector["value"])
-
     assert decompress_body(vector.data, compression, max_size=MAX_INFLATED) == body
     assert (
         decompress_body(compress_body(body, compression), compression, max_size=MAX_INFLATED)
@@ -112,7 +111,6 @@ def test_what_java_compressed_is_inflated_and_what_we_compress_inflates(vector: 
 @pytest.mark.parametrize("vector", vectors("texts/properties"), ids=str)
 def test_properties_are_read_and_written_as_java_does(vector: JavaVector) -> None:
     properties = decode_properties(vector["text"])
-
     assert properties == vector["value"]
     if vector.reencodes:
         assert encode_properties(properties) == vector["text"]

@@ -29,13 +29,8 @@ from tests.support.fakes.producer_fakes import NS, A, B, route
 CONFIG = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i")
 MEMBERS = reply(body=GetConsumerListByGroupResponseBody(consumer_id_list=("1.1.1.1@i",)))
 ASKED = (
-    Code.HEART_BEAT,
-    Code.GET_CONSUMER_LIST_BY_GROUP,
-    Code.QUERY_CONSUMER_OFFSET,
-    Code.LOCK_BATCH_MQ,
-    Code.UNLOCK_BATCH_MQ,
-    Code.PULL_MESSAGE,
-    Code.UPDATE_CONSUMER_OFFSET,
+    *(Code.HEART_BEAT, Code.GET_CONSUMER_LIST_BY_GROUP, Code.QUERY_CONSUMER_OFFSET),
+    *(Code.LOCK_BATCH_MQ, Code.UNLOCK_BATCH_MQ, Code.PULL_MESSAGE, Code.UPDATE_CONSUMER_OFFSET),
     Code.UNREGISTER_CLIENT,
 )
 

@@ -204,7 +204,6 @@ async def test_an_unknown_response_code_is_a_broker_error() -> None:
 async def test_pulls_continue_until_no_message_is_found() -> None:
     instance, taker = Instance(codes=[FOUND, FOUND]), Taker()
     result = await instance.calls.pull_repeatedly(FIRST, taker.take)
-
     assert result is not None
     assert result.status is PullStatus.NO_NEW_MSG
     assert [fields["queueOffset"] for _, fields in instance.requests] == ["0", "1", "2"]
@@ -253,7 +252,6 @@ async def test_a_response_without_matching_tags_ends_the_pulls() -> None:
 async def test_an_unreadable_response_is_skipped_by_the_next_pull() -> None:
     instance, taker = Instance(code=FOUND, bodies=[STORED], body=STORED[:-1]), Taker()
     result = await instance.calls.pull_repeatedly(FIRST, taker.take)
-
     assert len(taker.results) == 1
     assert result is not None
     assert (result.messages, len(result.unreadable)) == ([], 1)

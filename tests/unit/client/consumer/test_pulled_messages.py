@@ -130,10 +130,8 @@ def test_an_inner_batch_that_exceeds_its_places_is_skipped(following: bytes) -> 
 def test_an_inner_batch_before_a_limit_has_the_places_up_to_it() -> None:
     limits = build_limits(1000, 1000)
     body = pack_message(4, 1000) + batch(5, 3, "3")
-
     fits = read_messages(body + pack_message(8, 1000), ALL, limits=limits, end=99)
     reaches_beyond = read_messages(body + pack_message(7, 1000), ALL, limits=limits, end=99)
-
     assert (offsets(fits), next_offset(fits, 4, 99)) == ([4, 5, 6, 7], 8)
     assert (offsets(reaches_beyond), next_offset(reaches_beyond, 4, 99)) == ([4], 7)
 

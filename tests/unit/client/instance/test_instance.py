@@ -68,7 +68,6 @@ async def test_concurrent_callers_share_one_route_request(cluster: World) -> Non
     async with trio.open_nursery() as nursery:
         for _ in range(5):
             nursery.start_soon(cluster.client.route, "T")
-
     assert await cluster.client.route("T") == ROUTE
     assert len(cluster.name_server.requests) == 1
     assert cluster.client.client_id == "1.1.1.1@i"

@@ -66,7 +66,6 @@ async def test_a_call_changes_the_server_when_it_dies() -> None:
         first = names.chosen or ""
         await network.peer(first).go_down()
         await names.cluster_info()
-
         assert names.chosen not in (None, first)
 
 
@@ -76,7 +75,6 @@ async def test_a_silent_server_takes_half_of_the_time_at_most(autojump_clock: ob
         network.peer(names.chosen or "").on(Code.GET_BROKER_CLUSTER_INFO, None)
         started = trio.current_time()
         await names.call(Code.GET_BROKER_CLUSTER_INFO, within=4)
-
         assert trio.current_time() - started == pytest.approx(2)
 
 
@@ -358,7 +356,6 @@ def test_unknown_servers_change_nothing() -> None:
     selector = NameServerSelector(["a"])
     selector.mark_failed("x")
     selector.mark_responded("x")
-
     assert selector.current is None
     assert selector.failed == frozenset()
     assert NameServerSelector().next_order() == ()

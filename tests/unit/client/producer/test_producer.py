@@ -80,7 +80,6 @@ async def test_a_send_can_fail_at_once_while_no_broker_accepts_a_connection(
         started = trio.current_time()
         with pytest.raises((errors.SendFailedError, errors.ConnectFailedError)):
             await opened.producer.send(HELLO)
-
         assert trio.current_time() == started
 
 
@@ -295,7 +294,6 @@ async def test_a_oneway_send_is_tried_once(single: World) -> None:
     await single.producer.send_oneway(HELLO)
     await single.producer.send_oneway(HELLO, queue)
     await single.a.asked(Code.SEND_MESSAGE_V2, 2)
-
     assert [request.is_oneway for request in single.sent()] == [True, True]
     assert read_fields(single.sent()[1])["e"] == "1"
 
@@ -427,7 +425,6 @@ async def test_a_cancelled_send_is_forgotten(cluster: World, autojump_clock: obj
     cluster.answer_sends(None)
     with trio.move_on_after(0.5):
         await cluster.producer.send(HELLO)
-
     assert cluster.client.pool.in_flight == 0
     cluster.answer_sends(send_response)
     assert (await cluster.producer.send(HELLO)).is_ok

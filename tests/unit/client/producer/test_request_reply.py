@@ -72,7 +72,6 @@ async def test_no_reply_in_time_is_an_error(autojump_clock: object) -> None:
     async with world(brokers=("a",)) as it:
         with pytest.raises(ReplyTimeoutError) as caught:
             await it.producer.request(Message("T", b"what?"), within=2)
-
         assert trio.current_time() < 2.5
         assert caught.value.correlation_id in str(caught.value)
         assert await push(it, b"late") == 0

@@ -43,7 +43,6 @@ def test_a_body_is_compressed_from_a_threshold(compression: CompressionType, fla
     config = ProducerConfig(compress_type=compression)
     small = build_outgoing_message(Message("T", bytes(4095)), "K", 5, config)
     compressed = build_outgoing_message(Message("T", bytes(4096)), "K", 5, config)
-
     assert (small.body, small.fields["f"]) == (bytes(4095), "0")
     assert compressed.fields["f"] == str(flag)
     assert decompress_body(compressed.body, compression, max_size=5000) == bytes(4096)

@@ -34,7 +34,6 @@ QUEUE = MessageQueue(broker_name="b", queue_id=1, topic="T")
 
 def test_absent_members_get_the_defaults_of_javas_constructor() -> None:
     config = decode_body(TopicConfig, b"{}")
-
     assert config is not None
     assert config == TopicConfig()
     assert config.read_queue_nums == 16
@@ -49,7 +48,6 @@ def test_null_is_null_and_a_primitive_becomes_zero() -> None:
 
 def test_defaults_that_are_maps_are_not_shared() -> None:
     first, second = decode_body(KVTable, b"{}"), decode_body(KVTable, b"{}")
-
     assert first is not None
     assert second is not None
     assert first.table == {}

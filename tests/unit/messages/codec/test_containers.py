@@ -81,7 +81,6 @@ def test_no_other_map_stands_in_an_array() -> None:
 def test_the_kv_file_keeps_null_values_in_its_namespaces() -> None:
     text = '{"a":{"k":null,"l":"v"},"b":null,"c":"","d":[{"k":1.10}]}'
     expected: dict[str, dict[str, str | None]] = {"a": {"k": None, "l": "v"}, "d": {"k": "1.10"}}
-
     assert read(KVConfigSerializeWrapper, "config_table", text) == expected
     assert encode_body(KVConfigSerializeWrapper(config_table=expected)) == (
         b'{"configTable":{"a":{"l":"v"},"d":{"k":"1.10"}}}'

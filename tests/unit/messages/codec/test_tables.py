@@ -213,7 +213,6 @@ def test_an_enumeration_has_the_constants_of_java(name: str) -> None:
     if name in unused:
         assert not hasattr(enums, renamed)
         return
-
     assert [member.name for member in getattr(enums, renamed)] == ENUMS[name]
 
 

@@ -68,14 +68,7 @@ VALUES: dict[tuple[type[Any], str], list[tuple[Any, ...]]] = {
         *(
             (text, text)
             for text in (
-                "true",
-                "-1",
-                "1.5",
-                "99999999999999999999",
-                "[]",
-                "[1]",
-                '[["a"]]',
-                '["a",2]',
+                *("true", "-1", "1.5", "99999999999999999999", "[]", "[1]", '[["a"]]', '["a",2]'),
                 '{"a":1}',
             )
         ),
@@ -169,11 +162,7 @@ def test_a_long_has_64_bits_and_a_byte_8() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("128", -128),
-        ("-129", 127),
-        ("59510591", 63),
-        ("2147483647", -1),
-        ("1e3", -24),
+        *(("128", -128), ("-129", 127), ("59510591", 63), ("2147483647", -1), ("1e3", -24)),
         ('"300"', 44),
     ],
 )
@@ -276,13 +265,8 @@ def test_invalid_numbers_of_headers_are_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (None, "null"),
-        (True, "a boolean"),
-        (1, "a number"),
-        (1.5, "a number"),
-        ("", "a string"),
-        ([], "an array"),
-        ({}, "an object"),
+        *((None, "null"), (True, "a boolean"), (1, "a number"), (1.5, "a number")),
+        *(("", "a string"), ([], "an array"), ({}, "an object")),
     ],
 )
 def test_messages_name_the_kind_of_a_value(value: object, expected: str) -> None:

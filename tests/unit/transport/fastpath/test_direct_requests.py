@@ -184,7 +184,6 @@ async def test_nothing_is_sent_directly_after_half_a_frame() -> None:
         there.sendall(encode_answer(8) + encode_answer(9)[:30])
         assert (await finish(channel, started)).code == 108
         await wait_all_tasks_blocked()
-
         assert ask(channel) is None
 
 
@@ -233,7 +232,6 @@ def test_other_values_of_the_switch_fail(value: str, monkeypatch: pytest.MonkeyP
 
 async def test_a_channel_without_it_uses_the_reader_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(direct_requests, "is_on", False)
-
     async with open_sequential_channel() as (channel, _):
         await trio.testing.wait_all_tasks_blocked()
         assert channel.direct is None

@@ -36,7 +36,6 @@ async def test_a_sole_task_waits_until_bytes_come() -> None:
         later.start()
         ready = bypass.is_ready()
         later.join()
-
         assert ready
 
 
@@ -95,7 +94,6 @@ async def test_it_is_left_for_another_socket() -> None:
         there.sendall(b"for the other task")
         assert is_left(bypass)
         await wait_all_tasks_blocked()
-
         assert not is_left(bypass)
 
 

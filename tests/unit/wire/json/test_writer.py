@@ -142,7 +142,6 @@ def test_values_without_a_form_are_refused(value: object) -> None:
 
 def test_an_object_key_is_escaped_as_the_dialect_escapes_text() -> None:
     key = BareKey('{"a":"\\u001f\\n\\\\u001f\x7f\u2028"}')
-
     assert dumps({key: 1}) == b'{{"a":"\\u001f\\n\\\\u001f\x7f\xe2\x80\xa8"}:1}'
     assert (
         dumps({key: 1}, dialect=Dialect.FASTJSON1)

@@ -54,11 +54,8 @@ def test_a_port_beyond_65535_is_refused(text: str, offset: int) -> None:
 @pytest.mark.parametrize(
     ("host", "offset"),
     [
-        (Host(bytes(5), 1), 0),
-        (Host(bytes(4), -1), 0),
-        (Host(bytes(4), 65536), 0),
-        (Host(bytes(4), 1), 2**63),
-        (Host(bytes(4), 1), -(2**63) - 1),
+        *((Host(bytes(5), 1), 0), (Host(bytes(4), -1), 0), (Host(bytes(4), 65536), 0)),
+        *((Host(bytes(4), 1), 2**63), (Host(bytes(4), 1), -(2**63) - 1)),
     ],
 )
 def test_an_offset_id_of_invalid_values_is_refused(host: Host, offset: int) -> None:

@@ -214,9 +214,7 @@ def test_the_id_of_the_sender_comes_first() -> None:
 
 def test_an_ipv4_address_in_the_form_of_ipv6_is_ipv4_with_a_padded_id() -> None:
     data = bytes.fromhex(MAPPED_HEX)
-
     message = decode_one(data)
-
     # as MessageDecoder of 5.5.0 and 5.3.3 reads it
     assert str(message.store_host) == "10.0.0.1:10911"
     assert message.offset_msg_id == "0A00000100002A9F0000000000001234000000000000000000000000"
@@ -317,7 +315,6 @@ def test_lengths_that_contradict_each_other_are_refused(offset: int, wrong: str)
 
 def test_the_checksum_is_verified_on_request() -> None:
     damaged = RAW.replace(b"Hello", b"Hallo")
-
     assert decode_stored_messages(RAW, check_crc=True) == (HELLO,)
     assert decode_one(damaged).body == b"Hallo"
     with pytest.raises(DecodeError, match="instead of 2010220930") as caught:
@@ -411,7 +408,6 @@ def test_a_bomb_costs_little_memory() -> None:
 def test_offsets_of_an_inner_batch_wrap_like_a_long_of_java() -> None:
     batch = encode_batch([BatchMessage(body=b"x"), BatchMessage(body=b"y")])
     message = replace(HELLO, body=batch, sys_flag=0xC0, queue_offset=2**63 - 1)
-
     assert [message.queue_offset for message in unwrap_inner_batch(message)] == [
         2**63 - 1,
         -(2**63),

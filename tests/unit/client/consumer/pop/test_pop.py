@@ -192,7 +192,6 @@ async def test_a_broker_without_batch_acks_gets_single_ones_from_then_on(
     broker.batch_code = UNKNOWN
     await consumer.handle_all(*map(pop_message, range(3)))
     await consumer.handle_all(*map(pop_message, range(3, 6)))
-
     assert broker.requests[:2] == [0, [1, 2]]
     assert sorted(map(str, broker.requests[2:])) == [*"12345"]
     assert consumer.failed == []
