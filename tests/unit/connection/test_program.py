@@ -1,4 +1,4 @@
-"""Errors of a command line: one line, which names the call that shows the options."""
+"""A command line has one line for an error; a program without a reader ends silently."""
 
 import argparse
 import io

@@ -1,4 +1,4 @@
-"""zlib streams come out whole or not at all, and never larger than allowed."""
+"""zlib streams come out whole or not at all, never larger than allowed; checksums."""
 
 import zlib
 from typing import Any

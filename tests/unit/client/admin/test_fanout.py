@@ -1,4 +1,4 @@
-"""Calls of several brokers, one of which is silent."""
+"""Calls of several brokers, one of which is silent; reading in pages; requests for messages."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Polls of a lite pull consumer: two at the same time, paused queues, and the end."""
+"""Polls of a lite pull consumer: two at once, paused queues, the end, and brokers without them."""
 
 from collections.abc import Callable
 

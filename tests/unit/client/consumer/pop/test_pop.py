@@ -1,4 +1,4 @@
-"""Results of a pop: the messages for the application, and their handles."""
+"""Results of a pop: messages and handles, and their acknowledgement."""
 
 from collections.abc import Iterable
 from dataclasses import replace
