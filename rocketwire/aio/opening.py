@@ -126,10 +126,7 @@ class FacadeClient(ForLoops, Generic[T]):
     closes it."""
 
     def __init__(
-        self,
-        opener: Callable[[], AbstractAsyncContextManager[T]],
-        *,
-        reopens: bool = False,
+        self, opener: Callable[[], AbstractAsyncContextManager[T]], *, reopens: bool = False
     ) -> None:
         # ``opener`` creates the context manager of the trio client, in trio
         self._opener = opener

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from rocketwire.aio.client import ClientLike
-    from rocketwire.client.producer.transactions import (
-        LocalTransactionState,
-        TransactionSendResult,
-    )
+    from rocketwire.client.producer.transactions import LocalTransactionState, TransactionSendResult
     from rocketwire.client.producer.transactions import TransactionCheck as TrioTransactionCheck
     from rocketwire.client.send_result import SendResult
     from rocketwire.portal.settings import ProducerSettings

@@ -60,9 +60,7 @@ if TYPE_CHECKING:
     from rocketwire.client.publish.config import ProducerConfig as ProducerConfig
     from rocketwire.client.registration import BrokerIdentity as BrokerIdentity
     from rocketwire.client.registration import Registration as Registration
-    from rocketwire.client.registration import (
-        RegistrationSettings as RegistrationSettings,
-    )
+    from rocketwire.client.registration import RegistrationSettings as RegistrationSettings
     from rocketwire.client.registration import open_registration as open_registration
     from rocketwire.client.send_result import SendResult as SendResult
     from rocketwire.client.signals import wait_for_signal as wait_for_signal

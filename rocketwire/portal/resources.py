@@ -11,14 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 import trio
 
 from rocketwire.errors import ChannelClosedError, ClientForkedError
-from rocketwire.portal.portal import (
-    CLOSED,
-    Portal,
-    PortalUser,
-    current,
-    leave_portal,
-    use_portal,
-)
+from rocketwire.portal.portal import CLOSED, Portal, PortalUser, current, leave_portal, use_portal
 
 T_co = TypeVar("T_co", covariant=True)
 

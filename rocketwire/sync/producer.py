@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
     from typing import Unpack
 
-    from rocketwire.client.producer.transactions import (
-        LocalTransactionState,
-        TransactionSendResult,
-    )
+    from rocketwire.client.producer.transactions import LocalTransactionState, TransactionSendResult
     from rocketwire.client.producer.transactions import TransactionCheck as TrioTransactionCheck
     from rocketwire.portal.resources import Resource
     from rocketwire.portal.settings import ProducerSettings

@@ -121,9 +121,7 @@ class Channel(trio.abc.AsyncResource):
         self._error: ChannelError | None = None
         self._ended = trio.Event()
         self._connection = Connection(
-            now=self._now(),
-            max_in_flight=max_in_flight,
-            idle_timeout=idle_timeout,
+            now=self._now(), max_in_flight=max_in_flight, idle_timeout=idle_timeout
         )
         # the fast path for a single request at a time, or None
         self.direct: DirectRequests | None = direct_requests.attach(

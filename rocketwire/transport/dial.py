@@ -16,11 +16,7 @@ sockets: WeakSet[trio.socket.SocketType] = WeakSet()
 
 
 async def connect_stream(
-    host: str,
-    port: int,
-    *,
-    tls: ssl.SSLContext | None = None,
-    server_hostname: str | None = None,
+    host: str, port: int, *, tls: ssl.SSLContext | None = None, server_hostname: str | None = None
 ) -> trio.abc.Stream:
     """Connect, to the first address of a name that answers; ``ConnectFailedError`` otherwise."""
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

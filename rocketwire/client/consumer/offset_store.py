@@ -180,12 +180,7 @@ class RemoteBrokerOffsetStore(OffsetStore):
         return None
 
     async def commit(
-        self,
-        queue: MessageQueue,
-        offset: int,
-        *,
-        oneway: bool = False,
-        in_background: bool = False,
+        self, queue: MessageQueue, offset: int, *, oneway: bool = False, in_background: bool = False
     ) -> None:
         """Store an offset now; ``in_background`` says that no application waits for it."""
         request = self._commit(queue, offset, oneway=oneway)

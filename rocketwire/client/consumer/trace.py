@@ -130,10 +130,7 @@ def _joined_keys(message: StoredMessage) -> str | None:
 
 @asynccontextmanager
 async def open_consumer_trace(
-    instance: ClientInstance,
-    group: str,
-    topic: str | None,
-    call_timeout: float,
+    instance: ClientInstance, group: str, topic: str | None, call_timeout: float
 ) -> AsyncGenerator[HookChain]:
     """Yield the client's hooks and the recording one; the end of the block sends all records."""
     async with open_trace(instance, f"{group}-CONSUME", topic, CLOSE_TIMEOUT) as dispatcher:

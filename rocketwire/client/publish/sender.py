@@ -137,11 +137,7 @@ class MessageSender:
     # ------------------------------------------------------------------ attempts
 
     async def send(
-        self,
-        topic: str,
-        message: OutgoingMessage,
-        within: float,
-        started: DirectSend | None = None,
+        self, topic: str, message: OutgoingMessage, within: float, started: DirectSend | None = None
     ) -> SendResult:
         """Send to the next queue, and to another broker if that fails.
 
@@ -162,11 +158,7 @@ class MessageSender:
         return await self._retry(topic, target, message, deadline, queue, last)
 
     async def send_after_failure(
-        self,
-        topic: str,
-        started: DirectSend,
-        error: RocketWireError,
-        remaining: float,
+        self, topic: str, started: DirectSend, error: RocketWireError, remaining: float
     ) -> SendResult:
         """Continue a send whose first attempt, over a connection of its own, has failed."""
         now = trio.current_time()

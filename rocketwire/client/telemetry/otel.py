@@ -39,12 +39,7 @@ from rocketwire.client.telemetry.attributes import (
     server_attributes,
     stored_attributes,
 )
-from rocketwire.errors import (
-    BrokerError,
-    IllegalValueError,
-    LocalProtocolError,
-    SendFailedError,
-)
+from rocketwire.errors import BrokerError, IllegalValueError, LocalProtocolError, SendFailedError
 from rocketwire.policy.resource_names import without_namespace
 
 if TYPE_CHECKING:

@@ -99,8 +99,6 @@ def test_the_threads_of_handlers_end_with_their_client() -> None:
     pool = for_threads.Pool(None, 1)
     client = for_threads.FacadeClient(thing, pool=pool)
     executor = pool.executor
-
     client.close()
-
     with pytest.raises(RuntimeError, match="shutdown"):
         executor.submit(threads)

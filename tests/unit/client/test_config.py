@@ -21,7 +21,6 @@ from rocketwire.versions import MQVersion
 
 def test_the_version_gets_standard_json_and_go_away() -> None:
     version = ClientConfig().version
-
     assert version >= 401
     assert version > MQVersion.V5_3_1
 
@@ -96,7 +95,6 @@ def test_addresses_are_taken_apart_at_the_last_colon_and_put_together() -> None:
 
 def test_name_servers_come_from_the_environment_where_none_are_configured() -> None:
     environment = {"NAMESRV_ADDR": "e:1"}
-
     assert ClientConfig().name_servers(environment) == ("e:1",)
     assert ClientConfig(namesrv_addr="a:1").name_servers(environment) == ("a:1",)
     assert ClientConfig().name_servers({}) == ()
@@ -222,7 +220,6 @@ def test_variables_are_read_by_the_type_of_their_setting() -> None:
 
 def test_credentials_are_read() -> None:
     variables = {"ROCKETWIRE_ACCESS_KEY": "a", "ROCKETWIRE_SECRET_KEY": "s"}
-
     assert ClientConfig.from_env(variables).credentials == Credentials("a", "s")
     variables["ROCKETWIRE_SECURITY_TOKEN"] = "t"
     assert ClientConfig.from_env(variables).credentials == Credentials("a", "s", "t")

@@ -25,5 +25,4 @@ def test_no_text_begins_a_line_moves_a_terminal_or_is_long(text: str, shown: str
 
 def test_remark_of_a_broker_moves_no_terminal() -> None:
     error = BrokerError(1, "no\x1b[2J\u202e\x9b", 11, "b:1")
-
     assert str(error).endswith("SYSTEM_ERROR (1) no\\x1b[2J\\u202e\\x9b")

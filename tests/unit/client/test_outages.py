@@ -28,9 +28,7 @@ def outages(caplog: pytest.LogCaptureFixture) -> Outages:
 
 def test_warnings_are_due_at_once_and_then_at_doubling_intervals() -> None:
     interval = WarningInterval(100.0)
-
     due = [now for now in range(1200) if interval.is_due("refused", 100.0 + now)]
-
     assert due[:6] == [0, 10, 30, 70, 150, 310]
     assert {later - earlier for earlier, later in pairwise(due[5:])} == {LONGEST_INTERVAL}
     assert len(due) < 10
@@ -38,7 +36,6 @@ def test_warnings_are_due_at_once_and_then_at_doubling_intervals() -> None:
 
 def test_a_new_reason_is_due_at_once_and_a_recurring_one_is_not() -> None:
     interval = WarningInterval(0.0)
-
     assert interval.is_due("refused", 0.0)
     assert interval.is_due("no topic", 1.0)
     assert not interval.is_due("refused", 2.0)
@@ -48,7 +45,6 @@ def test_a_new_reason_is_due_at_once_and_a_recurring_one_is_not() -> None:
 
 def test_numbers_in_a_reason_are_ignored_and_reasons_are_bounded() -> None:
     interval = WarningInterval(0.0)
-
     assert interval.is_due("10.0.0.1:10911: no answer within 2.97 s", 0.0)
     assert not interval.is_due("10.0.0.2:10911: no answer within 3 s", 1.0)
     due = [interval.is_due("x" * number, 2.0) for number in range(1, 100)]
@@ -57,7 +53,6 @@ def test_numbers_in_a_reason_are_ignored_and_reasons_are_bounded() -> None:
 
 def test_nothing_is_due_before_patience_is_over() -> None:
     interval = WarningInterval(5.0)
-
     assert not interval.is_due("busy", 5.0, patience=3.0)
     assert not interval.is_warned
     assert interval.is_due("busy", 8.0, patience=3.0)
@@ -154,7 +149,6 @@ async def test_an_outage_that_ends_before_its_warning_is_not_logged(
 ) -> None:
     outages.report("pulls", "busy", patience=3)
     outages.end("pulls")
-
     assert caplog.messages == []
 
 
@@ -216,7 +210,6 @@ async def test_a_warning_is_one_line_with_the_address_once(
     subject: str, reason: Exception | str, line: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     Outages().report(subject, reason)
-
     (logged,) = list_logged(caplog)
     assert logged.startswith(line)
     assert logged.isprintable()
@@ -224,7 +217,6 @@ async def test_a_warning_is_one_line_with_the_address_once(
 
 async def test_a_lost_broker_must_be_started(caplog: pytest.LogCaptureFixture) -> None:
     Outages("group g").report_route("T", errors.TopicRouteNotFoundError("T", ("broker-a",)))
-
     assert list_logged(caplog) == [
         "group g: topic T: no route any more: its broker broker-a has left the name server"
         " (start the broker; the topic is there again when it has registered)"

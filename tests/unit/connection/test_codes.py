@@ -17,7 +17,6 @@ def test_a_listed_number_is_its_member() -> None:
 
 def test_an_unlisted_number_survives_and_prints_as_itself() -> None:
     code = RequestCode(999_999)
-
     assert code == 999_999
     assert repr(code) == "RequestCode(999999)"
     assert not code.is_known
@@ -35,7 +34,6 @@ def test_an_unlisted_number_survives_pickling() -> None:
 
 def test_other_types_than_numbers_are_refused() -> None:
     not_a_number: Any = "REGISTER_BROKER"
-
     with pytest.raises(ValueError, match="REGISTER_BROKER"):
         RequestCode(not_a_number)
 

@@ -29,7 +29,6 @@ def test_a_replaced_file_survives_a_crash_at_each_call(tmp_path: Path) -> None:
 
 def test_the_backup_has_the_file_before(tmp_path: Path) -> None:
     replace_all(tmp_path, [])
-
     assert (tmp_path / "a/b/file.bak").read_bytes() == TEXTS[1]
     assert sorted(os.listdir(tmp_path / "a/b")) == ["file", "file.bak"]
 
@@ -38,7 +37,6 @@ def test_a_replacement_that_is_written_in_parts_is_whole(tmp_path: Path) -> None
     with VirtualDisk(tmp_path) as disk:
         disk.is_short = True
         replace_file(tmp_path / "file", TEXTS[0])
-
     assert (tmp_path / "file").read_bytes() == TEXTS[0]
 
 
@@ -57,13 +55,11 @@ def test_a_replacement_that_fails_leaves_the_file_as_it_was(tmp_path: Path, faul
 def test_an_error_of_the_block_replaces_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no"), open_replacement(tmp_path / "file", 0o600):
         raise ValueError("no")
-
     assert os.listdir(tmp_path) == []
 
 
 def test_a_new_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
     make_folder(tmp_path / "a/b")
-
     assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("a", "a/b")} == {0o700}
 
 
@@ -83,10 +79,8 @@ def test_a_new_name_survives_a_crash(tmp_path: Path) -> None:
 def test_a_name_in_use_is_not_taken(tmp_path: Path) -> None:
     for name in ("x", "x.partial"):
         (tmp_path / name).write_text(name)
-
     with pytest.raises(FileExistsError) as refused:
         rename_new(tmp_path / "x.partial", tmp_path / "x")
-
     assert refused.value.filename == str(tmp_path / "x")
     assert (tmp_path / "x").read_text() == "x"
 

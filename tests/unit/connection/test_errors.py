@@ -122,7 +122,6 @@ def test_the_error_of_a_failed_send_has_its_last_cause() -> None:
     error = errors.SendFailedError("T", ("a", "b"))
     text = "a message to T was not sent by 2 tries: a, b"
     assert str(error) == text
-
     error.__cause__ = errors.BrokerError(16, "not you", 310, "b:1")
     assert str(error) == f"{text}; the last error: {error.__cause__}"
 
@@ -134,9 +133,7 @@ def test_errors_of_misuse_have_advice() -> None:
 
 def test_many_failed_sends_are_counted_and_the_first_error_is_the_cause() -> None:
     first, second = errors.ConnectFailedError("a"), errors.ConnectFailedError("b")
-
     error = errors.SendManyError(["stored", first, second])
-
     assert str(error) == "2 of 3 messages failed"
     assert error.__cause__ is first
     assert error.results == ("stored", first, second)

@@ -37,7 +37,6 @@ def test_it_is_overdue_when_idle_or_in_a_frame_for_too_long() -> None:
     activity = Activity(1000)
     activity.note_frames(1010, is_complete=False, is_started=True)
     deadlines = Deadlines(idle=120, frame=60)
-
     assert reason(activity, 69, deadlines) is None
     assert reason(activity, 70, deadlines) == "a frame took longer than 60 s"
     assert reason(activity, 120, deadlines) == "idle for 120 s"
@@ -47,7 +46,6 @@ def test_further_bytes_of_a_frame_give_it_no_more_time() -> None:
     activity = Activity(1000)
     for second in range(60):
         activity.note_frames(1000 + second, is_complete=False, is_started=True)
-
     assert reason(activity, 60, Deadlines(frame=60)) == "a frame took longer than 60 s"
 
 
@@ -55,7 +53,6 @@ def test_a_complete_frame_begins_the_time_of_the_next_one() -> None:
     activity = Activity(1000)
     activity.note_frames(1000, is_complete=False, is_started=True)
     activity.note_frames(1050, is_complete=True, is_started=True)
-
     assert reason(activity, 109, Deadlines(idle=120, frame=60)) is None
     assert reason(activity, 110, Deadlines(frame=60)) == "a frame took longer than 60 s"
 
@@ -63,7 +60,6 @@ def test_a_complete_frame_begins_the_time_of_the_next_one() -> None:
 def test_activity_begins_the_idle_time_anew() -> None:
     activity, deadlines = Activity(1000), Deadlines(idle=120, first_frame=30)
     activity.is_active = True
-
     assert reason(activity, 100, deadlines) is None
     assert reason(activity, 219, deadlines) is None
     assert reason(activity, 220, deadlines) == "idle for 120 s"
@@ -83,7 +79,6 @@ def test_it_is_overdue_when_its_answers_are_not_taken() -> None:
 
 def test_it_is_overdue_when_it_does_not_begin() -> None:
     activity = Activity(1000)
-
     assert reason(activity, 10, Deadlines(first_frame=10)) == "without a frame for 10 s"
     assert reason(activity, 9, Deadlines(first_frame=10)) is None
     activity.heard += 1
@@ -92,7 +87,6 @@ def test_it_is_overdue_when_it_does_not_begin() -> None:
 
 def test_an_end_that_is_overdue_names_the_setting_and_the_client() -> None:
     overdue = Activity(1000).overdue(1120, Deadlines(idle=120))
-
     assert overdue is not None
     assert overdue.guard is Guard.IDLE_TIME
     event = ConnectionTooSlow.of(overdue, "client:1")

@@ -31,7 +31,6 @@ PULL = RemotingCommand(
 def test_a_token_is_signed_and_sent() -> None:
     # AclClientRPCHook of 5.5.0 and 5.3.3
     signed = sign(RemotingCommand(code=0), "AK", "SK", "TOKEN")
-
     assert signed.ext_fields == {
         "AccessKey": "AK",
         "SecurityToken": "TOKEN",
@@ -58,7 +57,6 @@ def test_signing_again_replaces_the_signature() -> None:
 @pytest.mark.parametrize("algorithm", SigningAlgorithm)
 def test_a_signature_is_verified_with_the_same_key_only(algorithm: SigningAlgorithm) -> None:
     signed = sign(PULL, "RocketMQ", "12345678", algorithm=algorithm)
-
     assert verify(signed, "12345678", algorithm=algorithm)
     assert not verify(signed, "12345679", algorithm=algorithm)
     assert not verify(replace(signed, body=b"body"), "12345678", algorithm=algorithm)
@@ -70,7 +68,6 @@ def test_a_signature_is_verified_with_the_same_key_only(algorithm: SigningAlgori
 def test_old_senders_may_add_the_unique_key_query_later(version: int, verified: bool) -> None:
     signed = sign(replace(PULL, version=version), "AK", "SK")
     later = replace(signed, ext_fields={**(signed.ext_fields or {}), "_UNIQUE_KEY_QUERY": "true"})
-
     assert verify(later, "SK") is verified
 
 

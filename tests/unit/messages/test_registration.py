@@ -139,7 +139,6 @@ def test_mappings_are_read_from_version_413_on(version: int, mappings: bool) -> 
 def test_mappings_are_written_from_version_413_on() -> None:
     old = encode_register_broker_body(BODY, compressed=True, version=412)
     first = encode_register_broker_body(BODY, compressed=True, version=413)
-
     assert read(first, version=413) == form_after_packing(BODY)
     assert read(old, version=412) == form_after_packing(BODY, mappings=False)
     with pytest.raises(TruncatedError):
@@ -155,7 +154,6 @@ def test_bytes_after_the_stream_and_after_the_last_part_are_ignored() -> None:
 def test_without_a_body_the_table_is_empty_and_its_version_zero(body: bytes | None) -> None:
     none = DataVersion(counter=0, state_version=0, timestamp=0)
     wrapper = TopicConfigAndMappingSerializeWrapper(data_version=none)
-
     assert read(body) == RegisterBrokerBody(topic_config_serialize_wrapper=wrapper)
     assert read(body, version=36) == RegisterBrokerBody(
         filter_server_list=None, topic_config_serialize_wrapper=wrapper
@@ -196,7 +194,6 @@ def test_omitted_and_null_members_differ() -> None:
 
 def test_of_topics_with_one_name_the_last_one_counts() -> None:
     body = read(pack_topics(b"T 1 1 6 SINGLE_TAG {}", b"T 2 2 6 SINGLE_TAG {}"))
-
     assert body.topic_config_serialize_wrapper is not None
     assert body.topic_config_serialize_wrapper.topic_config_table == {
         "T": TopicConfig(topic_name="T", read_queue_nums=2, write_queue_nums=2)
@@ -205,7 +202,6 @@ def test_of_topics_with_one_name_the_last_one_counts() -> None:
 
 def test_of_mappings_with_one_topic_the_last_one_counts() -> None:
     body = read(pack_topics(mappings=(b'{"topic":"T","epoch":1}', b'{"topic":"T","epoch":2}')))
-
     assert body.topic_config_serialize_wrapper is not None
     infos = body.topic_config_serialize_wrapper.topic_queue_mapping_info_map or {}
     assert {name: info.epoch for name, info in infos.items()} == {"T": 2}
@@ -213,7 +209,6 @@ def test_of_mappings_with_one_topic_the_last_one_counts() -> None:
 
 def test_damaged_utf_8_in_a_topic_is_replaced_as_in_java() -> None:
     body = read(pack_topics(b"T\xff 1 1 6 SINGLE_TAG {}"))
-
     assert body.topic_config_serialize_wrapper is not None
     assert list(body.topic_config_serialize_wrapper.topic_config_table or ()) == ["T\ufffd"]
 
@@ -221,19 +216,9 @@ def test_damaged_utf_8_in_a_topic_is_replaced_as_in_java() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (b"", None),
-        (b"null", None),
-        (b'["a",1]', ("a", "1")),
-        (b'"a"', ("a",)),
-        (b"x", ()),
-        (b'""', ()),
-        (b'"null"', ("null",)),
-        (b'{"a":1.5}', ('{"a":1.5}',)),
-        (b"[true,1.5]", ("true", "1.5")),
-        (b"5", ()),
-        (b"true", ()),
-        (b"NaN", ()),
-        (b'["a"', ()),
+        *((b"", None), (b"null", None), (b'["a",1]', ("a", "1")), (b'"a"', ("a",)), (b"x", ())),
+        *((b'""', ()), (b'"null"', ("null",)), (b'{"a":1.5}', ('{"a":1.5}',))),
+        *((b"[true,1.5]", ("true", "1.5")), (b"5", ()), (b"true", ()), (b"NaN", ()), (b'["a"', ())),
     ],
 )
 def test_unreadable_filter_servers_are_none(text: bytes, expected: tuple[str, ...] | None) -> None:
@@ -243,7 +228,6 @@ def test_unreadable_filter_servers_are_none(text: bytes, expected: tuple[str, ..
 @pytest.mark.parametrize("text", [b"", b"null"])
 def test_a_packed_version_may_be_null(text: bytes) -> None:
     wrapper = read(pack_topics(version=text)).topic_config_serialize_wrapper
-
     assert wrapper is not None
     assert wrapper.data_version is None
 
@@ -251,15 +235,9 @@ def test_a_packed_version_may_be_null(text: bytes) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        pack_topics(b"T 1 1 6"),
-        pack_topics(version=b"[]"),
-        pack_topics(version=b"x"),
-        pack_topics(mappings=(b"{}",)),
-        pack_topics(mappings=(b"null",)),
-        pack_topics(mappings=(b"x",)),
-        PACKED[:40],
-        b"{",
-        b"[]",
+        *(pack_topics(b"T 1 1 6"), pack_topics(version=b"[]"), pack_topics(version=b"x")),
+        *(pack_topics(mappings=(b"{}",)), pack_topics(mappings=(b"null",))),
+        *(pack_topics(mappings=(b"x",)), PACKED[:40], b"{", b"[]"),
     ],
 )
 def test_a_damaged_registration_is_refused(body: bytes) -> None:
@@ -294,7 +272,6 @@ def test_none_prints_as_java_prints_it() -> None:
 @pytest.mark.parametrize(("compressed", "version"), [(True, 513), (False, 36)])
 def test_without_topics_there_is_nothing_to_pack(compressed: bool, version: int) -> None:
     body = RegisterBrokerBody(topic_config_serialize_wrapper=None)
-
     with pytest.raises(EncodeError):
         encode_register_broker_body(body, compressed=compressed, version=version)
 

@@ -67,7 +67,6 @@ def _bodies() -> list[ParameterSet]:
 @pytest.mark.parametrize("vector", _bodies())
 def test_a_body_is_read_and_written_as_java_does(vector: JavaVector) -> None:
     body = decode_body(CLASSES[vector["class"]], vector.data)
-
     assert unlike(vector["value"], body) == []
     if vector.reencodes:
         assert encode_body(body, dialect=_dialect(vector)) == vector.data
@@ -95,7 +94,6 @@ def _list_body_names() -> set[str]:
 
 def test_every_class_of_body_has_a_vector() -> None:
     written = {vector["class"] for vector in vectors("bodies/")}
-
     assert set(body_classes()) - written == set()
     assert _list_body_names() - written == set(NEWER)
 
@@ -139,7 +137,6 @@ def test_a_registration_of_an_old_broker_is_read_and_written_as_java_does(
 @pytest.mark.parametrize("vector", vectors("registrations/topics"), ids=str)
 def test_the_text_of_a_topic_is_read_and_written_as_java_does(vector: JavaVector) -> None:
     topic = decode_topic(vector["text"])
-
     assert unlike(vector["value"], topic) == []
     if vector.reencodes:
         assert encode_topic(topic).decode() == vector["text"]

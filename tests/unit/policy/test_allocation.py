@@ -39,7 +39,6 @@ def allocate(vector: JavaVector) -> list[int]:
 
 def test_each_consumer_gets_the_queues_that_java_gives_it() -> None:
     answered = [vector for vector in decisions("allocation", "allocate") if "value" in vector.line]
-
     assert len(answered) > 700
     assert unlike(allocate, answered) == []
 
@@ -57,7 +56,6 @@ def test_refusals_of_java_are_refused(vector: JavaVector) -> None:
 def test_configured_queues_are_taken_whatever_there_is() -> None:
     mine = queues([["T", "broker-z", 7]])
     configured = allocation.AllocateMessageQueueByConfig(tuple(mine))
-
     assert configured.allocate("", [], []) == mine
 
 
@@ -69,7 +67,6 @@ def test_a_strategy_around_another_is_called_after_both(vector: JavaVector) -> N
 @pytest.mark.parametrize("vector", decisions("allocation", "sort"), ids=str)
 def test_queues_and_clients_are_sorted_as_java_sorts_them(vector: JavaVector) -> None:
     every = queues(vector["queues"])
-
     assert allocation.sorted_client_ids(vector["cids"]) == vector["value"]["cids"]
     in_order = allocation.sorted_queues(every)
     assert [every.index(queue) for queue in in_order] == vector["value"]["queues"]
@@ -98,7 +95,6 @@ def test_duplicate_members_leave_no_queue_without_an_owner(
 
 def test_the_text_of_a_queue_without_names_is_java_s_too() -> None:
     text = allocation.queue_text(MessageQueue(queue_id=3))
-
     assert text == "MessageQueue [topic=null, brokerName=null, queueId=3]"
 
 
@@ -111,6 +107,5 @@ def test_names_are_java_s() -> None:
 def test_two_consumers_on_one_place_of_the_ring_leave_it_to_the_later() -> None:
     everywhere = allocation.AllocateMessageQueueConsistentHash(3, lambda _: 7)
     every = queues([["T", "a", 0]])
-
     assert everywhere.allocate("x", every, ["x", "y"]) == []
     assert everywhere.allocate("y", every, ["x", "y"]) == every

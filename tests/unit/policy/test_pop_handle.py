@@ -62,7 +62,6 @@ def test_a_message_that_was_not_popped_has_no_handle() -> None:
 
 def test_the_handle_of_a_hidden_message_starts_at_its_offset() -> None:
     renewed = HANDLE.renew(1700000009999, 30000, 4)
-
     assert str(renewed) == "105 1700000009999 30000 4 0 broker-a 2 105"
 
 
@@ -99,9 +98,7 @@ def test_the_kind_of_a_retry_topic_is_read_from_its_name(topic: str, expected: s
 
 def test_each_message_of_a_pop_has_its_handle() -> None:
     response = header(start="0 2 100", offsets="0 2 100,105")
-
     first, second = pop_handle.with_handles([message(100), message(105)], response, "broker-a")
-
     assert str(pop_handle.handle_of(first)) == "100 1700000000000 60000 3 0 broker-a 2 100"
     assert str(pop_handle.handle_of(second)) == TEXT
     assert (second.properties or {})[FIRST_POP_TIME] == "1700000000000"
@@ -109,32 +106,26 @@ def test_each_message_of_a_pop_has_its_handle() -> None:
 
 def test_a_pop_without_offsets_starts_at_its_first_message() -> None:
     messages = pop_handle.with_handles([message(107), message(105)], header(), "broker-a")
-
     assert [pop_handle.handle_of(message).start_offset for message in messages] == [105, 105]
     assert [pop_handle.handle_of(message).queue_offset for message in messages] == [107, 105]
 
 
 def test_offsets_without_messages_are_assigned_in_order() -> None:
     response = header(start="0 2 5", offsets="0 2 7,9")
-
     messages = pop_handle.with_handles([message(105), message(100)], response, "broker-a")
-
     assert [pop_handle.handle_of(message).queue_offset for message in messages] == [9, 7]
 
 
 def test_a_message_that_has_a_handle_keeps_it() -> None:
     properties = {POP_CK: TEXT, FIRST_POP_TIME: "1"}
     popped = StoredMessage(topic="T", queue_id=0, queue_offset=9, properties=properties)
-
     (renewed,) = pop_handle.with_handles([popped], header(start="0 2 100"), "broker-a")
-
     assert renewed.properties == properties
 
 
 def test_attempts_of_ordered_messages_are_read_by_offset_or_queue() -> None:
     response = header(start="0 2 100", offsets="0 2 100,101,102", tries="0 2 1;0 qo2%101 3")
     messages = [message(100), message(101), message(102)]
-
     for orderly, attempts in ((True, [1, 3, 1]), (False, [0, 0, 0])):
         popped = pop_handle.with_handles(messages, response, "broker-a", orderly=orderly)
         assert [message.reconsume_times for message in popped] == attempts

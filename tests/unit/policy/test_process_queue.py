@@ -52,12 +52,10 @@ def do(queue: ProcessQueue, what: str, argument: Any) -> object:
 @pytest.mark.parametrize("vector", decisions("window", "process_queue"), ids=str)
 def test_every_step_has_the_same_state_as_in_java(vector: JavaVector) -> None:
     queue = ProcessQueue(now=0)
-
     results = [
         [do(queue, what, argument), queue.count, queue.size, queue.span]
         for what, argument in vector["steps"]
     ]
-
     assert results == vector["value"]
 
 
@@ -149,7 +147,6 @@ def test_a_message_that_comes_again_earlier_than_others_is_the_oldest() -> None:
     queue = queue_with_messages(5, 6)
     queue.remove(messages([5]), now=0)
     queue.put(messages([3]))
-
     assert (queue.first_offset, queue.last_offset, queue.span) == (3, 6, 3)
     assert 3 in queue
     assert 5 not in queue
@@ -198,7 +195,6 @@ def test_pulling_stops_above_each_threshold_and_not_at_it() -> None:
 def test_messages_that_were_taken_count_until_they_are_committed() -> None:
     queue = queue_with_messages(0, 1, 2, 3)
     queue.take(4, now=0)
-
     assert queue.flow_control(Thresholds(count=3)) is FlowControl.COUNT
     queue.commit()
     assert queue.flow_control(Thresholds(count=3)) is None
@@ -207,7 +203,6 @@ def test_messages_that_were_taken_count_until_they_are_committed() -> None:
 
 def test_the_thresholds_of_a_topic_are_shared_by_its_queues() -> None:
     thresholds = Thresholds(count_of_topic=1000, mebibytes_of_topic=3)
-
     assert thresholds.for_queues(0) == thresholds
     shared = thresholds.for_queues(4)
     assert (shared.count, shared.mebibytes) == (250, 1)
@@ -216,7 +211,6 @@ def test_the_thresholds_of_a_topic_are_shared_by_its_queues() -> None:
 
 def test_locks_and_pulls_expire_after_their_time_and_not_at_it() -> None:
     queue = queue_with_messages(now=10.0)
-
     assert not queue.is_lock_expired(40.0)
     assert queue.is_lock_expired(40.1)
     assert not queue.is_pull_expired(130.0)

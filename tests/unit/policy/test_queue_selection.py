@@ -45,14 +45,12 @@ def test_brokers_are_avoided_for_as_long_as_java_avoids_them(vector: JavaVector)
 def test_a_rotation_can_skip_to_another_broker() -> None:
     rotation = QueueRotation(queues([["T", "a", 0], ["T", "a", 1], ["T", "a", 2]]), start=0)
     rotation.restart(4)
-
     assert [rotation.next_queue().queue_id for _ in range(3)] == [2, 0, 1]
 
 
 def test_latencies_count_only_if_enabled() -> None:
     faults = FaultStrategy()
     faults.update("b", 100.0, isolate=True, reachable=False, now=0)
-
     assert faults.is_available("b", 0)
     assert faults.is_reachable("b")
 
@@ -61,7 +59,6 @@ def test_a_shorter_avoidance_does_not_end_a_longer_one() -> None:
     faults = FaultStrategy(enabled=True)
     faults.update("b", 15.0, isolate=False, reachable=True, now=0)
     faults.update("b", 0.6, isolate=False, reachable=True, now=1)
-
     assert not faults.is_available("b", 29.9)
     assert faults.is_available("b", 30.0)
 
@@ -84,6 +81,5 @@ def test_a_broker_that_is_no_more_is_forgotten() -> None:
     faults.update("b", 0.0, isolate=True, reachable=False, now=0)
     faults.forget("b")
     faults.forget("b")
-
     assert faults.due(0) == []
     assert faults.is_reachable("b")

@@ -36,7 +36,6 @@ def test_a_key_goes_to_the_queue_that_java_sends_it_to() -> None:
 @pytest.mark.parametrize("vector", decisions("selectors", "random"), ids=str)
 def test_one_seed_gives_the_numbers_that_it_gives_in_java(vector: JavaVector) -> None:
     chance = queue_selectors.RandomSelector(vector["seed"])
-
     if "refused" in vector.line:
         with pytest.raises(ValueError, match="must be positive"):
             chance.next_int(0)
@@ -47,7 +46,6 @@ def test_one_seed_gives_the_numbers_that_it_gives_in_java(vector: JavaVector) ->
 def test_a_random_queue_is_one_of_them() -> None:
     every = queues([["T", "a", 0], ["T", "a", 1]])
     numbers, chance = queue_selectors.RandomSelector(5), queue_selectors.RandomSelector(5)
-
     assert [chance.select(every) for _ in range(20)] == [
         every[numbers.next_int(2)] for _ in range(20)
     ]

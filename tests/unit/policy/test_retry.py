@@ -12,14 +12,12 @@ SYNC, ASYNC, ONEWAY = CommunicationMode
 
 def test_the_refusals_that_are_tried_again_are_java_s() -> None:
     (vector,) = decisions("constants", "retry_codes")
-
     assert sorted(retry.RETRY_RESPONSE_CODES) == vector["value"]
 
 
 @pytest.mark.parametrize("code", [0, 3, 10, 13, 16, 17, 29, 1500, 215, 4711])
 def test_refusals_are_retried_by_code_if_a_caller_waits(code: int) -> None:
     listed = code in {16, 17, 1500}
-
     assert retry.judge(SYNC, Failure.BROKER, code) == Verdict(listed, isolate=True, reachable=False)
     assert not retry.judge(ASYNC, Failure.BROKER, code).retry
     assert not retry.judge(ONEWAY, Failure.BROKER, code).retry
@@ -27,7 +25,6 @@ def test_refusals_are_retried_by_code_if_a_caller_waits(code: int) -> None:
 
 def test_an_application_may_add_codes() -> None:
     codes = retry.RETRY_RESPONSE_CODES | {ResponseCode.FLOW_CONTROL}
-
     assert retry.judge(SYNC, Failure.BROKER, 215, retry_codes=codes).retry
 
 
@@ -68,6 +65,5 @@ def test_four_codes_are_results() -> None:
 @pytest.mark.parametrize("status", SendStatus)
 def test_a_stored_message_is_sent_again_only_on_request_and_if_not_safe(status: SendStatus) -> None:
     unsafe = status is not SendStatus.SEND_OK
-
     assert retry.tries_again_when_stored(status, retry_another_broker=True) == unsafe
     assert not retry.tries_again_when_stored(status, retry_another_broker=False)

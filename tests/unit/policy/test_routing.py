@@ -43,7 +43,6 @@ def test_the_queues_to_publish_to_are_java_s_in_its_order(vector: JavaVector) ->
 @pytest.mark.parametrize("vector", decisions("routing", "subscribe"), ids=str)
 def test_the_queues_to_read_from_are_java_s(vector: JavaVector) -> None:
     actual = rows(routing.subscribe_queues("T", route_of(vector)))
-
     assert sorted(actual) == sorted(vector["value"])
     assert len(actual) == len(vector["value"])
 
@@ -51,7 +50,6 @@ def test_the_queues_to_read_from_are_java_s(vector: JavaVector) -> None:
 @pytest.mark.parametrize("vector", decisions("routing", "static"), ids=str)
 def test_queues_of_a_static_topic_have_the_brokers_of_java(vector: JavaVector) -> None:
     places = routing.static_queues("T", route_of(vector))
-
     actual = [[*rows([queue])[0], broker] for queue, broker in places.items()]
     assert sorted(actual) == sorted(vector["value"])
 
@@ -60,7 +58,6 @@ def test_a_queue_of_a_static_topic_is_found_at_its_broker() -> None:
     logical = MessageQueue(topic="T", broker_name="__syslo__global__", queue_id=0)
     queue = MessageQueue(topic="T", broker_name="a", queue_id=0)
     info = routing.PublishInfo(queues=(logical, queue), broker_of={logical: "b"})
-
     assert info.broker_name(logical) == "b"
     assert info.broker_name(queue) == "a"
     assert info.broker_name(MessageQueue()) == ""
@@ -68,7 +65,6 @@ def test_a_queue_of_a_static_topic_is_found_at_its_broker() -> None:
 
 def test_a_topic_to_be_created_gets_no_more_queues_than_the_broker_offers() -> None:
     copy = routing.default_route(ROUTE, 4)
-
     numbers = [(data.read_queue_nums, data.write_queue_nums) for data in copy.queue_datas or ()]
     assert numbers == [(4, 4), (1, 1)]
 
@@ -83,7 +79,6 @@ def test_a_route_has_write_queues_and_master_of_its_brokers() -> None:
 def test_a_route_of_absurdly_many_queues_is_refused() -> None:
     huge = QueueData(broker_name="a", read_queue_nums=1 << 30, write_queue_nums=1 << 30, perm=6)
     route = TopicRouteData(queue_datas=(huge,), broker_datas=ROUTE.broker_datas)
-
     with pytest.raises(DecodeError):
         routing.subscribe_queues("T", route)
     with pytest.raises(DecodeError):

@@ -43,7 +43,6 @@ def test_more_queues_go_where_there_are_fewest_and_the_old_ones_stay() -> None:
     previous = create(4, "a", "b")
     plan = static_topics.plan_creation("t", 6, ["a", "b", "c"], previous, now_ms=NOW)
     changed = dict(plan.broker_config_map or {})
-
     assert {number: owners(changed)[number] for number in range(4)} == owners(previous)
     assert [owners(changed)[number] for number in (4, 5)] == ["c", "c"]
     assert static_topics.epoch_of("t", changed) == NOW + 1000
@@ -76,7 +75,6 @@ def test_brokers_that_disagree_get_no_change() -> None:
     detail = configs["b"].mapping_detail
     assert detail is not None
     configs["b"] = replace(configs["b"], mapping_detail=replace(detail, epoch=1))
-
     with pytest.raises(LocalProtocolError, match="do not agree"):
         static_topics.plan_remapping("t", ["a"], configs, now_ms=NOW)
 
@@ -152,7 +150,6 @@ def change(
 def test_a_broker_that_is_not_sure_of_its_part_is_not_believed() -> None:
     configs = create(2, "a", "b")
     unsure = change(configs, "b", replace(detail_of(configs, "b"), dirty=True))
-
     with pytest.raises(LocalProtocolError, match="or a dirty one"):
         static_topics.epoch_of("t", unsure)
 
@@ -161,7 +158,6 @@ def test_two_logical_queues_cannot_be_made_of_the_same_queue() -> None:
     configs = create(2, "a")
     (first, _) = (detail_of(configs, "a").hosted_queues or {}).values()
     twice = replace(detail_of(configs, "a"), hosted_queues={0: first, 1: first})
-
     with pytest.raises(LocalProtocolError, match="share a queue"):
         static_topics.leaders("t", change(configs, "a", twice))
 
@@ -170,7 +166,6 @@ def test_each_logical_queue_needs_a_leader() -> None:
     configs = create(2, "a")
     hosted = detail_of(configs, "a").hosted_queues or {}
     half = replace(detail_of(configs, "a"), hosted_queues={0: hosted[0]})
-
     with pytest.raises(LocalProtocolError, match=r"has 2 logical queues, and leaders of \[0\]"):
         static_topics.leaders("t", change(configs, "a", half))
 

@@ -61,14 +61,12 @@ def test_a_tag_of_the_same_hash_code_is_dropped_here() -> None:
 )
 def test_other_expressions_than_tags_are_not_filtered_again(data: SubscriptionData) -> None:
     messages = [message("x"), message(None)]
-
     assert subscription.filter_tags(data, messages) == messages
     assert all(subscription.matches_tags(data, message) for message in messages)
 
 
 def test_a_changed_subscription_has_a_newer_version() -> None:
     data = subscription.subscription_data("T", "a||b", version=1)
-
     newer = subscription.with_version(data, 2)
     assert newer.sub_version == 2
     assert newer.tags_set == ("a", "b")

@@ -54,9 +54,7 @@ def test_records_of_consumers_are_read() -> None:
 
 def test_an_old_record_of_a_send_has_no_offset_id() -> None:
     old = text("Pub", 1, "r", "g", "t", "M", "tag", "k", "h:1", 5, 3, 3, False)
-
     (record,) = read_trace(old)
-
     assert (record.offset_msg_id, record.is_success, record.msg_type) == (None, False, "Delay_Msg")
 
 

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from rocketwire import errors
+from rocketwire.errors import LocalProtocolError
 from rocketwire.messages import message_const
 from rocketwire.policy import validation
+from rocketwire.policy.topic_attributes import attribute_changes, parse_attribute_changes
 from tests.support.policy_vectors import decisions
 from tests.support.vectors import JavaVector
 
@@ -34,7 +36,6 @@ def test_names_are_refused_as_in_java(vector: JavaVector) -> None:
 
 def test_the_reserved_properties_are_java_s() -> None:
     (vector,) = decisions("constants", "reserved")
-
     assert sorted(message_const.RESERVED) == vector["value"]
 
 
@@ -71,3 +72,20 @@ def test_a_property_that_would_become_another_is_refused(name: str, value: str |
 def test_a_name_that_is_no_text_is_a_typed_error(check: Any, name: object) -> None:
     with pytest.raises(errors.IllegalTypeError, match=r": expected a text \(str\), got "):
         check(name)
+
+
+def test_a_name_without_a_sign_is_set_and_a_removed_one_has_no_value() -> None:
+    changes = attribute_changes({"message.type": "FIFO", "+queue.type": "BatchCQ", "-a": "x"})
+    assert changes == {"+message.type": "FIFO", "+queue.type": "BatchCQ", "-a": ""}
+    assert attribute_changes(None) == {}
+
+
+def test_attributes_of_operators_are_read() -> None:
+    assert parse_attribute_changes("+a=b, +c=d=e,-f,") == {"+a": "b", "+c": "d=e", "-f": ""}
+    assert parse_attribute_changes("") == {}
+
+
+@pytest.mark.parametrize("text", ["a=b", "+a", "-a=b", "+=b", "-", "+a=b,+a=c"])
+def test_an_ambiguous_change_is_refused(text: str) -> None:
+    with pytest.raises(LocalProtocolError):
+        parse_attribute_changes(text)

@@ -265,10 +265,8 @@ def test_threads_have_connections_of_their_own(cluster: TcpCluster, blocking: Se
 def test_closed_connections_are_replaced(cluster: TcpCluster, blocking: Sender, lost: int) -> None:
     connections = cluster.connections
     cluster.hang_up(connections - lost)
-
     for number in range(4):
         assert blocking.send(b"%d" % number).is_ok
-
     assert bodies(cluster)[-1] == b"3"
     assert cluster.connections == connections + lost
 

@@ -40,9 +40,7 @@ def _messages(numbers: Sequence[int]) -> Any:
 
 def test_batches_do_not_cross_loans_and_are_not_longer_than_the_limit() -> None:
     inbox, _, _ = fill_inbox(5, 2)
-
     batches = [inbox.take(3) for _ in range(4)]
-
     bodies: list[Any] = [list(batch) if batch else None for batch in batches]
     assert bodies == [[0, 1, 2], [3, 4], [5, 6], None]
     assert [len(batch) for batch in batches if batch] == [3, 2, 2]

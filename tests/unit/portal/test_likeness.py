@@ -127,5 +127,4 @@ def test_every_name_of_an_application_is_in_the_facades() -> None:
         "BrokerIdentity", "ChannelPool", "ClientInstance", "Registration", "RegistrationSettings",
         "open_pool", "open_registration",
     }  # fmt: skip
-
     assert set(vars(client)["__all__"]) - left_out <= set(vars(sync)["__all__"])

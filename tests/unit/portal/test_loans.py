@@ -99,7 +99,6 @@ def test_settled_loans_wait_for_the_next_messages(portal: Portal, loans: Loans) 
     settled = [new_loan() for _ in range(MAX_UNPOSTED - 1)]
     for loan in settled:
         loans.settle(loan, soon=True)
-
     assert parts(loans.take_settled()) == [loan.part for loan in settled]
     assert loans.take_settled() == ()
 
@@ -138,7 +137,6 @@ def test_many_loans_wake_trio(portal: Portal, consumption: Consumption, loans: L
     for _ in range(MAX_UNPOSTED):
         loans.settle(new_loan(), soon=True)
     portal.run()
-
     assert len(consumption.settled) == MAX_UNPOSTED
 
 
@@ -148,7 +146,6 @@ def test_trio_is_woken_if_nothing_else_wakes_it(
 ) -> None:
     loans.settle(new_loan(is_awaited=is_awaited), soon=can_wait)
     portal.run()
-
     assert len(consumption.settled) == 1
 
 
@@ -169,9 +166,7 @@ def test_an_interrupted_loan_is_settled(
 @pytest.mark.parametrize("can_wait", [True, False])
 def test_loans_of_a_closed_client_are_dropped(portal: Portal, loans: Loans, can_wait: bool) -> None:
     portal.error = ChannelClosedError("closed")
-
     loans.settle(new_loan(), soon=can_wait)
-
     assert portal.posted == []
 
 
@@ -192,10 +187,8 @@ def test_an_orderly_consumer_has_no_parts_to_settle(portal: Portal, can_wait: bo
     loans, consumer = Loans(lambda _: None, handles=False), Consumer()
     consumer.consumption = cast("Any", object())
     loans.attach(portal.post, cast("Any", consumer))
-
     loans.settle(new_loan(), soon=can_wait)
     portal.run()
-
     assert len(loans.take_settled()) == 1
 
 
@@ -204,5 +197,4 @@ def test_a_loan_is_given_up(portal: Portal, consumption: Consumption, loans: Loa
     loans.abandon(loan)
     loans.abandon(orderly)
     portal.run()
-
     assert consumption.given_up == [loan.part]

@@ -68,7 +68,6 @@ def test_send_many_returns_results_in_order(cluster: StoringCluster, producer: P
 def test_send_many_reports_the_messages_that_failed(producer: Producer) -> None:
     with pytest.raises(errors.SendManyError, match="1 of 2 messages failed") as caught:
         producer.send_many([Message("t", b"a"), Message("other", b"b")])
-
     assert caught.value.results[0].is_ok  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue] - the test knows its kind
     assert isinstance(caught.value.results[1], errors.TopicRouteNotFoundError)
 

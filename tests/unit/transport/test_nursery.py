@@ -76,5 +76,4 @@ async def test_a_cancelled_block_is_left_quietly() -> None:
     with trio.move_on_after(0) as scope:
         async with background():
             await trio.sleep_forever()
-
     assert scope.cancelled_caught

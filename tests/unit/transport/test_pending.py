@@ -118,7 +118,6 @@ async def test_a_response_before_invalid_bytes_is_followed_before_the_error() ->
         nursery.start_soon(fail_chain, channel, count_to(199, codes), ChannelBrokenError)
         request = await peer.next()
         await peer.stream.send_all(encode_answer(request.opaque) + bytes(8))
-
     assert codes == [100 + request.opaque]
 
 

@@ -214,7 +214,6 @@ async def test_a_direct_read_ends_at_its_deadline_and_late_responses_are_dropped
             await channel.request(RemotingCommand(code=1), deadline=trio.current_time() + 0.01)
         assert channel.in_flight == 0
         await peer.answer(await peer.next())
-
         assert await exchange(channel, peer, 2) == 102
 
 
@@ -292,5 +291,4 @@ def test_memory_of_reads_is_reused_and_not_mapped_for_each_read() -> None:
     process = subprocess.run(
         [sys.executable, "-c", _READS], check=True, capture_output=True, text=True, timeout=60
     )
-
     assert int(process.stdout) < 1000  # 32 pages for each of a hundred reads otherwise

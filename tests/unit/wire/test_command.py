@@ -109,23 +109,6 @@ def test_a_header_of_the_limit_is_refused_too() -> None:
         encode(request(remark="x" * 2**24))
 
 
-@pytest.mark.parametrize(
-    ("frame", "error"),
-    [
-        (JAVA_JSON[:-1], errors.TruncatedError),
-        (JAVA_JSON + b"x", errors.DecodeError),
-        (bytes.fromhex("0000000402000000"), errors.UnknownHeaderTypeError),
-        (bytes.fromhex("7fffffff"), errors.FrameTooLargeError),
-        (bytes.fromhex("0000000400000000"), errors.DecodeError),
-        (bytes.fromhex("0000000401000000"), errors.DecodeError),
-        (bytes.fromhex("000000060000000278") + b"x", errors.DecodeError),
-    ],
-)
-def test_invalid_commands_are_refused(frame: bytes, error: type[errors.DecodeError]) -> None:
-    with pytest.raises(error):
-        decode(frame)
-
-
 @given(st.lists(commands, max_size=4), st.integers(1, 50))
 def test_a_stream_gives_the_commands_in_order(sent: list[RemotingCommand], size: int) -> None:
     stream = b"".join(map(encode, sent))
@@ -137,13 +120,6 @@ def test_a_stream_gives_the_commands_in_order(sent: list[RemotingCommand], size:
     assert received == sent
     assert decoder.next_command() is None
     assert (decoder.buffered, decoder.frame_started) == (0, False)
-
-
-def test_a_stream_knows_whether_it_is_inside_a_command() -> None:
-    decoder = CommandDecoder()
-    decoder.feed(JAVA_JSON[:9])
-    assert decoder.next_command() is None
-    assert (decoder.buffered, decoder.frame_started) == (9, True)
 
 
 def test_a_stream_has_its_own_limit() -> None:
@@ -162,7 +138,6 @@ def test_flags_are_read_by_bit() -> None:
 
 def test_bytes_that_are_one_command_are_read_at_once() -> None:
     decoder = CommandDecoder()
-
     assert decoder.decode_only_command(JAVA_JSON) == decode(JAVA_JSON)
     assert decoder.buffered == 0
     assert decoder.next_command() is None
@@ -184,7 +159,6 @@ def test_bytes_that_are_one_command_are_read_at_once() -> None:
 )
 def test_bytes_that_are_anything_else_still_want_to_be_fed(data: bytes) -> None:
     decoder = CommandDecoder()
-
     assert decoder.decode_only_command(data) is None
     assert decoder.buffered == 0
 

@@ -118,13 +118,6 @@ def test_a_bad_stream_is_refused_at_the_same_byte_and_stays_so(
         assert decoder.buffered == 0
 
 
-def test_the_frame_before_a_bad_one_comes_out_first(decoder: FrameDecoder) -> None:
-    decoder.feed(ROUTE_REQUEST + b"\xff\xff\xff\xff")
-    assert decoder.next_frame() == split_frame(ROUTE_REQUEST)
-    with pytest.raises(errors.DecodeError):
-        decoder.next_frame()
-
-
 def test_a_frame_of_exactly_the_limit_is_taken() -> None:
     data = encode_frame(RawFrame(0, b"{}", bytes(10)))
     decoder = FrameDecoder(max_frame_length=20)
@@ -165,10 +158,6 @@ def test_a_header_of_four_megabytes_is_read_and_no_longer_one() -> None:
     for cut in (longer, longer[:8]):
         with pytest.raises(errors.HeaderTooLargeError):
             split_frame(cut)
-    decoder = FrameDecoder()
-    decoder.feed(longer[:8])
-    with pytest.raises(errors.HeaderTooLargeError):
-        decoder.next_frame()
 
 
 def test_the_largest_frame_of_java_is_not_refused(decoder: FrameDecoder) -> None:
@@ -186,15 +175,6 @@ def test_frames_do_not_depend_on_the_cuts(sent: list[RawFrame], cuts: list[int])
     assert received == [frame._replace(body=frame.body or None) for frame in sent]
     assert decoder.buffered == 0
     assert not decoder.frame_started
-
-
-@given(st.lists(frames, max_size=4))
-def test_a_stream_byte_by_byte_gives_the_same_frames(sent: list[RawFrame]) -> None:
-    decoder, received = FrameDecoder(), list[RawFrame]()
-    for byte in b"".join(map(encode_frame, sent)):
-        decoder.feed(memoryview(bytes([byte])))
-        received += take_frames(decoder)
-    assert received == [frame._replace(body=frame.body or None) for frame in sent]
 
 
 def test_buffered_bytes_and_started_frames_are_known(decoder: FrameDecoder) -> None:
@@ -282,17 +262,6 @@ def test_collected_bodies_do_not_depend_on_the_cuts_of_the_stream(
     assert received == [f._replace(body=f.body or None) for f in sent]
 
 
-def test_a_large_body_may_be_followed_by_more_at_once(decoder: FrameDecoder) -> None:
-    first, second = RawFrame(0, b"{}", b"x" * LARGE_BODY), RawFrame(0, b"{}", b"y" * LARGE_BODY)
-    data = encode_frame(first) + encode_frame(second)
-    decoder.feed(data[:1000])
-    assert take_frames(decoder) == []
-    decoder.feed(data[1000 : LARGE_BODY + 500])
-    decoder.feed(data[LARGE_BODY + 500 :])
-    assert take_frames(decoder) == [first, second]
-    assert decoder.buffered == 0
-
-
 @pytest.mark.parametrize("size", [LARGE_BODY, 3 * LARGE_BODY])
 @pytest.mark.parametrize("is_held", [True, False])
 def test_a_large_body_reuses_the_space_of_an_unused_one(size: int, is_held: bool) -> None:
@@ -337,7 +306,6 @@ def test_the_memory_of_a_very_large_body_is_not_kept() -> None:
     space = BodySpace()
     for size in (MAX_SPARE, MAX_SPARE + 1):
         space.give(BytesIO(bytes(size)))
-
     assert len(space.take().getvalue()) == MAX_SPARE
     assert space.take().getvalue() == b""
 

@@ -5,28 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
+from tests.support.tables import cases
 
 # hex of the bytes, and what new String(bytes, UTF_8) made of them (Java 17)
-READ_BY_JAVA = [
-    ("61", "a"),
-    ("c3a9", "\u00e9"),
-    ("f09f9a80", "\U0001f680"),
-    ("80", "\ufffd"),
-    ("c080", "\ufffd\ufffd"),
-    ("c2", "\ufffd"),
-    ("e4b8", "\ufffd"),
-    ("e4b861", "\ufffda"),
-    ("eda0", "\ufffd"),
-    ("eda080", "\ufffd"),
-    ("edadc2", "\ufffd\ufffd"),
-    ("edadadad", "\ufffd\ufffd"),
-    ("eda0bdedb880", "\ufffd\ufffd"),
-    ("ed9fbf", "\ud7ff"),
-    ("e4edb8", "\ufffd\ufffd"),
-    ("edbf618f", "\ufffda\ufffd"),
-    ("f4908080", "\ufffd\ufffd\ufffd\ufffd"),
-    ("f09f9a", "\ufffd"),
-]
+READ_BY_JAVA = cases(
+    ("a", "61"),
+    ("\u00e9", "c3a9"),
+    ("\U0001f680", "f09f9a80"),
+    ("\ufffd", "80", "c2", "e4b8", "eda0", "eda080", "f09f9a"),
+    ("\ufffd\ufffd", "c080", "edadc2", "edadadad", "eda0bdedb880", "e4edb8"),
+    ("\ufffda", "e4b861"),
+    ("\ud7ff", "ed9fbf"),
+    ("\ufffda\ufffd", "edbf618f"),
+    ("\ufffd\ufffd\ufffd\ufffd", "f4908080"),
+)
 
 
 @pytest.mark.parametrize(("raw", "expected"), READ_BY_JAVA)

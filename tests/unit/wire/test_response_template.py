@@ -36,7 +36,6 @@ def encode_answer(key: str, text: str, number: str, opaque: int = 70) -> bytes:
 @given(TEXTS, TEXTS | NUMBERS, INTS | st.integers(min_value=10, max_value=99))
 def test_a_form_reads_its_own_values(text: str, number: str, opaque: int) -> None:
     read = template().values(encode_answer("K1", text, number, opaque), b"K1", opaque)
-
     is_ascii = text.isalnum() and number.isdigit() and (text + number).isascii()
     is_equal = is_ascii and len(text) == len(number) == len(str(opaque)) == 2
     assert read == ((text.encode(), number.encode()) if is_equal else None)
@@ -46,9 +45,7 @@ def test_a_form_reads_its_own_values(text: str, number: str, opaque: int) -> Non
 def test_changed_responses_are_read_as_by_the_reader_of_headers(put: bytes, offset: int) -> None:
     frame = encode_answer("K1", "AB", "34")
     changed = frame[:offset] + put + frame[offset + len(put) :]
-
     read = template().values(changed, b"K1", 70)
-
     if read is not None:
         fields = {**FIELDS, "key": "K1", "msg.Id": read[0].decode(), "offset": read[1].decode()}
         assert decode(changed) == replace(STORED, ext_fields=fields)
@@ -70,7 +67,6 @@ def test_changed_responses_are_read_as_by_the_reader_of_headers(put: bytes, offs
 )
 def test_other_answers_are_not_read(response: RemotingCommand) -> None:
     form = template()
-
     assert form.values(encode(STORED), b"K0", 70) == (b"7F", b"12")
     assert form.values(encode(response), b"K0", 70) is None
 
@@ -88,7 +84,6 @@ def test_a_response_without_known_fields_is_read_without_the_form() -> None:
 
 def test_neither_parts_nor_more_than_one_are_read() -> None:
     frame, form = encode(STORED), template()
-
     for end in range(len(frame)):
         assert form.values(frame[:end], b"K0", 70) is None
     assert form.values(frame * 2, b"K0", 70) is None
@@ -98,7 +93,6 @@ def test_an_answer_with_a_body_is_read_with_that_body() -> None:
     answer = replace(STORED, body=b"body")
     form = form_like(answer)
     assert form is not None
-
     assert form.values(encode(answer), b"K0", 70) == (b"7F", b"12")
     assert form.values(encode(STORED), b"K0", 70) is None
 
@@ -129,5 +123,4 @@ def test_an_answer_with_the_same_names_elsewhere_has_no_form() -> None:
         b'"offset": "12"},"flag":1,"language":"JAVA","opaque":70,"version":513}'
     )
     frame = (len(header) + 4).to_bytes(4) + len(header).to_bytes(4) + header
-
     assert form_like(decode(frame), frame) is None

@@ -59,7 +59,6 @@ def test_a_stream_of_all_frames_gives_the_commands_that_one_by_one_give(name: st
 )
 def test_stored_messages_are_read_as_java_reads_them(vector: JavaVector) -> None:
     messages = decode_stored_messages(vector.data)
-
     assert [show(message) for message in messages] == vector["value"]
     if vector.reencodes:
         assert b"".join(map(encode_stored_message, messages)) == vector.data
@@ -68,7 +67,6 @@ def test_stored_messages_are_read_as_java_reads_them(vector: JavaVector) -> None
 @pytest.mark.parametrize("vector", vectors("stored/compressed"), ids=str)
 def test_a_compressed_message_is_written_as_it_was_unless_inflated(vector: JavaVector) -> None:
     messages = decode_stored_messages(vector.data, decompress=False)
-
     assert b"".join(map(encode_stored_message, messages)) == vector.data
 
 
@@ -95,7 +93,6 @@ def _show_message(message: BatchMessage) -> dict[str, Any]:
 @pytest.mark.parametrize("vector", vectors("stored/batches"), ids=str)
 def test_a_batch_is_read_and_written_as_java_does(vector: JavaVector) -> None:
     batch = decode_batch(vector.data)
-
     assert [_show_message(message) for message in batch] == vector["value"]
     if vector.reencodes:
         assert encode_batch(batch) == vector.data
@@ -104,7 +101,6 @@ def test_a_batch_is_read_and_written_as_java_does(vector: JavaVector) -> None:
 @pytest.mark.parametrize("vector", vectors("stored/bodies"), ids=str)
 def test_what_java_compressed_is_inflated_and_what_we_compress_inflates(vector: JavaVector) -> None:
     compression, body = CompressionType[vector["type"]], bytes.fromhex(vector["value"])
-
     assert decompress_body(vector.data, compression, max_size=MAX_INFLATED) == body
     assert (
         decompress_body(compress_body(body, compression), compression, max_size=MAX_INFLATED)
@@ -115,7 +111,6 @@ def test_what_java_compressed_is_inflated_and_what_we_compress_inflates(vector: 
 @pytest.mark.parametrize("vector", vectors("texts/properties"), ids=str)
 def test_properties_are_read_and_written_as_java_does(vector: JavaVector) -> None:
     properties = decode_properties(vector["text"])
-
     assert properties == vector["value"]
     if vector.reencodes:
         assert encode_properties(properties) == vector["text"]
@@ -126,7 +121,6 @@ def test_properties_are_read_and_written_as_java_does(vector: JavaVector) -> Non
 @pytest.mark.parametrize("vector", vectors("texts/message-ids"), ids=str)
 def test_a_message_id_says_what_java_reads_from_it(vector: JavaVector) -> None:
     host, offset = decode_offset_message_id(vector["text"])
-
     assert {"host": host.ip, "port": host.port, "offset": offset} == vector["value"]
     assert create_offset_message_id(host, offset) == vector["text"].upper()
 
@@ -134,7 +128,6 @@ def test_a_message_id_says_what_java_reads_from_it(vector: JavaVector) -> None:
 @pytest.mark.parametrize("vector", vectors("texts/unique-keys"), ids=str)
 def test_a_unique_key_says_what_java_reads_from_it(vector: JavaVector) -> None:
     key = decode_unique_key(vector["text"])
-
     assert {"ip": key.address.hex(), "pid": key.process_id} == vector["value"]
     assert encode_unique_key(key) == vector["text"].upper()
 
@@ -161,7 +154,6 @@ def test_a_command_is_signed_as_a_java_client_signs_it(vector: JavaVector) -> No
 @pytest.mark.parametrize("vector", vectors("signatures/bytes"), ids=str)
 def test_bytes_have_the_signature_that_java_gives_them(vector: JavaVector) -> None:
     algorithm = SigningAlgorithm(vector["algorithm"])
-
     assert signature_of(vector.data, vector["secret_key"], algorithm=algorithm) == vector["value"]
 
 

@@ -36,12 +36,7 @@ from rocketwire.client.consumer.config import (
     PushConsumerConfig,
     parse_subscriptions,
 )
-from rocketwire.client.consumer.member import (
-    CachedMessages,
-    GroupMember,
-    Membership,
-    join_group,
-)
+from rocketwire.client.consumer.member import CachedMessages, GroupMember, Membership, join_group
 from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
 from rocketwire.client.consumer.pop.pop import (
     ANY_QUEUE,
@@ -186,10 +181,7 @@ class PopConsumer(GroupMember):
     """A pop consumer of a group."""
 
     def __init__(
-        self,
-        membership: Membership,
-        config: PopConsumerConfig,
-        listener: PopListener,
+        self, membership: Membership, config: PopConsumerConfig, listener: PopListener
     ) -> None:
         super().__init__(membership)
         instance, group, nursery, hooks = membership

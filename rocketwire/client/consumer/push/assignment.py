@@ -15,12 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.consumer.pull import (
-    PullCalls,
-    PullRequest,
-    PullStatus,
-    pull_outage,
-)
+from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus, pull_outage
 from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
 from rocketwire.client.consumer.push.consumption import PushPart
 from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage

@@ -28,10 +28,7 @@ from rocketwire.client.consumer.config import (
     parse_subscriptions,
 )
 from rocketwire.client.consumer.member import GroupMember, Membership, join_group
-from rocketwire.client.consumer.offset_store import (
-    LocalFileOffsetStore,
-    RemoteBrokerOffsetStore,
-)
+from rocketwire.client.consumer.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
 from rocketwire.client.consumer.push.assignment import Assignment
 from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
 from rocketwire.client.consumer.push.consumption import PushParts

@@ -41,6 +41,7 @@ from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.process_queue import Thresholds
 from tests.support.fakes import producer_fakes
 from tests.support.fakes.consumer_fakes import ignore, world
+from tests.support.tables import cases
 
 
 def as_any(function: object) -> Any:
@@ -136,43 +137,30 @@ async def test_every_send_refuses_other_types_than_messages() -> None:
 
 
 @pytest.mark.parametrize(
-    "make",
-    [
-        lambda: as_any(ClientConfig)(namesrv_addr=9876),
-        lambda: as_any(ClientConfig)(namesrv_addr=b"a:1"),
-        lambda: as_any(ClientConfig)(namesrv_addr=["a:1", 5]),
-        lambda: as_any(ClientConfig)(credentials=("a", "b")),
-        lambda: as_any(ClientConfig)(tls=True),
-        lambda: as_any(ClientConfig)(instance_name=None),
-        lambda: as_any(ClientConfig)(unit_mode="true"),
-        lambda: as_any(ClientConfig)(version=True),
-        lambda: as_any(ClientConfig)(connect_timeout="3"),
-        lambda: as_any(ClientConfig)(connect_timeout=True),
-        lambda: as_any(ClientConfig)(serialize_type="JSON"),
-        lambda: as_any(Credentials)("a", None),
-        lambda: as_any(Credentials)("a", "b", 5),
-        lambda: as_any(ProducerConfig)(send_msg_timeout=None),
-        lambda: as_any(ProducerConfig)(max_message_size=1e6),
-        lambda: as_any(ProducerConfig)(retry_response_codes=[1]),
-        lambda: as_any(ProducerConfig)(retry_response_codes=frozenset("1")),
-        lambda: as_any(ProducerConfig)(compress_type="ZSTD"),
-        lambda: as_any(PushConsumerConfig)(message_model="CLUSTERING"),
-        lambda: as_any(PushConsumerConfig)(consume_from_where="first"),
-        lambda: as_any(PushConsumerConfig)(thresholds=1000),
-        lambda: as_any(PushConsumerConfig)(consume_thread_max=False),
-        lambda: as_any(PushConsumerConfig)(allocate_message_queue_strategy=Thresholds),
-        lambda: as_any(PushConsumerConfig)(local_offset_store_dir=5),
-        lambda: as_any(LitePullConsumerConfig)(auto_commit=1),
-        lambda: as_any(PopConsumerConfig)(init_mode=0),
-        lambda: as_any(PopConsumerConfig)(enable_trace="yes"),
-        lambda: as_any(PopConsumerConfig)(trace_topic=5),
-        lambda: as_any(PushConsumerConfig)(enable_trace="yes"),
-        lambda: as_any(PushConsumerConfig)(trace_topic=5),
-    ],
+    ("settings", "cls"),
+    cases(
+        (ClientConfig, {"namesrv_addr": 9876}, {"namesrv_addr": b"a:1"}),
+        (ClientConfig, {"namesrv_addr": ["a:1", 5]}, {"credentials": ("a", "b")}, {"tls": True}),
+        (ClientConfig, {"instance_name": None}, {"unit_mode": "true"}, {"version": True}),
+        (ClientConfig, {"connect_timeout": "3"}, {"connect_timeout": True}),
+        (ClientConfig, {"serialize_type": "JSON"}),
+        (Credentials, {"access_key": "a", "secret_key": None}),
+        (Credentials, {"access_key": "a", "secret_key": "b", "security_token": 5}),
+        (ProducerConfig, {"send_msg_timeout": None}, {"max_message_size": 1e6}),
+        (ProducerConfig, {"retry_response_codes": [1]}, {"retry_response_codes": frozenset("1")}),
+        (ProducerConfig, {"compress_type": "ZSTD"}),
+        (PushConsumerConfig, {"message_model": "CLUSTERING"}, {"consume_from_where": "first"}),
+        (PushConsumerConfig, {"thresholds": 1000}, {"consume_thread_max": False}),
+        (PushConsumerConfig, {"allocate_message_queue_strategy": Thresholds}),
+        (PushConsumerConfig, {"local_offset_store_dir": 5}, {"enable_trace": "yes"}),
+        (PushConsumerConfig, {"trace_topic": 5}),
+        (LitePullConsumerConfig, {"auto_commit": 1}),
+        (PopConsumerConfig, {"init_mode": 0}, {"enable_trace": "yes"}, {"trace_topic": 5}),
+    ),
 )
-def test_a_setting_of_the_wrong_type_is_refused(make: Callable[[], object]) -> None:
+def test_a_setting_of_the_wrong_type_is_refused(settings: Any, cls: type[Any]) -> None:
     with pytest.raises(IllegalTypeError, match=r"^\w+\.\w+: expected .*, got .+") as caught:
-        make()
+        cls(**settings)
     assert "\n" not in str(caught.value)
 
 
@@ -183,36 +171,25 @@ def test_a_secret_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    "make",
-    [
-        lambda: ClientConfig(connect_timeout=-1),
-        lambda: ClientConfig(connect_timeout=0),
-        lambda: ClientConfig(mq_client_api_timeout=float("nan")),
-        lambda: ClientConfig(channel_idle_timeout=-1),
-        lambda: ClientConfig(heartbeat_broker_interval=0),
-        lambda: ClientConfig(version=-1),
-        lambda: ProducerConfig(send_msg_timeout=-3),
-        lambda: ProducerConfig(retry_times_when_send_failed=-1),
-        lambda: ProducerConfig(max_message_size=0),
-        lambda: ProducerConfig(default_topic_queue_nums=0),
-        lambda: PushConsumerConfig(consume_thread_max=0),
-        lambda: PushConsumerConfig(consume_message_batch_max_size=-1),
-        lambda: PushConsumerConfig(pull_batch_size=0),
-        lambda: PushConsumerConfig(pull_interval=-1),
-        lambda: PushConsumerConfig(max_reconsume_times=-2),
-        lambda: PushConsumerConfig(thresholds=Thresholds(count=-1)),
-        lambda: PushConsumerConfig(thresholds=Thresholds(span=0)),
-        lambda: LitePullConsumerConfig(pull_batch_size=-10),
-        lambda: LitePullConsumerConfig(rebalance_interval=0),
-        lambda: PopConsumerConfig(pop_invisible_time=4),
-        lambda: PopConsumerConfig(pop_invisible_time=301),
-        lambda: PopConsumerConfig(pop_batch_nums=33),
-        lambda: PopConsumerConfig(consume_thread_max=0),
-    ],
+    ("settings", "cls"),
+    cases(
+        (ClientConfig, {"connect_timeout": -1}, {"connect_timeout": 0}),
+        (ClientConfig, {"mq_client_api_timeout": float("nan")}, {"channel_idle_timeout": -1}),
+        (ClientConfig, {"heartbeat_broker_interval": 0}, {"version": -1}),
+        (ProducerConfig, {"send_msg_timeout": -3}, {"retry_times_when_send_failed": -1}),
+        (ProducerConfig, {"max_message_size": 0}, {"default_topic_queue_nums": 0}),
+        (PushConsumerConfig, {"consume_thread_max": 0}, {"consume_message_batch_max_size": -1}),
+        (PushConsumerConfig, {"pull_batch_size": 0}, {"pull_interval": -1}),
+        (PushConsumerConfig, {"max_reconsume_times": -2}, {"thresholds": Thresholds(count=-1)}),
+        (PushConsumerConfig, {"thresholds": Thresholds(span=0)}),
+        (LitePullConsumerConfig, {"pull_batch_size": -10}, {"rebalance_interval": 0}),
+        (PopConsumerConfig, {"pop_invisible_time": 4}, {"pop_invisible_time": 301}),
+        (PopConsumerConfig, {"pop_batch_nums": 33}, {"consume_thread_max": 0}),
+    ),
 )
-def test_a_setting_out_of_bounds_is_refused(make: Callable[[], object]) -> None:
+def test_a_setting_out_of_bounds_is_refused(settings: Any, cls: type[Any]) -> None:
     with pytest.raises(IllegalValueError, match=r"^\w+\.\w+: expected a number .*, got .+"):
-        make()
+        cls(**settings)
 
 
 # ---------------------------------------------------------------------- subscriptions

@@ -8,6 +8,7 @@ import trio
 
 from rocketwire.client import ClientConfig, PushConsumerConfig, open_client, open_push_consumer
 from rocketwire.client.consumer.rebalance import Rebalance
+from rocketwire.client.consumer.retry import send_to_retry_topic
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import RequestTimeoutError
@@ -16,22 +17,20 @@ from rocketwire.messages.allocation import LockBatchRequestBody, LockBatchRespon
 from rocketwire.messages.connections import GetConsumerListByGroupResponseBody
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.messages.pull import PullMessageResponseHeader
+from rocketwire.messages.send import SendMessageResponseHeader
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from rocketwire.testing import MemoryNetwork, open_network, reply
 from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.message.properties import decode_properties
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.fakes.consumer_fakes import BROKER, consumer, world
 from tests.support.fakes.producer_fakes import NS, A, B, route
 
 CONFIG = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i")
 MEMBERS = reply(body=GetConsumerListByGroupResponseBody(consumer_id_list=("1.1.1.1@i",)))
 ASKED = (
-    Code.HEART_BEAT,
-    Code.GET_CONSUMER_LIST_BY_GROUP,
-    Code.QUERY_CONSUMER_OFFSET,
-    Code.LOCK_BATCH_MQ,
-    Code.UNLOCK_BATCH_MQ,
-    Code.PULL_MESSAGE,
-    Code.UPDATE_CONSUMER_OFFSET,
+    *(Code.HEART_BEAT, Code.GET_CONSUMER_LIST_BY_GROUP, Code.QUERY_CONSUMER_OFFSET),
+    *(Code.LOCK_BATCH_MQ, Code.UNLOCK_BATCH_MQ, Code.PULL_MESSAGE, Code.UPDATE_CONSUMER_OFFSET),
     Code.UNREGISTER_CLIENT,
 )
 
@@ -105,3 +104,30 @@ async def test_queues_of_other_brokers_are_consumed(autojump_clock: object, orde
             await received.wait()
 
     assert times[0] - start <= 3 * CONFIG.mq_client_api_timeout
+
+
+async def test_a_message_to_the_retry_topic_has_the_number_of_attempts() -> None:
+    properties = {"UNIQ_KEY": "ID", "TRAN_MSG": "true"}
+    failed = StoredMessage(topic="orders", body=b"x", properties=properties, reconsume_times=2)
+    async with world(namespace="ns") as (network, client):
+        broker = network.peer(BROKER)
+        header = SendMessageResponseHeader(msg_id="0" * 32, queue_id=0, queue_offset=1)
+        broker.on(Code.SEND_MESSAGE_V2, reply(header))
+        await send_to_retry_topic(client, "g", failed, 16)
+        sent = await broker.asked(Code.SEND_MESSAGE_V2)
+    assert decode_properties((sent.ext_fields or {})["i"]) == {
+        "UNIQ_KEY": "ID",
+        "ORIGIN_MESSAGE_ID": "ID",
+        "RETRY_TOPIC": "orders",
+        "RECONSUME_TIME": "3",
+        "MAX_RECONSUME_TIMES": "16",
+        "INSTANCE_ID": "ns",
+        "DELAY": "5",
+    }
+
+
+@pytest.mark.parametrize("flavour", ["push", "pop", "lite pull"])
+async def test_a_group_belongs_to_the_unit_of_its_client(flavour: str) -> None:
+    async with world(unit_mode=True) as (_, client), consumer(flavour, client) as opened:
+        member: Any = opened
+        assert member.heartbeat().unit_mode

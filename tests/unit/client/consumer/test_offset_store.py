@@ -106,7 +106,6 @@ async def test_a_silent_broker_delays_the_storing_of_offsets_once(autojump_clock
         broker.on(Code.UPDATE_CONSUMER_OFFSET, None)
         start = trio.current_time()
         await store.persist(ALL, leaving=ALL)
-
         assert trio.current_time() - start == 3
         assert sorted(read_commits(broker)) == [(0, 5, False), (1, 6, True), (2, 7, True)]
 

@@ -124,17 +124,13 @@ async def test_each_pull_has_its_own_header(form: SerializeType) -> None:
     instance = Instance(ClientConfig(namesrv_addr="n:9876", serialize_type=form))
     tags = subscription_data("T", "a || b", version=6)
     changes: list[dict[str, Any]] = [
-        {},
-        {"offset": 32},
-        {"offset": 64, "commit_offset": 32},
-        {"offset": 2**63 - 1, "commit_offset": 64},
-        {"offset": 96},
+        *({}, {"offset": 32}, {"offset": 64, "commit_offset": 32}),
+        *({"offset": 2**63 - 1, "commit_offset": 64}, {"offset": 96}),
         {"offset": 128, "subscription": tags, "send_subscription": True},
         {"offset": 160, "subscription": tags, "suspend_timeout": 0.0},
         {"offset": 192, "lite": True},
         {"offset": 224, "group": "h", "max_msg_nums": 1, "max_msg_bytes": None},
-        {"offset": 1, "queue": replace(QUEUE, queue_id=4)},
-        {"offset": 256},
+        *({"offset": 1, "queue": replace(QUEUE, queue_id=4)}, {"offset": 256}),
     ]
     for change in changes:
         request = replace(FIRST, **change)
@@ -208,7 +204,6 @@ async def test_an_unknown_response_code_is_a_broker_error() -> None:
 async def test_pulls_continue_until_no_message_is_found() -> None:
     instance, taker = Instance(codes=[FOUND, FOUND]), Taker()
     result = await instance.calls.pull_repeatedly(FIRST, taker.take)
-
     assert result is not None
     assert result.status is PullStatus.NO_NEW_MSG
     assert [fields["queueOffset"] for _, fields in instance.requests] == ["0", "1", "2"]
@@ -222,7 +217,6 @@ async def test_pulls_continue_until_no_message_is_found() -> None:
 )
 async def test_the_last_result_is_taken(settings: dict[str, Any], limit: int, pulls: int) -> None:
     instance, taker = Instance(code=FOUND, **settings), Taker(limit)
-
     assert await instance.calls.pull_repeatedly(FIRST, taker.take) is None
     assert len(taker.results) == len(instance.requests) == pulls
 
@@ -243,7 +237,6 @@ async def test_the_size_of_bodies_is_known_if_no_message_was_filtered(tags: str)
     second = StoredMessage(topic="T", body=b"yy", properties={"TAGS": "b"}, queue_offset=1)
     instance = Instance(code=FOUND, body=STORED + encode_stored_message(second))
     request = replace(FIRST, subscription=subscription_data("T", tags, version=6))
-
     sizes = [(await instance.calls.pull(request)).body_size for _ in range(2)]
     assert sizes == [3 if tags == "*" else None] * 2
 
@@ -252,7 +245,6 @@ async def test_a_response_without_matching_tags_ends_the_pulls() -> None:
     instance, taker = Instance(code=FOUND), Taker()
     tags = replace(FIRST, subscription=subscription_data("T", "b", version=6))
     result = await instance.calls.pull_repeatedly(tags, taker.take)
-
     assert result is not None
     assert (result.status, result.messages, taker.results) == (PullStatus.FOUND, [], [])
 
@@ -260,7 +252,6 @@ async def test_a_response_without_matching_tags_ends_the_pulls() -> None:
 async def test_an_unreadable_response_is_skipped_by_the_next_pull() -> None:
     instance, taker = Instance(code=FOUND, bodies=[STORED], body=STORED[:-1]), Taker()
     result = await instance.calls.pull_repeatedly(FIRST, taker.take)
-
     assert len(taker.results) == 1
     assert result is not None
     assert (result.messages, len(result.unreadable)) == ([], 1)
@@ -271,7 +262,6 @@ async def test_a_package_that_is_missing_ends_the_pulls(monkeypatch: pytest.Monk
     flags = int(MessageSysFlag.COMPRESSED | CompressionType.LZ4.sys_flag)
     packed = encode_stored_message(StoredMessage(topic="T", body=b"lz4", sys_flag=flags))
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
-
     with pytest.raises(MissingPackageError, match=r"rocketwire\[compression\]"):
         await Instance(code=FOUND, body=packed).calls.pull_repeatedly(FIRST, Taker().take)
 

@@ -42,25 +42,20 @@ def test_read_messages_without_a_body() -> None:
 
 def test_the_next_pull_begins_at_the_broker_s_offset_if_all_was_read() -> None:
     pulled = read_messages(store_message(6) + POISON + store_message(8), ALL)
-
     assert offsets(pulled) == [6, 8]
     assert next_offset(pulled, 6, 9) == 9
 
 
 def test_the_next_pull_begins_at_the_first_message_beyond_a_limit() -> None:
     body = b"".join(pack_message(number, 1000) for number in range(5))
-
     pulled = read_messages(body, ALL, limits=build_limits(1000, 2500))
-
     assert offsets(pulled) == [0, 1]
     assert next_offset(pulled, 0, 5) == 2
 
 
 def test_offsets_of_static_topics_are_the_logical_ones() -> None:
     body = pack_message(5, 1000) + POISON + pack_message(8, 1000) + pack_message(9, 1000)
-
     pulled = read_messages(body, ALL, 100, limits=build_limits(1000, 2500))
-
     assert offsets(pulled) == [105, 108]
     assert [skipped.queue_offset for skipped in pulled.unreadable] == [107]
     assert next_offset(pulled, 105, 110) == 109
@@ -70,17 +65,14 @@ def test_after_a_message_of_unknown_size_the_next_offset_is_pulled() -> None:
     pulled = read_messages(
         store_message(6) + with_size(store_message(7), 3) + store_message(8), ALL
     )
-
     assert next_offset(pulled, 6, 9) == 8
 
 
 @pytest.mark.parametrize("claimed", [-5, 3, 6, 2**62])
 def test_an_offset_that_cannot_be_trusted_neither_repeats_nor_loses_much(claimed: int) -> None:
     bad = with_size(store_message(claimed), 3)
-
     surrounded = read_messages(store_message(6) + bad + store_message(8), ALL)
     unknown = read_messages(bad, ALL)
-
     assert next_offset(surrounded, 6, 9) in (8, 9)
     assert 6 < next_offset(unknown, 6, 9) <= 9
 
@@ -116,7 +108,6 @@ def batch(offset: int, count: int, claimed: str | None) -> bytes:
 @pytest.mark.parametrize("following", [b"", store_message(9)], ids=["alone", "before another"])
 def test_an_inner_batch_is_taken_apart_if_it_has_a_place_for_each_message(following: bytes) -> None:
     pulled = read_messages(store_message(5) + batch(6, 3, "3") + following, ALL, end=10)
-
     assert offsets(pulled) == [5, 6, 7, 8, *([9] if following else [])]
     assert pulled.unreadable == ()
 
@@ -124,7 +115,6 @@ def test_an_inner_batch_is_taken_apart_if_it_has_a_place_for_each_message(follow
 @pytest.mark.parametrize("claimed", [None, "", "1", "2", "x", "-3", "3.0", "9" * 30])
 def test_an_inner_batch_with_more_messages_than_counted_is_skipped(claimed: str | None) -> None:
     pulled = read_messages(store_message(5) + batch(6, 3, claimed) + store_message(9), ALL, end=10)
-
     assert offsets(pulled) == [5, 9]
     assert [skipped.queue_offset for skipped in pulled.unreadable] == [6]
 
@@ -132,9 +122,7 @@ def test_an_inner_batch_with_more_messages_than_counted_is_skipped(claimed: str 
 @pytest.mark.parametrize("following", [b"", store_message(7)], ids=["alone", "before another"])
 def test_an_inner_batch_that_exceeds_its_places_is_skipped(following: bytes) -> None:
     end = 7 if not following else 8
-
     pulled = read_messages(batch(6, 3, "3") + following, ALL, end=end)
-
     assert offsets(pulled) == ([7] if following else [])
     assert [skipped.queue_offset for skipped in pulled.unreadable] == [6]
 
@@ -142,43 +130,34 @@ def test_an_inner_batch_that_exceeds_its_places_is_skipped(following: bytes) -> 
 def test_an_inner_batch_before_a_limit_has_the_places_up_to_it() -> None:
     limits = build_limits(1000, 1000)
     body = pack_message(4, 1000) + batch(5, 3, "3")
-
     fits = read_messages(body + pack_message(8, 1000), ALL, limits=limits, end=99)
     reaches_beyond = read_messages(body + pack_message(7, 1000), ALL, limits=limits, end=99)
-
     assert (offsets(fits), next_offset(fits, 4, 99)) == ([4, 5, 6, 7], 8)
     assert (offsets(reaches_beyond), next_offset(reaches_beyond, 4, 99)) == ([4], 7)
 
 
 def test_an_inner_batch_of_a_static_topic_uses_its_broker_s_offsets() -> None:
     pulled = read_messages(batch(6, 3, "3"), ALL, 100, end=109)
-
     assert offsets(pulled) == [106, 107, 108]
 
 
 def test_places_of_an_inner_batch_ignore_messages_of_other_queues() -> None:
     (outer,) = decode_stored_messages(batch(6, 3, "3"))
-
     inner, broken = unwrap_inner_batches([outer, replace(message(7), queue_id=4)])
-
     assert ([message.queue_offset for message in inner], broken) == ([6, 7, 8, 7], ())
 
 
 def test_messages_from_inner_batches_of_a_response_are_bounded() -> None:
     (outer,) = decode_stored_messages(batch(0, 30_000, "30000"))
     outers = [replace(outer, queue_offset=number * 30_000) for number in range(3)]
-
     inner, broken = unwrap_inner_batches(outers)
-
     assert len(inner) == 60_000
     assert [skipped.queue_offset for skipped in broken] == [60_000]
 
 
 def test_messages_of_other_tags_are_not_missed() -> None:
     tagged = subscription_data("Orders", "a", version=1)
-
     pulled = read_messages(store_message(6) + POISON, tagged)
-
     assert (pulled.messages, pulled.unreadable) == ([], ())
     assert len(read_messages(store_message(6) + POISON, None).unreadable) == 1
 

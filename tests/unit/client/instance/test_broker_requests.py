@@ -114,7 +114,6 @@ async def test_every_reply_is_acknowledged() -> None:
 
 def test_offsets_of_a_reset_are_read_in_both_forms() -> None:
     listed = b'{"offsetTable":[{"brokerName":"b","offset":5,"queueId":1,"topic":"T"}]}'
-
     assert decode_reset_offsets(listed) == {QUEUE: 5}
     assert decode_reset_offsets(None) == {}
     with pytest.raises(DecodeError):

@@ -65,5 +65,4 @@ def test_a_change_on_either_side_needs_a_full_heartbeat() -> None:
 def test_an_old_broker_gets_the_whole_each_time() -> None:
     memory = HeartbeatHistory()
     memory.record_response("b", memory.prepare("b", DATA), None)
-
     assert not memory.prepare("b", DATA).is_without_sub

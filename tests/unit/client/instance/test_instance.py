@@ -68,7 +68,6 @@ async def test_concurrent_callers_share_one_route_request(cluster: World) -> Non
     async with trio.open_nursery() as nursery:
         for _ in range(5):
             nursery.start_soon(cluster.client.route, "T")
-
     assert await cluster.client.route("T") == ROUTE
     assert len(cluster.name_server.requests) == 1
     assert cluster.client.client_id == "1.1.1.1@i"
@@ -294,7 +293,6 @@ async def test_a_name_server_is_connected_before_the_first_request(cluster: Worl
     await trio.testing.wait_all_tasks_blocked()
     assert cluster.client.pool.addresses == (NS,)
     assert not cluster.name_server.requests
-
     await cluster.client.route("T")
     assert cluster.name_server.connections == 1
 

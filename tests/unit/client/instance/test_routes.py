@@ -36,7 +36,6 @@ def test_changes_of_used_fields_are_detected(changed: TopicRouteData) -> None:
 
 def test_another_order_is_no_change() -> None:
     turned = replace(ROUTE, broker_datas=(B, A), queue_datas=QUEUES[::-1])
-
     assert not has_changed(ROUTE, turned)
     assert not fill_routes().put("T", turned)
 
@@ -44,7 +43,6 @@ def test_another_order_is_no_change() -> None:
 def test_a_changed_route_replaces_the_addresses_of_its_brokers() -> None:
     table = fill_routes()
     table.put("T", replace(ROUTE, broker_datas=(replace(A, broker_addrs={0: "new"}), B)))
-
     assert table.brokers == {"a": {0: "new"}, "b": {2: "b2"}}
 
 
@@ -69,7 +67,6 @@ def test_a_replica_is_the_requested_one_or_another() -> None:
 
 def test_any_broker_of_a_topic_is_its_master_if_it_has_one() -> None:
     table = fill_routes()
-
     assert {table.pick_broker("T", chance) for chance in range(4)} == {"a0", "b2"}
     assert table.pick_broker("x", 0) is None
     assert fill_routes(TopicRouteData()).pick_broker("T", 0) is None

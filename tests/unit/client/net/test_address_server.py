@@ -50,7 +50,6 @@ async def test_name_servers_are_fetched() -> None:
     head = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
     async with serve_answer(head + body, requests) as url:
         assert await fetch_name_servers(url) == ("127.0.0.1:1", "127.0.0.1:2")
-
     assert requests[0].startswith(b"GET /rocketmq/nsaddr-u?nofix=1 HTTP/1.1\r\n")
 
 

@@ -110,7 +110,6 @@ async def test_an_error_code_is_an_error_with_code_and_remark() -> None:
 
 def test_codes_that_no_binary_header_can_hold_are_sent_as_json() -> None:
     config = ClientConfig(serialize_type=SerializeType.ROCKETMQ)
-
     assert make_request(config, Code.HEART_BEAT).serialize_type == SerializeType.ROCKETMQ
     assert make_request(config, Code.POP_MESSAGE).serialize_type == SerializeType.JSON
 
@@ -126,14 +125,12 @@ def test_bodies_are_bytes_texts_classes_or_arrays() -> None:
 def test_headers_may_be_given_as_fields_and_unknown_codes_are_bytes() -> None:
     request = make_request(ClientConfig(), 9999, {"a": "b"}, b"x")
     answer = decode_response(9999, reply(body=b"y", ext_fields={"c": "d"}))
-
     assert (request.ext_fields, request.body) == ({"a": "b"}, b"x")
     assert (answer.header, answer.body, answer.command.ext_fields) == (None, b"y", {"c": "d"})
 
 
 def test_an_array_in_an_answer_is_read_as_one() -> None:
     users = decode_response(Code.AUTH_LIST_USER, reply(body=b'[{"username":"u"}]')).body
-
     assert users == (UserInfo(username="u"),)
 
 

@@ -11,7 +11,7 @@ import trio
 from rocketwire import errors
 from rocketwire.client import ClientConfig, NameServers, open_pool
 from rocketwire.client.net.nameserver_api import NameServerCalls
-from rocketwire.client.net.nameservers import MAX_RECORDS
+from rocketwire.client.net.nameservers import MAX_RECORDS, NameServerSelector, attempt_timeout
 from rocketwire.client.net.pool import ChannelPool
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -66,7 +66,6 @@ async def test_a_call_changes_the_server_when_it_dies() -> None:
         first = names.chosen or ""
         await network.peer(first).go_down()
         await names.cluster_info()
-
         assert names.chosen not in (None, first)
 
 
@@ -76,7 +75,6 @@ async def test_a_silent_server_takes_half_of_the_time_at_most(autojump_clock: ob
         network.peer(names.chosen or "").on(Code.GET_BROKER_CLUSTER_INFO, None)
         started = trio.current_time()
         await names.call(Code.GET_BROKER_CLUSTER_INFO, within=4)
-
         assert trio.current_time() - started == pytest.approx(2)
 
 
@@ -175,7 +173,6 @@ async def test_an_impossible_dns_name_is_kept_without_a_lookup() -> None:
     address = f"{'x' * 64}:9"
     async with servers(address) as (names, _, _):
         await names.refresh()
-
         assert names.addresses == (address,)
 
 
@@ -316,3 +313,55 @@ async def test_connection_errors_name_all_name_servers() -> None:
 async def test_calls_without_servers_are_errors() -> None:
     with pytest.raises(errors.NameServerError):
         await NameServerCalls().cluster_info()
+
+
+def test_servers_are_tried_from_the_given_one_until_one_responds() -> None:
+    selector = NameServerSelector(["a", "b", "c"], start=4)
+    assert selector.peek_order() == ("b", "c", "a")
+    assert selector.next_order() == ("b", "c", "a")
+    assert selector.next_order() == ("c", "a", "b")
+
+
+def test_the_last_responding_server_is_first_until_it_fails() -> None:
+    selector = NameServerSelector(["a", "b", "c"])
+    selector.mark_responded("b")
+
+    assert selector.next_order() == ("b", "c", "a")
+    assert selector.next_order() == ("b", "c", "a")
+    selector.mark_failed("b")
+    assert selector.current is None
+    assert selector.failed == {"b"}
+    assert selector.next_order()[-1] == "b"
+    selector.mark_reachable("b")
+    assert selector.failed == frozenset()
+
+
+def test_a_new_list_keeps_the_chosen_server_and_returns_removed_ones() -> None:
+    selector = NameServerSelector(["a", "b"])
+    selector.mark_responded("b")
+    selector.mark_failed("a")
+
+    assert selector.replace([]) == ()
+    assert selector.replace(["b", "a"]) == ()
+    assert selector.addresses == ("a", "b")
+    assert selector.replace(["b", "c", "c"]) == ("a",)
+    assert selector.addresses == ("b", "c")
+    assert selector.current == "b"
+    assert selector.failed == frozenset()
+    assert selector.replace(["c"]) == ("b",)
+    assert selector.current is None
+
+
+def test_unknown_servers_change_nothing() -> None:
+    selector = NameServerSelector(["a"])
+    selector.mark_failed("x")
+    selector.mark_responded("x")
+    assert selector.current is None
+    assert selector.failed == frozenset()
+    assert NameServerSelector().next_order() == ()
+
+
+def test_the_last_server_gets_all_remaining_time() -> None:
+    assert attempt_timeout(3.0, 3) == 1.5
+    assert attempt_timeout(1.5, 2) == 0.75
+    assert attempt_timeout(0.75, 1) == 0.75

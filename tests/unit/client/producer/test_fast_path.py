@@ -233,7 +233,6 @@ async def test_an_invalidated_channel_gets_no_more_messages() -> None:
         producer.instance.pool.invalidate(A)
         for _ in range(24):
             assert (await producer.send(Message("T", b"x"))).is_ok
-
     assert broker.connections == [0] * 24 + [1] * 24
 
 
@@ -270,5 +269,4 @@ async def test_concurrent_sends_are_all_acknowledged() -> None:
     async with open_fast_producer() as (producer, broker), trio.open_nursery() as nursery:
         for number in range(50):
             nursery.start_soon(producer.send, Message("T", b"at once %d" % number))
-
     assert len(broker.sends) == 74

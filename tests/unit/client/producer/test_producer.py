@@ -80,7 +80,6 @@ async def test_a_send_can_fail_at_once_while_no_broker_accepts_a_connection(
         started = trio.current_time()
         with pytest.raises((errors.SendFailedError, errors.ConnectFailedError)):
             await opened.producer.send(HELLO)
-
         assert trio.current_time() == started
 
 
@@ -89,7 +88,6 @@ async def test_a_retry_at_a_busy_broker_waits(single: World, autojump_clock: obj
     started = trio.current_time()
     with pytest.raises(errors.SendFailedError, match="by 3 tries: a; "):
         await single.producer.send(HELLO)
-
     assert trio.current_time() - started == pytest.approx(0.4)
 
 
@@ -120,14 +118,12 @@ async def test_a_send_has_java_s_fields_and_its_result_the_position() -> None:
 async def test_a_message_precedes_the_heartbeat(single: World, autojump_clock: object) -> None:
     await single.producer.send(HELLO)
     await trio.sleep(1)
-
     assert single.a.codes() == [Code.SEND_MESSAGE_V2, Code.HEART_BEAT]
 
 
 async def test_messages_take_turns_over_all_queues(cluster: World) -> None:
     for _ in range(8):
         await cluster.producer.send(HELLO)
-
     places = Counter((read_fields(sent)["n"], read_fields(sent)["e"]) for sent in cluster.sent())
     assert places == {(name, number): 2 for name in "ab" for number in "01"}
 
@@ -136,7 +132,6 @@ async def test_a_final_refusal_is_raised_at_once(cluster: World) -> None:
     cluster.answer_sends(reply(code=ResponseCode.MESSAGE_ILLEGAL, remark="too large"))
     with pytest.raises(errors.BrokerError) as caught:
         await cluster.producer.send(HELLO)
-
     assert caught.value.code == ResponseCode.MESSAGE_ILLEGAL
     assert len(cluster.sent()) == 1
 
@@ -197,7 +192,6 @@ async def test_an_invalid_address_of_the_only_broker_is_the_cause(single: World)
     advertise(single, "nonsense")
     with pytest.raises(errors.SendFailedError) as caught:
         await single.producer.send(HELLO)
-
     assert isinstance(caught.value.__cause__, errors.IllegalAddressError)
     assert "'nonsense'" in str(caught.value.__cause__)
 
@@ -218,7 +212,6 @@ async def test_a_hanging_broker_uses_up_the_time(cluster: World, autojump_clock:
     cluster.answer_sends(None)
     with pytest.raises(errors.RequestTimeoutError):
         await cluster.producer.send(HELLO, within=2)
-
     assert len(cluster.sent()) == 1
 
 
@@ -301,7 +294,6 @@ async def test_a_oneway_send_is_tried_once(single: World) -> None:
     await single.producer.send_oneway(HELLO)
     await single.producer.send_oneway(HELLO, queue)
     await single.a.asked(Code.SEND_MESSAGE_V2, 2)
-
     assert [request.is_oneway for request in single.sent()] == [True, True]
     assert read_fields(single.sent()[1])["e"] == "1"
 
@@ -355,7 +347,6 @@ async def test_a_batch_for_an_old_broker_has_no_key_of_its_own(
     single.a.on(Code.HEART_BEAT, heartbeat)
     await single.producer.send_batch([HELLO, HELLO])
     (sent,) = single.sent()
-
     assert ("UNIQ_KEY" in read_fields(sent)["i"]) is has_key
 
 
@@ -434,7 +425,6 @@ async def test_a_cancelled_send_is_forgotten(cluster: World, autojump_clock: obj
     cluster.answer_sends(None)
     with trio.move_on_after(0.5):
         await cluster.producer.send(HELLO)
-
     assert cluster.client.pool.in_flight == 0
     cluster.answer_sends(send_response)
     assert (await cluster.producer.send(HELLO)).is_ok

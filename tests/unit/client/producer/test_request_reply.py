@@ -65,7 +65,6 @@ async def test_a_heartbeat_precedes_the_first_request() -> None:
         it.a.on(Code.SEND_MESSAGE_V2, reply(code=13))
         with pytest.raises(Exception, match="13"):
             await it.producer.request(Message("T", b"what?"))
-
         assert it.a.codes().index(Code.HEART_BEAT) < it.a.codes().index(Code.SEND_MESSAGE_V2)
 
 
@@ -73,7 +72,6 @@ async def test_no_reply_in_time_is_an_error(autojump_clock: object) -> None:
     async with world(brokers=("a",)) as it:
         with pytest.raises(ReplyTimeoutError) as caught:
             await it.producer.request(Message("T", b"what?"), within=2)
-
         assert trio.current_time() < 2.5
         assert caught.value.correlation_id in str(caught.value)
         assert await push(it, b"late") == 0
@@ -109,6 +107,5 @@ async def test_a_reply_is_sent_to_the_requester_s_cluster() -> None:
 def test_no_reply_is_created_without_the_requester_s_properties(missing: str) -> None:
     sent = {"CLUSTER": "c", "CORRELATION_ID": "1", "REPLY_TO_CLIENT": "me"}
     del sent[missing]
-
     with pytest.raises(IllegalMessageError):
         create_reply(StoredMessage(topic="T", properties=sent), b"that")

@@ -175,6 +175,5 @@ async def test_checks_need_a_function(single: World, caplog: pytest.LogCaptureFi
     await single.producer.send(Message("T", b"x"))
     await single.a.send_oneway(CHECK)
     await single.producer.send(Message("T", b"x"))
-
     assert Code.END_TRANSACTION not in single.a.codes()
     assert "no check function" in caplog.text

@@ -43,7 +43,6 @@ def test_a_body_is_compressed_from_a_threshold(compression: CompressionType, fla
     config = ProducerConfig(compress_type=compression)
     small = build_outgoing_message(Message("T", bytes(4095)), "K", 5, config)
     compressed = build_outgoing_message(Message("T", bytes(4096)), "K", 5, config)
-
     assert (small.body, small.fields["f"]) == (bytes(4095), "0")
     assert compressed.fields["f"] == str(flag)
     assert decompress_body(compressed.body, compression, max_size=5000) == bytes(4096)
@@ -112,7 +111,6 @@ def test_a_prepared_request_is_a_command(message: Message, prepared: bool, names
 def test_every_kind_of_delay_is_a_property(delay: dict[str, Any], expected: dict[str, str]) -> None:
     message = Message("T", b"x", sharding_key="s", **delay)
     properties = message.wire_properties()
-
     assert properties == {"WAIT": "true", **expected, "__SHARDINGKEY": "s"}
     assert message.is_delayed
     assert not Message("T", b"x").is_delayed
@@ -121,7 +119,6 @@ def test_every_kind_of_delay_is_a_property(delay: dict[str, Any], expected: dict
 def test_the_header_for_a_retry_topic_has_the_attempts() -> None:
     system = {"RECONSUME_TIME": "3", "MAX_RECONSUME_TIMES": "16", "RETRY_TOPIC": "T"}
     ready = build_outgoing_message(Message("%RETRY%g", b"x", system=system), "K", 5, CONFIG)
-
     assert (ready.fields["j"], ready.fields["l"]) == ("3", "16")
     assert decode_properties(ready.fields["i"]).items() >= system.items()
 

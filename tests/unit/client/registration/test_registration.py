@@ -193,7 +193,6 @@ async def test_a_registration_in_parts_has_a_version_for_each(
     settings = RegistrationSettings(packed=packed, split_size=split_size)
     async with open_registered(settings) as (_, first, _two):
         requests = [read_registration(request) for request in first.requests]
-
     assert [(topics, version.counter) for _, topics, version in requests] == parts
     assert {header.compressed for header, *_ in requests} == {packed}
 
@@ -222,7 +221,6 @@ async def test_a_silent_name_server_delays_the_end_by_three_seconds(autojump_clo
         first.on(Code.UNREGISTER_BROKER, None)
         second.on(Code.UNREGISTER_BROKER, reply(code=1))
         started = trio.current_time()
-
     assert trio.current_time() - started == pytest.approx(3, abs=0.1)
 
 

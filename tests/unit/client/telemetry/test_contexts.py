@@ -6,7 +6,8 @@ import pytest
 from opentelemetry import baggage, context, propagate, trace
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, TraceState
 
-from rocketwire.client.telemetry.otel import Links, MessageContexts
+from rocketwire.client.telemetry.attributes import server_attributes
+from rocketwire.client.telemetry.otel import Key, Links, MessageContexts, Series, find_series
 from rocketwire.wire.message.stored import StoredMessage
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -33,20 +34,12 @@ def test_properties_are_written_as_by_the_propagator(
 @pytest.mark.parametrize(
     "properties",
     [
-        {"traceparent": PARENT},
-        {"traceparent": PARENT[:-2] + "00"},
-        {"traceparent": PARENT[:-2] + "03"},
-        {"traceparent": PARENT, "tracestate": "vendor=1"},
-        {"traceparent": PARENT, "baggage": "shop=1"},
-        {"traceparent": f" {PARENT} "},
-        {"traceparent": PARENT.upper()},
-        {"traceparent": "01" + PARENT[2:]},
-        {"traceparent": "ff" + PARENT[2:]},
-        {"traceparent": "00-" + 32 * "0" + PARENT[35:]},
-        {"traceparent": PARENT + "-more"},
-        {"traceparent": ""},
-        {"tracestate": "vendor=1"},
-        {},
+        *({"traceparent": PARENT}, {"traceparent": PARENT[:-2] + "00"}),
+        *({"traceparent": PARENT[:-2] + "03"}, {"traceparent": PARENT, "tracestate": "vendor=1"}),
+        *({"traceparent": PARENT, "baggage": "shop=1"}, {"traceparent": f" {PARENT} "}),
+        *({"traceparent": PARENT.upper()}, {"traceparent": "01" + PARENT[2:]}),
+        *({"traceparent": "ff" + PARENT[2:]}, {"traceparent": "00-" + 32 * "0" + PARENT[35:]}),
+        *({"traceparent": PARENT + "-more"}, {"traceparent": ""}, {"tracestate": "vendor=1"}, {}),
         None,
     ],
 )
@@ -85,3 +78,23 @@ def test_links_are_created_when_they_are_read() -> None:
     assert len(links) == 0
     assert len(created) == 1
     assert not Links([], create)
+
+
+def find(all_series: dict[Key, Series], topic: str, error: str | None = None) -> Series:
+    return find_series(all_series, "send", "send", topic, None, "10.0.0.2:10911", error)
+
+
+def test_equal_attributes_are_one_series() -> None:
+    all_series: dict[Key, Series] = {}
+
+    assert find(all_series, "T") is find(all_series, "T")
+    assert find(all_series, "T", "SYSTEM_BUSY") is not find(all_series, "T")
+    assert [series.attributes.get("error.type") for series in all_series.values()] == [
+        None,
+        "SYSTEM_BUSY",
+    ]
+
+
+def test_an_unknown_broker_has_no_address() -> None:
+    assert server_attributes(None) == {}
+    assert server_attributes("[::1]:10911") == {"server.address": "::1", "server.port": 10911}

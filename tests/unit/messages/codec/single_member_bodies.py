@@ -5,6 +5,7 @@ from typing import Any
 from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_body
 from rocketwire.messages._codec.fields import members_of
+from tests.support.tables import cases
 
 REFUSED = object()
 
@@ -19,10 +20,10 @@ def read(cls: type[Any], member: str, text: str) -> Any:
     return getattr(body, member)
 
 
-def list_cases(values: dict[tuple[type[Any], str], dict[str, Any]]) -> list[tuple[Any, ...]]:
+def list_cases(values: dict[tuple[type[Any], str], list[tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
     """Class, member, text and expected value of each text."""
     return [
         (cls, member, text, expected)
-        for (cls, member), texts in values.items()
-        for text, expected in texts.items()
+        for (cls, member), rows in values.items()
+        for text, expected in cases(*rows)
     ]

@@ -34,7 +34,6 @@ QUEUE = MessageQueue(broker_name="b", queue_id=1, topic="T")
 
 def test_absent_members_get_the_defaults_of_javas_constructor() -> None:
     config = decode_body(TopicConfig, b"{}")
-
     assert config is not None
     assert config == TopicConfig()
     assert config.read_queue_nums == 16
@@ -44,13 +43,11 @@ def test_absent_members_get_the_defaults_of_javas_constructor() -> None:
 
 def test_null_is_null_and_a_primitive_becomes_zero() -> None:
     config = decode_body(TopicConfig, b'{"attributes":null,"perm":null,"topicFilterType":null}')
-
     assert config == TopicConfig(attributes=None, perm=0, topic_filter_type=None)
 
 
 def test_defaults_that_are_maps_are_not_shared() -> None:
     first, second = decode_body(KVTable, b"{}"), decode_body(KVTable, b"{}")
-
     assert first is not None
     assert second is not None
     assert first.table == {}
@@ -75,14 +72,8 @@ def test_members_are_written_ascending_and_null_is_left_out() -> None:
         "writeQueueNums": 0,
     }
     assert list(to_json(TopicConfig(topic_name="T"))) == [
-        "attributes",
-        "order",
-        "perm",
-        "readQueueNums",
-        "topicFilterType",
-        "topicName",
-        "topicSysFlag",
-        "writeQueueNums",
+        *("attributes", "order", "perm", "readQueueNums", "topicFilterType", "topicName"),
+        *("topicSysFlag", "writeQueueNums"),
     ]
 
 
@@ -110,7 +101,6 @@ def test_a_queue_as_a_key_is_its_object() -> None:
 
 def test_a_queue_as_a_key_may_be_a_quoted_object_as_in_5_3() -> None:
     body = b'{"offsetTable":{"{\\"brokerName\\":\\"b\\",\\"queueId\\":1,\\"topic\\":\\"T\\"}":7}}'
-
     assert decode_body(ResetOffsetBody, body) == ResetOffsetBody(offset_table={QUEUE: 7})
 
 
@@ -162,7 +152,6 @@ def test_null_elements_of_a_list_of_names_survive() -> None:
     # origin: code 106 of a name server that saw a registration without a broker name
     info = ClusterInfo(broker_addr_table={}, cluster_addr_table={"c": (None, "b1")})
     text = b'{"brokerAddrTable":{},"clusterAddrTable":{"c":[null,"b1"]}}'
-
     assert encode_body(info) == text
     assert decode_body(ClusterInfo, text) == info
 
@@ -176,13 +165,11 @@ def test_a_list_of_maps_is_null_where_something_else_stands(value: str) -> None:
 
 def test_a_map_value_of_none_is_left_out() -> None:
     table = {"a": "1", "b": None}
-
     assert encode_body(KVTable(table=table)) == b'{"table":{"a":"1"}}'  # type: ignore[arg-type]  # invalid on purpose
 
 
 def test_the_older_dialect_escapes_more() -> None:
     body = TopicList(topic_list=("\u2028",))
-
     assert encode_body(body, dialect=Dialect.FASTJSON1) == b'{"topicList":["\\u2028"]}'
     assert encode_body(body) == '{"topicList":["\u2028"]}'.encode()
 
@@ -208,7 +195,6 @@ def test_nested_classes_keep_their_java_name() -> None:
 def test_an_encoding_error_has_its_path() -> None:
     with pytest.raises(EncodeError) as caught:
         encode_body(TopicRouteData(queue_datas=(QueueData(perm=1 << 40),)))
-
     assert caught.value.path == "TopicRouteData.queueDatas.perm"
 
 

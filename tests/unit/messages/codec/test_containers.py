@@ -22,71 +22,45 @@ from rocketwire.messages.route import (
 from rocketwire.messages.topic_config import TopicConfig, TopicConfigSerializeWrapper
 from tests.unit.messages.codec.single_member_bodies import REFUSED, list_cases, read
 
-CONTAINERS: dict[tuple[type[Any], str], dict[str, Any]] = {
-    (TopicConfig, "attributes"): {
-        "null": None,
-        '""': None,
-        '"null"': None,
-        '"x"': REFUSED,
-        "[]": REFUSED,
-    },
-    (PolicyEntryInfo, "actions"): {
-        "null": None,
-        "5": None,
-        "true": None,
-        "{}": None,
-        '""': (),
-        '"null"': (),
-        '"a"': ("a",),
-        '["a",1,true,{},[1]]': ("a", "1", "true", "{}", "[1]"),
-    },
-    (TopicList, "topic_list"): {
-        "null": None,
-        "5": REFUSED,
-        '""': (),
-        '"null"': ("null",),
-        "{}": ("{}",),
-        '["a","b","a",null]': ("a", "b", None),
-    },
-    (TopicRouteData, "filter_server_table"): {
-        '{"a":null}': {},
-        '{"a":5}': REFUSED,
-        '{"a":false}': REFUSED,
-        '{"a":"","b":"null","c":{}}': {"a": (), "b": ("null",), "c": ("{}",)},
-        '{"a":["x","x"]}': {"a": ("x", "x")},
-    },
-    (TopicRouteData, "queue_datas"): {
-        "null": None,
-        '""': None,
-        '"null"': None,
-        "[]": (),
-        "{}": (QueueData(),),
-        "5": REFUSED,
-        '"x"': REFUSED,
-        "[1]": REFUSED,
-        "[null]": REFUSED,
-    },
-    (KVTable, "table"): {
-        "null": None,
-        '""': None,
-        '"null"': None,
-        '{"a":1,"b":null,"c":{"x":1}}': {"a": "1", "c": '{"x":1}'},
-        '[{"a":1.10,"b":null}]': {"a": "1.10"},
-        '[{"a":"1"},{"b":"2"}]': REFUSED,
-        '[[{"a":"1"}]]': REFUSED,
-        '[""]': REFUSED,
-        "[null]": REFUSED,
-        "[]": REFUSED,
-        "5": REFUSED,
-        '"x"': REFUSED,
-    },
-    (BrokerMemberGroup, "broker_addrs"): {
-        '{0:"a","1":"b"}': {0: "a", 1: "b"},
-        '{"+2":"c","3.5":"x"}': {2: "c", 3: "x"},
-        '{"x":"x"}': REFUSED,
-        '{"":"x"}': REFUSED,
-        '{99999999999999999999:"b"}': REFUSED,
-    },
+CONTAINERS: dict[tuple[type[Any], str], list[tuple[Any, ...]]] = {
+    (TopicConfig, "attributes"): [(None, "null", '""', '"null"'), (REFUSED, '"x"', "[]")],
+    (PolicyEntryInfo, "actions"): [
+        (None, "null", "5", "true", "{}"),
+        ((), '""', '"null"'),
+        (("a",), '"a"'),
+        (("a", "1", "true", "{}", "[1]"), '["a",1,true,{},[1]]'),
+    ],
+    (TopicList, "topic_list"): [
+        (None, "null"),
+        (REFUSED, "5"),
+        ((), '""'),
+        (("null",), '"null"'),
+        (("{}",), "{}"),
+        (("a", "b", None), '["a","b","a",null]'),
+    ],
+    (TopicRouteData, "filter_server_table"): [
+        ({}, '{"a":null}'),
+        (REFUSED, '{"a":5}', '{"a":false}'),
+        ({"a": (), "b": ("null",), "c": ("{}",)}, '{"a":"","b":"null","c":{}}'),
+        ({"a": ("x", "x")}, '{"a":["x","x"]}'),
+    ],
+    (TopicRouteData, "queue_datas"): [
+        (None, "null", '""', '"null"'),
+        ((), "[]"),
+        ((QueueData(),), "{}"),
+        (REFUSED, "5", '"x"', "[1]", "[null]"),
+    ],
+    (KVTable, "table"): [
+        (None, "null", '""', '"null"'),
+        ({"a": "1", "c": '{"x":1}'}, '{"a":1,"b":null,"c":{"x":1}}'),
+        ({"a": "1.10"}, '[{"a":1.10,"b":null}]'),
+        (REFUSED, '[{"a":"1"},{"b":"2"}]', '[[{"a":"1"}]]', '[""]', "[null]", "[]", "5", '"x"'),
+    ],
+    (BrokerMemberGroup, "broker_addrs"): [
+        ({0: "a", 1: "b"}, '{0:"a","1":"b"}'),
+        ({2: "c", 3: "x"}, '{"+2":"c","3.5":"x"}'),
+        (REFUSED, '{"x":"x"}', '{"":"x"}', '{99999999999999999999:"b"}'),
+    ],
 }
 
 
@@ -107,7 +81,6 @@ def test_no_other_map_stands_in_an_array() -> None:
 def test_the_kv_file_keeps_null_values_in_its_namespaces() -> None:
     text = '{"a":{"k":null,"l":"v"},"b":null,"c":"","d":[{"k":1.10}]}'
     expected: dict[str, dict[str, str | None]] = {"a": {"k": None, "l": "v"}, "d": {"k": "1.10"}}
-
     assert read(KVConfigSerializeWrapper, "config_table", text) == expected
     assert encode_body(KVConfigSerializeWrapper(config_table=expected)) == (
         b'{"configTable":{"a":{"l":"v"},"d":{"k":"1.10"}}}'

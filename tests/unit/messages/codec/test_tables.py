@@ -132,7 +132,6 @@ def test_a_header_has_the_fields_of_java(name: str) -> None:
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_header_inherits_as_in_java(name: str) -> None:
     base = HEADERS[name].get("extends")
-
     assert [java_name(cls) for cls in CLASSES[name].__bases__] == [base or "object"]
 
 
@@ -202,7 +201,6 @@ def test_a_body_has_the_members_of_java(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in BODIES if name not in NEVER_JSON])
 def test_java_writes_members_in_ascending_order(name: str) -> None:
     ours = sorted(field.wire for field in members_of(CLASSES[name]).values())
-
     assert ours == BODIES[name]["emission_order"]
 
 
@@ -215,7 +213,6 @@ def test_an_enumeration_has_the_constants_of_java(name: str) -> None:
     if name in unused:
         assert not hasattr(enums, renamed)
         return
-
     assert [member.name for member in getattr(enums, renamed)] == ENUMS[name]
 
 

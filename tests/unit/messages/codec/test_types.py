@@ -32,138 +32,72 @@ from rocketwire.messages.route import (
 )
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
 from rocketwire.wire.json.fastjson import JsonValue
+from tests.support.tables import cases
 from tests.unit.messages.codec.single_member_bodies import REFUSED, list_cases, read
 
-VALUES: dict[tuple[type[Any], str], dict[str, Any]] = {
-    (QueueData, "perm"): {
-        "null": 0,
-        "true": 1,
-        "false": 0,
-        "7": 7,
-        "-2147483648": -2147483648,
-        "2147483648": REFUSED,
-        "99999999999999999999": REFUSED,
-        "1.5": 1,
-        "-1.9": -1,
-        "1e3": 1000,
-        "1e400": 2147483647,
-        "-1e400": -2147483648,
-        '"7"': 7,
-        '"+7"': 7,
-        '" 7"': REFUSED,
-        '"1.5"': 1,
-        '"-1.9"': -1,
-        '".5"': 0,
-        '"1e3"': 1000,
-        '"1.5e1"': 15,
-        '"2147483648"': REFUSED,
-        '"0x10"': REFUSED,
-        '"\u0663"': REFUSED,
-        '"abc"': REFUSED,
-        '""': 0,
-        '"null"': 0,
-        '"true"': 1,
-        '"false"': 0,
-        '"TRUE"': REFUSED,
-        "[1]": 1,
-        '["1"]': 1,
-        "[]": REFUSED,
-        "[null]": REFUSED,
-        "[[1]]": REFUSED,
-        '["a",2]': REFUSED,
-        "NaN": REFUSED,
-    },
-    (BrokerStatsItem, "tps"): {
-        "null": 0.0,
-        "true": 1.0,
-        "7": 7.0,
-        "1.5": 1.5,
-        "99999999999999999999": REFUSED,
-        '"7"': 7.0,
-        '" 7"': 7.0,
-        '"1e3"': 1000.0,
-        '"1_0"': REFUSED,
-        '"inf"': REFUSED,
-        '"Infinity"': math.inf,
-        '"-Infinity"': -math.inf,
-        '""': 0.0,
-        '"null"': 0.0,
-        '"true"': 1.0,
-        '"false"': 0.0,
-        "[]": 0.0,
-        "[1]": 1.0,
-        "[null]": REFUSED,
-        '["a",2]': REFUSED,
-        "{}": 0.0,
-        '{"a":1}': REFUSED,
-    },
-    (QueueData, "broker_name"): {
-        "null": None,
-        "true": "true",
-        "-1": "-1",
-        "1.5": "1.5",
-        "1e3": "1000.0",
-        "1e400": "Infinity",
-        "99999999999999999999": "99999999999999999999",
-        '"\u4e2d"': "\u4e2d",
-        "[]": "[]",
-        '["a"]': "a",
-        "[null]": None,
-        "[1]": "[1]",
-        '[["a"]]': '[["a"]]',
-        '["a",2]': '["a",2]',
-        '{"a":1}': '{"a":1}',
-        "NaN": REFUSED,
-    },
-    (BatchAck, "bit_set"): {
-        "null": None,
-        '""': None,
-        '"AQI="': frozenset({0, 9}),
-        '"AQI"': frozenset({0, 9}),
-        '"AQI=="': REFUSED,
-        '"A Q I="': REFUSED,
-        '"7"': REFUSED,
-        "5": REFUSED,
-        "51": frozenset({0, 1, 2, 5, 6, 7}),  # whatever can be a text is one first
-        "true": frozenset({1, 2, 4, 5, 7, 8, 9, 11, 12, 13, 15, 17, 18, 19, 20, 23}),
-        '["51"]': frozenset({0, 1, 2, 5, 6, 7}),
-        "[null]": None,
-        "[51]": REFUSED,
-        "false": REFUSED,
-        "1e3": REFUSED,
-    },
-    (TopicConfig, "topic_filter_type"): {
-        "null": None,
-        '"MULTI_TAG"': TopicFilterType.MULTI_TAG,
-        '"multi_tag"': TopicFilterType.MULTI_TAG,
-        '"MultiTag"': TopicFilterType.MULTI_TAG,
-        "0": TopicFilterType.SINGLE_TAG,
-        "1.5": TopicFilterType.MULTI_TAG,
-        '"MULTI_ TAG"': TopicFilterType.MULTI_TAG,
-        '" -_multi-tag"': TopicFilterType.MULTI_TAG,
-        '"MULTI__TAG"': "MULTI__TAG",
-        '"MULTI_TAG "': "MULTI_TAG ",
-        '"MULT\u0131TAG"': "MULT\u0131TAG",
-        '"+0001"': TopicFilterType.MULTI_TAG,
-        '"-1"': "-1",
-        '"2"': "2",
-        '"1"': TopicFilterType.MULTI_TAG,
-        "2": REFUSED,
-        "-1": REFUSED,
-        "true": REFUSED,
-        "[1]": REFUSED,
-        "{}": REFUSED,
-    },
-    (GetBrokerMemberGroupResponseBody, "broker_member_group"): {
-        "null": None,
-        '""': None,
-        '"null"': None,
-        "{}": BrokerMemberGroup(),
-        "5": REFUSED,
-        "[]": REFUSED,
-        '"x"': REFUSED,
-        "true": REFUSED,
-    },
+VALUES: dict[tuple[type[Any], str], list[tuple[Any, ...]]] = {
+    (QueueData, "perm"): [
+        (0, "null", "false", '".5"', '""', '"null"', '"false"'),
+        (1, "true", "1.5", '"1.5"', '"true"', "[1]", '["1"]'),
+        (7, "7", '"7"', '"+7"'),
+        (-2147483648, "-2147483648", "-1e400"),
+        (REFUSED, "2147483648", "99999999999999999999", '" 7"', '"2147483648"', '"0x10"'),
+        (REFUSED, '"\u0663"', '"abc"', '"TRUE"', "[]", "[null]", "[[1]]", '["a",2]', "NaN"),
+        (-1, "-1.9", '"-1.9"'),
+        (1000, "1e3", '"1e3"'),
+        (2147483647, "1e400"),
+        (15, '"1.5e1"'),
+    ],
+    (BrokerStatsItem, "tps"): [
+        (0.0, "null", '""', '"null"', '"false"', "[]", "{}"),
+        (1.0, "true", '"true"', "[1]"),
+        (7.0, "7", '"7"', '" 7"'),
+        (1.5, "1.5"),
+        (REFUSED, "99999999999999999999", '"1_0"', '"inf"', "[null]", '["a",2]', '{"a":1}'),
+        (1000.0, '"1e3"'),
+        (math.inf, '"Infinity"'),
+        (-math.inf, '"-Infinity"'),
+    ],
+    (QueueData, "broker_name"): [
+        (None, "null", "[null]"),
+        ("1000.0", "1e3"),
+        ("Infinity", "1e400"),
+        ("\u4e2d", '"\u4e2d"'),
+        ("a", '["a"]'),
+        (REFUSED, "NaN"),
+        *(
+            (text, text)
+            for text in (
+                *("true", "-1", "1.5", "99999999999999999999", "[]", "[1]", '[["a"]]', '["a",2]'),
+                '{"a":1}',
+            )
+        ),
+    ],
+    (BatchAck, "bit_set"): [
+        (None, "null", '""', "[null]"),
+        (frozenset({0, 9}), '"AQI="', '"AQI"'),
+        (REFUSED, '"AQI=="', '"A Q I="', '"7"', "5", "[51]", "false", "1e3"),
+        # whatever can be a text is one first
+        (frozenset({0, 1, 2, 5, 6, 7}), "51", '["51"]'),
+        (frozenset({1, 2, 4, 5, 7, 8, 9, 11, 12, 13, 15, 17, 18, 19, 20, 23}), "true"),
+    ],
+    (TopicConfig, "topic_filter_type"): [
+        (None, "null"),
+        (TopicFilterType.MULTI_TAG, '"MULTI_TAG"', '"multi_tag"', '"MultiTag"', "1.5"),
+        (TopicFilterType.MULTI_TAG, '"MULTI_ TAG"', '" -_multi-tag"', '"+0001"', '"1"'),
+        (TopicFilterType.SINGLE_TAG, "0"),
+        ("MULTI__TAG", '"MULTI__TAG"'),
+        ("MULTI_TAG ", '"MULTI_TAG "'),
+        ("MULT\u0131TAG", '"MULT\u0131TAG"'),
+        ("-1", '"-1"'),
+        ("2", '"2"'),
+        (REFUSED, "2", "-1", "true", "[1]", "{}"),
+    ],
+    (GetBrokerMemberGroupResponseBody, "broker_member_group"): [
+        (None, "null", '""', '"null"'),
+        (BrokerMemberGroup(), "{}"),
+        (REFUSED, "5", "[]", '"x"', "true"),
+    ],
 }
 
 
@@ -177,17 +111,13 @@ def test_each_type_is_read_as_by_java(
 @pytest.mark.parametrize(
     ("text", "as_int", "as_long"),
     [
-        ("5.0", 5, 5),
-        ("0.99999999999999999", 0, 0),
+        *(("5.0", 5, 5), ("0.99999999999999999", 0, 0)),
         ("46944046119201890.6", 2034314338, 46944046119201890),
         ("46944046119201890.6e0", 2034314338, 46944046119201890),
         ("4.6944046119201890e16", 2**31 - 1, 46944046119201888),
-        ("2147483648.5", -(2**31), 2147483648),
-        ("-3000000000.5", 1294967296, -3000000000),
-        ("1e10", 2**31 - 1, 10**10),
-        ("-1e30", -(2**31), -(2**63)),
-        ("9223372036854775808.5", 0, -(2**63)),
-        ("-9223372036854775809.5", -1, 2**63 - 1),
+        *(("2147483648.5", -(2**31), 2147483648), ("-3000000000.5", 1294967296, -3000000000)),
+        *(("1e10", 2**31 - 1, 10**10), ("-1e30", -(2**31), -(2**63))),
+        *(("9223372036854775808.5", 0, -(2**63)), ("-9223372036854775809.5", -1, 2**63 - 1)),
         ("123456789012345678901234567890.5", 1312754386, -4362896299872285998),
     ],
 )
@@ -232,11 +162,7 @@ def test_a_long_has_64_bits_and_a_byte_8() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("128", -128),
-        ("-129", 127),
-        ("59510591", 63),
-        ("2147483647", -1),
-        ("1e3", -24),
+        *(("128", -128), ("-129", 127), ("59510591", 63), ("2147483647", -1), ("1e3", -24)),
         ('"300"', 44),
     ],
 )
@@ -260,36 +186,12 @@ def test_a_boxed_number_can_be_null() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("null", None),
-        ("true", True),
-        ("false", False),
-        ("0", False),
-        ("1", True),
-        ("7", False),
-        ("-1", True),
-        ("1.5", False),
-        ('"true"', True),
-        ('"TRUE"', True),
-        ('"FALSE"', False),
-        ('"1"', True),
-        ('"0"', False),
-        ('"Y"', True),
-        ('"N"', False),
-        ('"y"', REFUSED),
-        ('"yes"', REFUSED),
-        ('""', None),
-        ('"null"', None),
-        ("[1]", True),
-        ("[[1]]", True),
-        ("[[5]]", False),
-        ('[[["true"]]]', True),
-        ("[[null]]", None),
-        ("[[]]", REFUSED),
-        ("[[1,2]]", REFUSED),
-        ("[]", REFUSED),
-        ("{}", REFUSED),
-    ],
+    cases(
+        (None, "null", '""', '"null"', "[[null]]"),
+        (True, "true", "1", "-1", '"true"', '"TRUE"', '"1"', '"Y"', "[1]", "[[1]]", '[[["true"]]]'),
+        (False, "false", "0", "7", "1.5", '"FALSE"', '"0"', '"N"', "[[5]]"),
+        (REFUSED, '"y"', '"yes"', "[[]]", "[[1,2]]", "[]", "{}"),
+    ),
 )
 def test_a_boolean_reads_as_in_java(text: str, expected: object) -> None:
     assert read(GroupForbidden, "readable", text) is expected
@@ -309,7 +211,6 @@ def test_a_number_that_is_too_long_for_a_text_is_refused() -> None:
 
 def test_an_unknown_constant_survives_where_java_makes_it_null() -> None:
     config = decode_body(TopicConfig, b'{"topicFilterType":"TRIPLE_TAG"}')
-
     assert config is not None
     assert config.topic_filter_type == "TRIPLE_TAG"
     assert b'"topicFilterType":"TRIPLE_TAG"' in encode_body(config)
@@ -317,7 +218,6 @@ def test_an_unknown_constant_survives_where_java_makes_it_null() -> None:
 
 def test_a_language_travels_by_name() -> None:
     connection = decode_body(Connection, b'{"language":"GO"}')
-
     assert connection == Connection(language=LanguageCode.GO)
     assert encode_body(Connection(language=LanguageCode.GO)) == b'{"language":"GO","version":0}'
 
@@ -325,7 +225,6 @@ def test_a_language_travels_by_name() -> None:
 def test_a_decoding_error_has_its_path() -> None:
     with pytest.raises(DecodeError) as caught:
         decode_body(TopicRouteData, b'{"brokerDatas":[{},{"brokerAddrs":{"1":"a","x":"b"}}]}')
-
     assert caught.value.path == "TopicRouteData.brokerDatas.1.brokerAddrs.x"
 
 
@@ -346,17 +245,8 @@ def test_a_number_beyond_its_type_is_not_written(body: object) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("0", 0),
-        ("+5", 5),
-        ("-5", -5),
-        ("-0", 0),
-        ("0005", 5),
-        ("0" * 60 + "7", 7),
-        ("0" * 60, 0),
-        ("\u0663", 3),
-        ("\uff11", 1),
-        ("127", 127),
-        ("-128", -128),
+        *(("0", 0), ("+5", 5), ("-5", -5), ("-0", 0), ("0005", 5), ("0" * 60 + "7", 7)),
+        *(("0" * 60, 0), ("\u0663", 3), ("\uff11", 1), ("127", 127), ("-128", -128)),
     ],
 )
 def test_a_number_of_a_header_reads_as_in_java(text: str, expected: int) -> None:
@@ -375,13 +265,8 @@ def test_invalid_numbers_of_headers_are_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (None, "null"),
-        (True, "a boolean"),
-        (1, "a number"),
-        (1.5, "a number"),
-        ("", "a string"),
-        ([], "an array"),
-        ({}, "an object"),
+        *((None, "null"), (True, "a boolean"), (1, "a number"), (1.5, "a number")),
+        *(("", "a string"), ([], "an array"), ({}, "an object")),
     ],
 )
 def test_messages_name_the_kind_of_a_value(value: object, expected: str) -> None:
@@ -394,7 +279,6 @@ def test_a_mismatch_collects_its_path_from_the_inside_out() -> None:
 
 def test_a_form_is_a_value() -> None:
     form: Form[str] = Form("String", lambda value: None)
-
     assert form == Form("String", form.read)
 
 

@@ -6,11 +6,18 @@ from contextlib import asynccontextmanager
 
 import pytest
 import trio
+import trio.testing
 from trio.testing import wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
-from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutError
-from rocketwire.transport.channel import Channel
+from rocketwire.errors import (
+    ChannelBrokenError,
+    EncodeError,
+    IllegalValueError,
+    RequestTimeoutError,
+)
+from rocketwire.transport.channel import Channel, open_channel_over
+from rocketwire.transport.fastpath import direct_requests
 from rocketwire.transport.fastpath.direct_requests import StartedRequest
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from rocketwire.wire.request_template import build_template
@@ -177,7 +184,6 @@ async def test_nothing_is_sent_directly_after_half_a_frame() -> None:
         there.sendall(encode_answer(8) + encode_answer(9)[:30])
         assert (await finish(channel, started)).code == 108
         await wait_all_tasks_blocked()
-
         assert ask(channel) is None
 
 
@@ -195,7 +201,6 @@ async def test_a_request_that_cannot_be_encoded_is_forgotten() -> None:
         with pytest.raises(EncodeError):
             ask(channel, bytes(17_000_000))
         there.sendall(encode_answer(8))
-
         assert ask(channel) == 108
 
 
@@ -208,3 +213,33 @@ async def test_nothing_is_sent_without_a_bypass(monkeypatch: pytest.MonkeyPatch)
         assert ask(channel) is None
         there.sendall(encode_answer(8))
         assert (await channel.request(RemotingCommand(code=1))).code == 108
+
+
+@pytest.mark.parametrize(("value", "is_on"), [("", True), ("on", True), ("off", False)])
+def test_the_environment_has_a_switch(
+    value: str, is_on: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(direct_requests.SWITCH, value)
+    assert direct_requests.is_switched_on() == is_on
+
+
+@pytest.mark.parametrize("value", ["0", "false", "OFF"])
+def test_other_values_of_the_switch_fail(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(direct_requests.SWITCH, value)
+    with pytest.raises(IllegalValueError, match="ROCKETWIRE_FASTPATH must be on or off"):
+        direct_requests.is_switched_on()
+
+
+async def test_a_channel_without_it_uses_the_reader_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(direct_requests, "is_on", False)
+    async with open_sequential_channel() as (channel, _):
+        await trio.testing.wait_all_tasks_blocked()
+        assert channel.direct is None
+        assert channel.reader.bypass is None
+        assert not channel.reader.allows_bypass
+
+
+async def test_a_stream_that_is_not_tcp_has_none() -> None:
+    stream, _ = trio.testing.memory_stream_pair()
+    async with open_channel_over(stream, idle_timeout=None) as channel:
+        assert channel.direct is None

@@ -36,7 +36,6 @@ async def test_a_sole_task_waits_until_bytes_come() -> None:
         later.start()
         ready = bypass.is_ready()
         later.join()
-
         assert ready
 
 
@@ -57,7 +56,6 @@ async def test_it_is_not_taken_while_a_task_wants_to_run() -> None:
         nursery.start_soon(trio.sleep, 0)
         assert not bypass.is_ready()
         await wait_all_tasks_blocked()
-
         assert bypass.is_ready()
 
 
@@ -96,7 +94,6 @@ async def test_it_is_left_for_another_socket() -> None:
         there.sendall(b"for the other task")
         assert is_left(bypass)
         await wait_all_tasks_blocked()
-
         assert not is_left(bypass)
 
 
@@ -104,7 +101,6 @@ async def test_it_is_left_at_once_for_another_socket_if_its_own_has_no_bytes() -
     async with open_bypass(bytes_there=False) as (bypass, _), open_reader() as there:
         there.sendall(b"for the other task")
         started = trio.current_time()
-
         assert not bypass.is_ready()
         assert trio.current_time() - started < MAX_WAIT
 
@@ -134,7 +130,6 @@ async def test_it_is_not_taken_while_a_task_waits_for_all_others() -> None:
         nursery.start_soon(wait_all_tasks_blocked, 0.001)
         await trio.lowlevel.checkpoint()
         await trio.lowlevel.checkpoint()
-
         assert not bypass.is_ready()
 
 
@@ -155,14 +150,12 @@ async def test_it_is_not_taken_with_a_clock_that_jumps(autojump_clock: MockClock
     async with open_bypass() as (bypass, _):
         assert not bypass.is_ready()
         autojump_clock.autojump_threshold = float("inf")
-
         assert bypass.is_ready()
 
 
 async def test_it_is_not_taken_among_very_many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_bypass() as (bypass, _):
         monkeypatch.setattr("rocketwire.transport.fastpath.epoll_bypass.MAX_TASKS", 1)
-
         assert not bypass.is_ready()
 
 

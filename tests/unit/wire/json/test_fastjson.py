@@ -202,16 +202,13 @@ def test_texts_within_strings_are_no_values(document: JsonValue, at_once: int) -
 def test_a_text_of_marks_is_one_value_to_either_reader(mark: str, is_strict: bool) -> None:
     inner = (mark * COMMAS).encode()
     text = b'{"value":"%b"}' % inner if is_strict else b'{"value":"%b",null:0}' % inner
-
     read = loads(text, limits=JsonLimits(max_count=10))
-
     assert isinstance(read, dict)
     assert len(str(read["value"])) == len(json.loads(f'"{mark}"')) * COMMAS
 
 
 def test_members_of_an_object_read_at_once_count_without_their_texts() -> None:
     text = b'{"a":{"b":",,,,","c":",:,"},{"d":",,"}:{}}'
-
     assert loads_as_written(text, limits=JsonLimits(max_count=7))
     with pytest.raises(LimitExceededError):
         loads_as_written(text, limits=JsonLimits(max_count=6))

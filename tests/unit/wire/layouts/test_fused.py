@@ -155,7 +155,6 @@ def test_errors_have_the_place(
 ) -> None:
     with pytest.raises(error) as refusal:
         parsers(name)[0](b"--" + bytes.fromhex(data), 2)
-
     result = refusal.value
     assert type(result) is error
     assert (result.path, result.offset, result.excerpt.hex()) == (path, offset + 2, excerpt)

@@ -26,7 +26,6 @@ def test_no_messages_are_no_bytes() -> None:
 
 def test_magic_number_and_checksum_are_not_looked_at() -> None:
     data = TWO[:4] + b"\xff" * 8 + TWO[12:]
-
     assert decode_batch(data) == MESSAGES
 
 
@@ -34,7 +33,6 @@ def test_magic_number_and_checksum_are_not_looked_at() -> None:
 def test_a_batch_cut_short_is_refused(length: int) -> None:
     with pytest.raises(DecodeError) as caught:
         decode_batch(TWO[:length])
-
     assert caught.value.path is not None
     assert caught.value.path.startswith(f"messages[{int(length > 47)}]")
     assert caught.value.offset is not None
@@ -58,7 +56,6 @@ def test_a_batch_cut_short_is_refused(length: int) -> None:
 def test_a_size_that_contradicts_the_message_is_refused(offset: int, wrong: str) -> None:
     data = bytearray(TWO)
     data[offset : offset + len(wrong) // 2] = bytes.fromhex(wrong)
-
     with pytest.raises(DecodeError, match=r"^messages\[0\]"):
         decode_batch(bytes(data))
 
@@ -70,7 +67,6 @@ def test_a_message_longer_than_the_data_is_truncated() -> None:
 
 def test_more_messages_than_allowed_are_refused() -> None:
     data = encode_batch([BatchMessage(body=b"")] * 3)
-
     assert len(decode_batch(data, max_messages=3)) == 3
     with pytest.raises(LimitExceededError, match="more than 2 messages") as caught:
         decode_batch(data, max_messages=2)
@@ -93,11 +89,9 @@ def test_more_properties_than_allowed_are_refused() -> None:
 def test_values_without_a_form_are_not_written(message: BatchMessage, path: str) -> None:
     with pytest.raises(EncodeError) as caught:
         encode_batch([BatchMessage(body=b""), message])
-
     assert caught.value.path == path
 
 
 def test_properties_of_32767_bytes_are_written() -> None:
     message = BatchMessage(body=b"", properties={"a": "b" * 32_764})
-
     assert decode_batch(encode_batch([message])) == (message,)

@@ -84,7 +84,6 @@ def test_each_type_has_its_bits() -> None:
 @given(body=st.binary(max_size=5000), repeat=st.integers(1, 200))
 def test_bodies_are_inflated_again(compression: CompressionType, body: bytes, repeat: int) -> None:
     content = body * repeat
-
     assert (
         decompress_body(compress_body(content, compression), compression, max_size=ROOM) == content
     )
@@ -93,7 +92,6 @@ def test_bodies_are_inflated_again(compression: CompressionType, body: bytes, re
 @pytest.mark.parametrize("compression", TYPES)
 def test_a_body_inflates_to_its_limit_and_no_further(compression: CompressionType) -> None:
     data = compress_body(b"x" * 10_000, compression)
-
     assert len(decompress_body(data, compression, max_size=10_000)) == 10_000
     with pytest.raises(LimitExceededError) as caught:
         decompress_body(data, compression, max_size=9_999)
@@ -126,7 +124,6 @@ def test_a_bomb_is_refused_in_little_memory(compression: CompressionType) -> Non
 @pytest.mark.parametrize("compression", TYPES)
 def test_a_body_cut_short_is_refused_at_every_length(compression: CompressionType) -> None:
     data = compress_body(b"The quick brown fox. " * 20, compression)
-
     for length in range(1, len(data)):
         with pytest.raises(DecodeError):
             decompress_body(data[:length], compression, max_size=ROOM)
@@ -166,20 +163,17 @@ def test_damage_gives_a_body_or_an_error(
 @pytest.mark.parametrize("compression", [CompressionType.LZ4, CompressionType.ZSTD])
 def test_frames_one_after_the_other_are_one_body(compression: CompressionType) -> None:
     data = compress_body(b"one ", compression) + compress_body(b"two", compression)
-
     assert decompress_body(data, compression, max_size=ROOM) == b"one two"
 
 
 def test_bytes_after_a_zlib_stream_are_ignored_as_in_java() -> None:
     data = compress_body(b"body", CompressionType.ZLIB) + b"rest"
-
     assert decompress_body(data, CompressionType.ZLIB, max_size=ROOM) == b"body"
 
 
 def test_a_zstd_frame_that_wants_too_much_history_is_refused() -> None:
     # magic, no flags, window descriptor for 256 MiB, one empty last block
     data = bytes.fromhex("28b52ffd0090010000")
-
     with pytest.raises(DecodeError, match="not ZSTD"):
         decompress_body(data, CompressionType.ZSTD, max_size=ROOM)
 
@@ -205,7 +199,6 @@ def test_a_missing_package_is_named(
     compression: CompressionType, module: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-
     with pytest.raises(EncodeError, match=f"needs the package {package}"):
         compress_body(b"body", compression)
     with pytest.raises(MissingPackageError, match=f"needs the package {package}"):
@@ -236,15 +229,12 @@ def test_nothing_is_no_lz4_frame() -> None:
 def test_only_the_first_zstd_frame_has_to_be_whole(cut: int) -> None:
     # found by trying all of them on ZstdCompressor.decompress of 5.5.0
     first = bytes.fromhex(MADE_BY_JAVA[CompressionType.ZSTD])
-
     body = decompress_body(first + first[:cut], CompressionType.ZSTD, max_size=ROOM)
-
     assert len(body) == (128 if cut > 16 else 64)
 
 
 def test_four_bytes_of_anything_may_follow_a_zstd_frame_but_not_five() -> None:
     first = bytes.fromhex(MADE_BY_JAVA[CompressionType.ZSTD])
-
     assert decompress_body(first + b"\xff" * 4, CompressionType.ZSTD, max_size=64) == b"a" * 64
     with pytest.raises(DecodeError, match="not ZSTD"):
         decompress_body(first + b"\xff" * 5, CompressionType.ZSTD, max_size=64)

@@ -28,7 +28,6 @@ def test_an_ipv6_host_may_be_written_with_brackets_or_shortened(text: str) -> No
 
 def test_a_wrapped_ipv4_address_is_an_ipv4_address() -> None:
     wrapped = bytes.fromhex("00000000000000000000ffff0a000002")
-
     assert Host.of(wrapped, 1) == Host(bytes([10, 0, 0, 2]), 1)
     assert Host.parse("[::ffff:10.0.0.2]:1") == Host(bytes([10, 0, 0, 2]), 1)
     assert Host.of(IPV6, 1) == Host(IPV6, 1)
@@ -37,15 +36,8 @@ def test_a_wrapped_ipv4_address_is_an_ipv4_address() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "10.0.0.2",
-        "10.0.0.2:",
-        "10.0.0.2:65536",
-        "10.0.0.2:-1",
-        "10.0.0:1",
-        "broker-a:1",
-        "[::g]:1",
-        "1.2.3.4:\u0663",
+        *("", "10.0.0.2", "10.0.0.2:", "10.0.0.2:65536", "10.0.0.2:-1", "10.0.0:1", "broker-a:1"),
+        *("[::g]:1", "1.2.3.4:\u0663"),
     ],
 )
 def test_a_name_or_a_missing_port_is_no_host(text: str) -> None:

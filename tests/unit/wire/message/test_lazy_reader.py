@@ -189,14 +189,8 @@ def test_a_reader_knows_the_size_of_the_last_response(sizes: tuple[int, ...]) ->
 @pytest.mark.parametrize(
     "offsets",
     [
-        range(40),
-        (*range(32), *range(31, 40)),
-        (*range(32), *range(34, 40)),
-        (0, 1, 3, 2),
-        (1, 1),
-        (5, 9),
-        (-1, 0),
-        (7,),
+        *(range(40), (*range(32), *range(31, 40)), (*range(32), *range(34, 40)), (0, 1, 3, 2)),
+        *((1, 1), (5, 9), (-1, 0), (7,)),
     ],
     ids=str,
 )

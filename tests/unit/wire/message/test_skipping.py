@@ -115,7 +115,6 @@ def test_a_size_that_leads_nowhere_ends_the_reading_without_a_loss(size: int) ->
 @pytest.mark.parametrize("length", [1, 4, 20, 30, 90])
 def test_a_message_that_is_cut_short_is_named(length: int) -> None:
     read = StoredMessageReader().read(store_message(6) + store_message(7)[:length])
-
     assert offsets(read.messages) == [6]
     (skipped,) = read.unreadable
     assert skipped.ends
@@ -138,19 +137,15 @@ def test_as_many_messages_are_read_as_fit_the_limit_of_all_bodies() -> None:
 
 def test_a_body_between_the_two_limits_is_read_alone() -> None:
     limits = StoredLimits(max_body=4000, max_inflated=3000)
-
     read = StoredMessageReader(limits).read(pack_message(1, 3500) + pack_message(2, 100))
     remaining = StoredMessageReader(limits).read(read.rest)
-
     assert (offsets(read.messages), offsets(remaining.messages)) == ([1], [2])
 
 
 @pytest.mark.parametrize("limits", [StoredLimits(max_messages=2), StoredLimits(max_properties=2)])
 def test_a_limit_of_all_messages_is_not_exceeded(limits: StoredLimits) -> None:
     data = b"".join(map(store_message, range(3)))
-
     read = StoredMessageReader(limits).read(data)
-
     assert offsets(read.messages) == [0, 1]
     assert isinstance(read.stopped_by, LimitExceededError)
     assert (read.rest, read.rest_offset) == (store_message(2), 2)
@@ -159,17 +154,13 @@ def test_a_limit_of_all_messages_is_not_exceeded(limits: StoredLimits) -> None:
 def test_a_message_beyond_the_total_limit_is_skipped_once() -> None:
     limits = StoredLimits(max_properties=1)
     two = encode_stored_message(replace(message(1), properties={"a": "1", "b": "2"}))
-
     read = StoredMessageReader(limits).read(two)
-
     assert (read.messages, len(read.unreadable), read.rest) == ((), 1, b"")
 
 
 def test_messages_that_are_skipped_count_as_well() -> None:
     data = POISONED["no zlib stream"] * 5
-
     read = StoredMessageReader(StoredLimits(max_messages=3)).read(data)
-
     assert len(read.unreadable) == 3
     assert len(read.rest) == 2 * len(POISONED["no zlib stream"])
 
@@ -177,7 +168,6 @@ def test_messages_that_are_skipped_count_as_well() -> None:
 def test_a_missing_package_is_no_fault_of_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
     data = store_message(1) + store_message(2, b"text", LZ4, compress=True)
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
-
     with pytest.raises(MissingPackageError):
         StoredMessageReader().read(data)
 

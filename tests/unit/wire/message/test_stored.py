@@ -126,7 +126,6 @@ def decode_one(data: bytes) -> StoredMessage:
 
 def test_a_property_with_an_empty_value_is_written_but_not_read() -> None:
     with_empty = replace(NASTY, properties={**(NASTY.properties or {}), "empty": "", "null": None})
-
     assert encode_stored_message(with_empty) == bytes.fromhex(NASTY_HEX)
     assert decode_one(bytes.fromhex(NASTY_HEX)) == NASTY
 
@@ -146,9 +145,7 @@ def test_a_body_is_compressed_by_its_flags(compression: CompressionType) -> None
 
 def test_zlib_is_compressed_to_the_bytes_of_java() -> None:
     data = bytes.fromhex(COMPRESSED_HEX[CompressionType.ZLIB])
-
     message = replace(decode_one(data), sys_flag=0x301)
-
     assert encode_stored_message(message, compress=True) == data
 
 
@@ -158,7 +155,6 @@ def test_a_body_without_the_flag_is_not_compressed() -> None:
 
 def test_an_empty_body_can_be_compressed_too() -> None:
     data = encode_stored_message(replace(EXTREMES, sys_flag=0x301), compress=True)
-
     assert len(data) == 91 + len(bytes.fromhex("785e030000000001"))
     assert decode_one(data).body == b""
 
@@ -179,7 +175,6 @@ def test_topics_of_more_than_127_bytes_need_the_second_layout(length: int, magic
 
 def test_a_body_without_bytes_is_none() -> None:
     message = decode_one(bytes.fromhex(EXTREMES_HEX))
-
     assert message == EXTREMES
     assert message.body is None
 
@@ -187,7 +182,6 @@ def test_a_body_without_bytes_is_none() -> None:
 @pytest.mark.parametrize("length", ["ffffffff", "80000000"])
 def test_a_body_of_negative_length_is_refused(length: str) -> None:
     data = bytes.fromhex(EXTREMES_HEX)
-
     with pytest.raises(DecodeError, match=r"\.body: .*-"):
         decode_one(data[:84] + bytes.fromhex(length) + data[88:])
 
@@ -199,9 +193,7 @@ def test_properties_of_a_negative_length_are_refused() -> None:
 
 def test_damaged_text_is_replaced() -> None:
     data = RAW.replace(b"TopicTest", b"Topi\xff\xc3st!").replace(b"TagA", b"\xed\xa0\x80A")
-
     message = decode_one(data)
-
     assert message.topic == "Topi\ufffd\ufffdst!"
     assert (message.properties or {})["TAGS"] == "\ufffdA"
 
@@ -222,9 +214,7 @@ def test_the_id_of_the_sender_comes_first() -> None:
 
 def test_an_ipv4_address_in_the_form_of_ipv6_is_ipv4_with_a_padded_id() -> None:
     data = bytes.fromhex(MAPPED_HEX)
-
     message = decode_one(data)
-
     # as MessageDecoder of 5.5.0 and 5.3.3 reads it
     assert str(message.store_host) == "10.0.0.1:10911"
     assert message.offset_msg_id == "0A00000100002A9F0000000000001234000000000000000000000000"
@@ -235,10 +225,8 @@ def test_an_ipv4_address_in_the_form_of_ipv6_is_ipv4_with_a_padded_id() -> None:
 @pytest.mark.parametrize("port", ["00010000", "ffffffff"])
 def test_an_invalid_port_is_refused(offset: int, path: str, port: str) -> None:
     data = RAW[:offset] + bytes.fromhex(port) + RAW[offset + 4 :]
-
     with pytest.raises(DecodeError, match="is not between 0 and 65535") as caught:
         decode_stored_messages(data)
-
     assert caught.value.path == f"messages[0].{path}"
 
 
@@ -258,13 +246,11 @@ def test_an_invalid_port_is_refused(offset: int, path: str, port: str) -> None:
 def test_values_without_a_form_are_not_written(message: StoredMessage, path: str) -> None:
     with pytest.raises(EncodeError) as caught:
         encode_stored_message(message)
-
     assert caught.value.path == path
 
 
 def test_an_unknown_compression_is_neither_read_nor_written() -> None:
     message = replace(HELLO, sys_flag=0x701)
-
     with pytest.raises(EncodeError, match="unknown compression type 7"):
         encode_stored_message(message, compress=True)
     with pytest.raises(DecodeError, match="unknown compression type 7"):
@@ -273,7 +259,6 @@ def test_an_unknown_compression_is_neither_read_nor_written() -> None:
 
 def test_a_message_that_was_read_cannot_be_changed() -> None:
     message = decode_one(RAW)
-
     with pytest.raises(FrozenInstanceError):
         message.topic = "other"  # type: ignore[misc]  # that is the point
     assert type(message) is StoredMessage
@@ -297,7 +282,6 @@ def test_a_damaged_message_is_refused_with_its_number_and_place() -> None:
 
 def test_messages_before_damage_are_kept_without_strictness() -> None:
     data = RAW + RAW[:4] + bytes(4) + RAW[8:] + RAW
-
     assert decode_stored_messages(data, strict=False) == (HELLO,)
     assert decode_stored_messages(data[123:], strict=False) == ()
 
@@ -325,14 +309,12 @@ def test_the_filler_at_the_end_of_a_commit_log_file_is_no_message() -> None:
 )
 def test_lengths_that_contradict_each_other_are_refused(offset: int, wrong: str) -> None:
     data = RAW[:offset] + bytes.fromhex(wrong) + RAW[offset + len(wrong) // 2 :]
-
     with pytest.raises(DecodeError, match=r"^messages\[0\]"):
         decode_stored_messages(data)
 
 
 def test_the_checksum_is_verified_on_request() -> None:
     damaged = RAW.replace(b"Hello", b"Hallo")
-
     assert decode_stored_messages(RAW, check_crc=True) == (HELLO,)
     assert decode_one(damaged).body == b"Hallo"
     with pytest.raises(DecodeError, match="instead of 2010220930") as caught:
@@ -343,9 +325,7 @@ def test_the_checksum_is_verified_on_request() -> None:
 def test_the_checksum_is_that_of_the_compressed_body() -> None:
     body = compress_body(b"a" * 64, CompressionType.ZLIB)
     message = replace(HELLO, body=body, body_crc=crc32(body), sys_flag=0x301)
-
     (read,) = decode_stored_messages(encode_stored_message(message), check_crc=True)
-
     assert read.body == b"a" * 64
 
 
@@ -355,10 +335,8 @@ def test_a_message_without_a_body_needs_no_checksum() -> None:
 
 def test_a_damaged_compressed_body_is_refused_with_its_message_place() -> None:
     data = RAW + encode_stored_message(replace(HELLO, body=b"not zlib", sys_flag=1))
-
     with pytest.raises(DecodeError, match="not a zlib stream") as caught:
         decode_stored_messages(data)
-
     assert (caught.value.path, caught.value.offset) == ("messages[1].body", len(RAW))
 
 
@@ -402,7 +380,6 @@ def test_each_limit_is_allowed_and_no_more(
 
 def test_all_bodies_together_inflate_to_their_limit_at_most() -> None:
     limits = StoredLimits(max_inflated=2500)
-
     assert len(decode_stored_messages(pack_zeros(1000) * 2, limits=limits)) == 2
     with pytest.raises(LimitExceededError) as caught:
         decode_stored_messages(pack_zeros(1000) * 3, limits=limits)
@@ -431,7 +408,6 @@ def test_a_bomb_costs_little_memory() -> None:
 def test_offsets_of_an_inner_batch_wrap_like_a_long_of_java() -> None:
     batch = encode_batch([BatchMessage(body=b"x"), BatchMessage(body=b"y")])
     message = replace(HELLO, body=batch, sys_flag=0xC0, queue_offset=2**63 - 1)
-
     assert [message.queue_offset for message in unwrap_inner_batch(message)] == [
         2**63 - 1,
         -(2**63),
@@ -445,16 +421,13 @@ def test_offsets_of_an_inner_batch_wrap_like_a_long_of_java() -> None:
 def test_unwrapped_messages_have_the_wait_property(outer: str | None, inner: str) -> None:
     batch = encode_batch([BatchMessage(body=b"x")])
     message = replace(HELLO, body=batch, sys_flag=0xC0, properties={"WAIT": outer})
-
     (unwrapped,) = unwrap_inner_batch(message)
-
     assert unwrapped.properties == {"WAIT": inner}
 
 
 @pytest.mark.parametrize("sys_flag", [0, 0x40, 0x80])
 def test_a_message_that_is_no_inner_batch_is_its_own_content(sys_flag: int) -> None:
     message = replace(HELLO, sys_flag=sys_flag)
-
     assert unwrap_inner_batch(message) == (message,)
 
 
@@ -493,7 +466,6 @@ MESSAGES = st.builds(
 @given(st.lists(MESSAGES, max_size=3))
 def test_every_message_is_read_again(messages: list[StoredMessage]) -> None:
     parts = [encode_stored_message(message) for message in messages]
-
     assert decode_stored_messages(b"".join(parts)) == tuple(
         replace(message, store_size=len(part))
         for message, part in zip(messages, parts, strict=True)
