@@ -27,19 +27,12 @@ if TYPE_CHECKING:
 
 
 class Findings(NamedTuple):
-    """The errors and warnings of a configuration; one line each."""
-
     errors: tuple[str, ...]  #: the server would not start
     warnings: tuple[str, ...] = ()  #: it would start, but this looks wrong
 
 
 def check_config(path: str, environment: Mapping[str, str]) -> Findings:
-    """Check a configuration file, and the files that it names; blocks.
-
-    Args:
-        path: of the configuration file.
-        environment: environment variables that the server would have.
-    """
+    """Check a configuration file, and the files that it names; blocks."""
     try:
         settings = load_configuration(path, environment)
     except (OSError, IllegalValueError) as error:

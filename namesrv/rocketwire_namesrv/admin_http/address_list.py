@@ -35,11 +35,7 @@ class AddressListError(ValueError):
 
 
 def read_lists(data: bytes) -> AddressLists:
-    """Read the lists of a properties text.
-
-    Raises:
-        AddressListError: a list is empty, or an address is not ``host:port``.
-    """
+    """Read the lists of a properties text."""
     if len(data) > MAX_FILE_SIZE:
         raise AddressListError(f"it is larger than {MAX_FILE_SIZE} bytes")
     try:

@@ -98,8 +98,6 @@ class Ended(Protocol):
 
 
 class LogEntry(NamedTuple):
-    """An entry of the history."""
-
     time: float  #: wall-clock seconds
     text: str  #: one line
 
@@ -114,11 +112,7 @@ class PermissionChange(NamedTuple):
 
 
 class Observer:
-    """Listens to the journal (``journal.Listener``).
-
-    Args:
-        wall: returns wall-clock seconds.
-    """
+    """Listens to the journal (``journal.Listener``)."""
 
     def __init__(self, wall: Callable[[], float]) -> None:
         self._wall = wall
@@ -136,7 +130,6 @@ class Observer:
         self.permissions: dict[str, PermissionChange] = {}
 
     def record_event(self, event: Event, address: str | None) -> None:
-        """Record an event; ``address`` is the peer that caused it, or None."""
         event_type = type(event)
         self.events[event_type.__name__] += 1
         count_limit(self.limits, event)

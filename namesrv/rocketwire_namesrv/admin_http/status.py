@@ -54,8 +54,6 @@ class TopicLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The content of the status page."""
-
     now: float  #: wall-clock seconds
     up: float  #: seconds since the start
     serving: bool  #: whether routes are returned
@@ -70,11 +68,6 @@ class Status:
 
 
 def status_of(state: State, now: float, prefix: str = "") -> Status:
-    """Return the current status.
-
-    Args:
-        prefix: only topics whose names begin with it are listed.
-    """
     table = state.table
     entries = table.topics.entries
     topics = (

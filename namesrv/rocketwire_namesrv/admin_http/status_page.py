@@ -25,15 +25,6 @@ def status_page(
     news: Iterable[LogEntry],
     troubles: Iterable[LogEntry],
 ) -> bytes:
-    """The page.
-
-    Args:
-        status: of the server.
-        facts: short names and values for its head.
-        permissions: broker name -> latest change of the permission to write.
-        news: events of brokers and administration, oldest first.
-        troubles: the others.
-    """
     parts = (
         "<h1>RocketMQ name server</h1>",
         _head(status, facts),

@@ -89,19 +89,13 @@ class Denied(NamedTuple):
 
 
 class Access:
-    """The lists of addresses."""
-
     def __init__(self, lists: dict[Role, Networks | None]) -> None:
         self._lists = {role: networks for role, networks in lists.items() if networks is not None}
         self.restricted = bool(self._lists)  #: whether there is at least one list
 
     @classmethod
     def of(cls, config: Config) -> Self:
-        """Return the lists of the settings.
-
-        Raises:
-            ConfigError: a setting is not a list of addresses and networks.
-        """
+        """Return the lists of the settings."""
         return cls(
             {
                 Role.READ: _networks(config.read_addresses, Role.READ),
@@ -123,12 +117,7 @@ class Access:
 
 
 def find_exposure(config: Config, address: str) -> tuple[Exposed, ...]:
-    """Return an event if other machines can send every request.
-
-    Args:
-        config: its ``bind_address`` may be a host name.
-        address: the IP address that the server listens on.
-    """
+    """Return an event if other machines can send every request."""
     lists = config.broker_addresses and config.admin_addresses
     if lists or config.tls.requires_certificates or is_loopback(address):
         return ()

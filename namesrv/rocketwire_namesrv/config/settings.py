@@ -46,8 +46,6 @@ class Owner(Enum):
 
 
 class Bounds(NamedTuple):
-    """The valid numbers of a setting."""
-
     minimum: int  #: smallest valid number
     maximum: int = _MAX_INT  #: largest valid number
     unit: str = ""  #: in the plural; empty if the name of the setting contains it
@@ -137,8 +135,6 @@ BOUNDS: Final[Mapping[str, Bounds]] = {
 
 
 class Property(NamedTuple):
-    """A setting: a field of ``Config`` and its metadata."""
-
     attribute: str  #: name of the field
     name: str  #: as shown
     key: str  #: as set
@@ -246,9 +242,6 @@ def _peers_refusal(value: str) -> str | None:
 def networks_of(text: str) -> Networks | None:
     """Return the networks of a list of addresses; None if there is no list, an empty tuple for
     ``none``.
-
-    Raises:
-        ValueError: a word is neither an address nor a network.
     """
     words = text.replace(",", " ").replace(";", " ").split()
     if not words:

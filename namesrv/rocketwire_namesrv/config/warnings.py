@@ -30,14 +30,7 @@ _OUR_KEYS: Final = [key for key in BY_KEY if key.startswith(OURS)]
 def config_remarks(
     config: Config, entries: Mapping[str, str], system: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return the warnings about the sources of a configuration, and about settings without effect.
-
-    Args:
-        config: the configuration in effect.
-        entries: pairs of the configuration file; remarks name the line if it is a
-            ``PropertiesFile``.
-        system: Java system properties (``config.system_properties``).
-    """
+    """Return the warnings about sources of a configuration, and settings without effect."""
     return (
         *_warn_of_entries(config, entries),
         *_warn_of_system(config, system),

@@ -62,12 +62,6 @@ def fit_body(
 
     One topic must not cost a broker its registration: whoever may create topics at the broker
     could take it from the name server.
-
-    Returns:
-        The content, and what was left out.
-
-    Raises:
-        LimitReachedError: too many filter servers, or the name of one is too long.
     """
     servers = content.filter_servers or ()
     _admit(
@@ -245,11 +239,7 @@ def _admit_new_topics(
 
 
 def admit_route(config: Config, table: RouteTable, topic: str, queues: Sequence[QueueData]) -> None:
-    """Check the route of a topic that an administrator registers.
-
-    Raises:
-        LimitReachedError: too many topics or queues, or a name is too long.
-    """
+    """Check the route of a topic that an administrator registers."""
     _admit_names(config, (topic,))
     queue_count = max(max(queue.read_queue_nums, queue.write_queue_nums) for queue in queues)
     _admit(

@@ -96,7 +96,6 @@ class Counters:
         self.works = {work: Histogram() for work in TimedWork}
 
     def begin(self) -> float:
-        """Return the start of a request or work, for ``answered`` or ``record_duration``."""
         return 0.0 if self.clock is None else self.clock()
 
     def record_duration(self, work: TimedWork, start: float) -> None:
@@ -104,12 +103,7 @@ class Counters:
             self.works[work].add(self.clock() - start)
 
     def count_answer(self, kind: RequestKind, received: int, sent: int, start: float) -> None:
-        """Count a request that was not answered by the fast path.
-
-        Args:
-            received: bytes of its body.
-            sent: bytes of the response.
-        """
+        """Count a request that was not answered by the fast path."""
         self.requests[kind] = self.requests.get(kind, 0) + 1
         if received:
             self.receive_filled[kind.request] = self.receive_filled.get(kind.request, 0) + received

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 
 class Effects(NamedTuple):
-    """The effects of bytes received."""
-
     send: bytes = b""  #: responses, in the order of the requests
     events: tuple[Event, ...] = ()  #: for the log
     #: commands to send to other addresses, one attempt each, unanswered
@@ -37,13 +35,6 @@ NOTHING: Final = Effects()
 
 
 class EffectsBuilder:
-    """Collects the effects of bytes received.
-
-    Attributes:
-        persist_kv: see ``Effects``.
-        persist_config: see ``Effects``.
-    """
-
     __slots__ = (
         "close_connections",
         "commands",
@@ -77,12 +68,7 @@ class EffectsBuilder:
         return b"".join(self.unsaved.get(index, frame) for index, frame in enumerate(self.send))
 
     def note_pause(self, allowed: int, *, is_logged: bool) -> None:
-        """Add an event for the limit that caused the pause.
-
-        Args:
-            allowed: its value.
-            is_logged: whether the log already has a line about this connection.
-        """
+        """Add an event for the limit that caused the pause."""
         if self.met is not None:
             event_type = ExceededAgain if is_logged else LimitExceeded
             done = f"{self.commands} requests, {self.size} bytes of responses"

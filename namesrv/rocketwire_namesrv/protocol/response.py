@@ -21,15 +21,11 @@ T = TypeVar("T")
 
 
 class Peer(NamedTuple):
-    """The sender of a request."""
-
     connection_id: int  #: number of the connection, never reused
     address: str  #: for the log
 
 
 class Response(NamedTuple):
-    """The response to a request, and its other effects."""
-
     code: int = ResponseCode.SUCCESS
     remark: str | None = None
     ext_fields: Mapping[str, str] | None = None

@@ -93,9 +93,6 @@ def zone_of(fields: Mapping[str, str]) -> str | None:
 class RouteResponseTemplate:
     """The frames of ordinary responses, successes without remark and fields: only opaque and body
     differ.
-
-    Args:
-        serialize_type: form of the header.
     """
 
     def __init__(self, serialize_type: SerializeType) -> None:
@@ -137,11 +134,7 @@ class FastPathResponses(NamedTuple):
 
 
 class RouteFastPath:
-    """Answers ordinary route requests from their bytes.
-
-    Args:
-        template: of the responses.
-    """
+    """Answers ordinary route requests from their bytes."""
 
     def __init__(self, table: RouteTable, views: Views, template: RouteResponseTemplate) -> None:
         self._topics = table.topics
@@ -200,14 +193,8 @@ class RouteFastPath:
     def answer_one(
         self, data: bytes, *, max_frame_length: int
     ) -> tuple[int, tuple[bytes, ...]] | None:
-        """Answer one request with a kept header; returns None if ``data`` is anything else.
-
-        Args:
-            data: as received.
-            max_frame_length: longer frames are not handled.
-
-        Returns:
-            The size of the response, and its parts.
+        """Answer one request with a kept header: the size of the response, and its parts; None if
+        ``data`` is anything else.
         """
         size = len(data)
         if size > max_frame_length or data[:PREFIX_SIZE] != _PREFIXES.get(size):

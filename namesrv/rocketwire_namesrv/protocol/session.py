@@ -54,11 +54,7 @@ _KNOWN: Final = frozenset({*HANDLERS, *STEPWISE})
 
 
 class Session:
-    """One connection.
-
-    Args:
-        state: shared by all sessions of a server.
-    """
+    """One connection."""
 
     __slots__ = (
         "_began",
@@ -132,11 +128,8 @@ class Session:
         return answers
 
     def answer_one_route(self, data: bytes, now: float) -> tuple[int, tuple[bytes, ...]] | None:
-        """Return the response to bytes that are one route request like an earlier one; None for
-        any other bytes, which are then not handled.
-
-        Returns:
-            The size of the response, and its parts.
+        """Return the response (its size, and its parts) to bytes that are one route request like
+        an earlier one; None for any other bytes, which are then not handled.
         """
         state = self._state
         if self._decoder is not None or not state.can_use_fast_path(now):
@@ -149,11 +142,7 @@ class Session:
         return answered
 
     def receive(self, data: bytes, now: float) -> Effects:
-        """Handle every complete command.
-
-        Args:
-            data: bytes as received; an incomplete frame is kept.
-        """
+        """Handle every complete command."""
         work = EffectsBuilder()
         if self._decoder is None:
             if self._state.can_use_fast_path(now):
@@ -214,11 +203,7 @@ class Session:
         return self._handle_all(work, now)
 
     def connection_lost(self, now: float, reason: str) -> tuple[Event, ...]:
-        """Unregister the brokers of this connection after it has ended.
-
-        Args:
-            reason: ``closed`` or ``idle`` (``events.Reason``).
-        """
+        """Unregister the brokers of this connection after it has ended."""
         self.abandon()
         self._state.parts.connection_lost(self._peer.connection_id)
         return tuple(
@@ -230,7 +215,6 @@ class Session:
         )
 
     def abandon(self) -> None:
-        """Cancel the current request; nothing is received or sent any more."""
         if self._steps is not None:
             self._steps.close()
         self._steps = self._request = None

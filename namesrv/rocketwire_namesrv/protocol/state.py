@@ -129,11 +129,6 @@ class State:
         self.table.topics.layouts.forget_all()
 
     def expire(self, now: float) -> tuple[tuple[Event, ...], tuple[int, ...]]:
-        """Remove the brokers that have been silent for too long.
-
-        Returns:
-            The events, and the ids of the connections to close.
-        """
         self.scanned = now
         events, connections = self.table.expire(
             now, notify=self.config.notify_min_broker_id_changed

@@ -43,8 +43,6 @@ V = TypeVar("V")
 
 
 class Views:
-    """Encoded responses from a route table."""
-
     def __init__(self, table: RouteTable, *, support_acting_master: bool = False) -> None:
         self._table = table
         #: show the smallest slave of a group without a master as its master (supportActingMaster).
@@ -57,13 +55,7 @@ class Views:
     def route(
         self, topic: str, *, standard: bool, order_topic_conf: str | None = None
     ) -> bytes | None:
-        """Return the route of a topic as ``TopicRouteData``; None if the topic is unknown.
-
-        Args:
-            topic: its name.
-            standard: in standard JSON instead of fastjson's dialect.
-            order_topic_conf: its order configuration, if any.
-        """
+        """Return the route of a topic as ``TopicRouteData``; None if the topic is unknown."""
         layout = self._table.topics.entries.get(topic)
         if layout is None:
             return None
@@ -179,7 +171,6 @@ class Views:
     # ---------------------------------------- brokers
 
     def cluster_info(self) -> bytes:
-        """Return every broker and cluster, as ``ClusterInfo``."""
         return self._keep("cluster info", self._table.revision, self._cluster_info)
 
     def _cluster_info(self) -> bytes:
@@ -213,7 +204,6 @@ class Views:
     # ---------------------------------------- lists of topics
 
     def all_topics(self) -> bytes:
-        """Return every topic, as ``TopicList``."""
         topics = self._table.topics
         return self._keep(
             "all topics", topics.revision, lambda: _topic_list(topics.entries.in_java_order())

@@ -40,12 +40,7 @@ _BETWEEN_TOPICS: Final = re.compile(rb'[0-9]\},"')
 def read_json(
     body: bytes, wall_ms: int, identity: BodyIdentity
 ) -> Generator[None, None, RegisteredTopics | None]:
-    """Read a body whose topics are all ordinary; return None for any other body.
-
-    Args:
-        body: as sent.
-        identity: of the body.
-    """
+    """Read a body whose topics are all ordinary; return None for any other body."""
     start = body.find(_TABLE_OPENS, 0, HEAD_BYTES) + len(_TABLE_OPENS)
     if start < len(_TABLE_OPENS) or len(body) > DEFAULT_LIMITS.max_size:
         return None
@@ -79,13 +74,7 @@ def _read_table(topics: JsonTopics, body: bytes, start: int) -> Generator[None, 
 
 
 def _read_content(head: bytes, tail: bytes, count: int) -> RegisterBrokerBody | None:
-    """Read the body without its topics; return None if it is not certain to be that.
-
-    Args:
-        head: the bytes before the topics.
-        tail: the bytes after the topics.
-        count: what ``JsonLimits`` counts in the topics.
-    """
+    """Read the body without its topics; return None if it is not certain to be that."""
     skeleton = head + tail
     if skeleton.count(_TABLE_NAME) != 1 or b"\\" in skeleton or b"$ref" in skeleton:
         return None

@@ -41,8 +41,6 @@ _FILTER_TYPES: Final = frozenset({"SINGLE_TAG", "MULTI_TAG"})
 
 
 class _Settings(dict[tuple[Any, ...], "QueueSettings"]):
-    """Values of a topic -> settings."""
-
     def __missing__(self, values: tuple[Any, ...]) -> QueueSettings:
         *numbers, order, filter_type = values
         if not _are(int, numbers) or type(order) is not bool or filter_type not in _FILTER_TYPES:

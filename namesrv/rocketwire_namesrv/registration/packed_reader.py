@@ -50,16 +50,6 @@ _SHORTER: Final = 255
 def read_packed(
     body: bytes, wall_ms: int, identity: BodyIdentity, max_inflated: int
 ) -> Generator[None, None, RegisteredTopics]:
-    """Read a body.
-
-    Args:
-        body: as sent.
-        identity: of the body.
-        max_inflated: maximum size after decompression.
-
-    Raises:
-        DecodeError: it cannot be read.
-    """
     data = yield from inflating(body, max_size=max_inflated, max_ratio=MAX_RATIO)
     yield
     (data_version, count), start = parse_register_head(data)
@@ -91,8 +81,6 @@ def read_packed(
 
 
 class _Settings(dict[bytes, "QueueSettings"]):
-    """Text after a topic's name -> settings."""
-
     def __missing__(self, text: bytes) -> QueueSettings:
         settings = self[text] = settings_of(decode_topic(decode_utf8(b"- " + text)))
         return settings

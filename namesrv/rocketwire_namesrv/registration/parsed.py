@@ -40,8 +40,6 @@ class BodyRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredTopics:
-    """The content of a registration body."""
-
     #: name and settings of each topic; empty if the body is ``unchanged``
     topics: Collection[tuple[str, QueueSettings]]
     #: the keys of the topics, in no order; they differ from the names in crafted input only

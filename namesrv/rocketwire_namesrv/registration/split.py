@@ -65,10 +65,8 @@ class _Collected:
 
     def take(self, part: Registration, now: float) -> bool:
         """Add a part, and drop the parts that had no other topics: these belong to an earlier
-        registration, for the parts of one registration have no topic in common.
-
-        Returns:
-            False if all earlier parts were dropped.
+        registration, for the parts of one registration have no topic in common. Return False if
+        all earlier parts were dropped.
         """
         keys = set(part.topic_keys)
         kept = [earlier for earlier in self.parts if not keys.issuperset(earlier.topic_keys)]
@@ -146,7 +144,6 @@ class SplitRegistrations:
             del self._collected[sender]
 
     def connection_lost(self, connection_id: int) -> None:
-        """Drop the parts that came over a lost connection."""
         if self._collected or self._whole:
             self._whole = {key for key in self._whole if key[0] != connection_id}
             for sender in [key for key in self._collected if key[0] == connection_id]:

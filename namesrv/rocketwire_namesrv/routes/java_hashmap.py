@@ -99,7 +99,6 @@ def concurrent_order(
 def concurrent_order_in_steps(
     keys: Iterable[str], initial: int = DEFAULT_CAPACITY, capacity: int = 0
 ) -> Generator[None, None, list[str]]:
-    """Do the same as ``concurrent_order``, in steps."""
     buckets: dict[int, list[tuple[int, str]]] = {}
     size = initial
     for count, key in enumerate(keys, 1):

@@ -23,13 +23,9 @@ clients."""
 
 
 class KVConfig:
-    """The key/value configuration.
-
-    A null value is stored, as in Java: its namespace exists, but no response and no file contains
-    the item.
-    """
-
     def __init__(self, table: Mapping[str, Mapping[str, str | None]] | None = None) -> None:
+        # A null value is stored, as in Java: its namespace exists, but no response and no file
+        # contains the item
         self._table: HashMap[str, HashMap[str, str | None]] = HashMap()
         self.entries = 0  #: items in all namespaces
         self.length = 0  #: characters of all namespaces' names, keys and values

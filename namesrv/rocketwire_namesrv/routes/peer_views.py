@@ -12,16 +12,12 @@ from rocketwire_namesrv.routes.table_digest import Drift, TableDigest
 
 
 class PeerView(NamedTuple):
-    """The latest comparison with a peer."""
-
     reached: bool = False  #: whether it answered
     fault: str = ""  #: why it could not be compared; empty if it could
     drift: Drift = Drift()  #: lasting differences
 
 
 class PeerViews:
-    """The comparisons with all peers."""
-
     def __init__(self) -> None:
         self.digest: TableDigest | None = None  #: of this server's table; None before the first one
         self.views: dict[str, PeerView] = {}  #: peer -> latest comparison

@@ -33,8 +33,6 @@ class QueueSettings(NamedTuple):
 
 
 class EncodedRoute:
-    """An encoded route response."""
-
     __slots__ = ("body", "heads")
 
     def __init__(self, body: bytes) -> None:

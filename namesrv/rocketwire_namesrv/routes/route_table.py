@@ -215,11 +215,7 @@ class RouteTable:
     def part_received(
         self, registration: Registration, now: float
     ) -> tuple[str | None, str | None]:
-        """Refresh a broker whose registration is not complete yet.
-
-        Returns:
-            For the response: its master's HA address and address.
-        """
+        """Refresh a broker between two parts; return its master's HA address and address."""
         self.refresh(*registration.key, now)
         group = self.groups.get(registration.broker_name)
         return (None, None) if group is None else self._master_of(group, registration)
@@ -240,7 +236,6 @@ class RouteTable:
         return (None, None) if live is None else (live.ha_address, master)
 
     def body_record(self, cluster: str | None, address: str | None) -> object:
-        """Return the record of the body that a broker registered last, or None."""
         if cluster is None or address is None:
             return None
         entry = self.live.get((cluster, address))
@@ -282,16 +277,11 @@ class RouteTable:
             entry.last_update = now
 
     def data_version(self, cluster: str, address: str) -> DataVersion | None:
-        """Return the version of the topics that a broker registered last."""
         entry = self.live.get((cluster, address))
         return None if entry is None else entry.data_version
 
     def expire(self, now: float, *, notify: bool = False) -> tuple[list[Event], list[int]]:
-        """Remove the brokers that have been silent for too long.
-
-        Returns:
-            The events, and the ids of the brokers' connections, which the caller closes.
-        """
+        # Returns the events, and the brokers' connections, which the caller closes
         expired = [(key, entry) for key, entry in self.live.items() if entry.expired(now)]
         events: list[Event] = [
             BrokerExpired(cluster=key[0], address=key[1], timeout_ms=entry.timeout_ms)

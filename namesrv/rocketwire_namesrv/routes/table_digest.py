@@ -37,8 +37,6 @@ class InvalidDigestError(ValueError):
 
 
 class Drift(NamedTuple):
-    """The differences of two tables."""
-
     brokers: frozenset[str] = frozenset()  #: brokers that only one of them has
     #: brokers that have registered different versions of their topics
     versions: frozenset[str] = frozenset()
@@ -67,8 +65,6 @@ class Drift(NamedTuple):
 
 
 class TableDigest(NamedTuple):
-    """The digest of a table."""
-
     #: cluster, name, id and address of a broker -> version of its topics
     brokers: Mapping[str, str]
     topics: tuple[int, ...]  #: sum of the hashes of each group of topics
@@ -94,11 +90,6 @@ class TableDigest(NamedTuple):
 
     @classmethod
     def read(cls, document: bytes) -> Self:
-        """Read a document.
-
-        Raises:
-            InvalidDigestError: it is not one.
-        """
         if len(document) > MAX_DOCUMENT:
             raise InvalidDigestError(f"it is larger than {MAX_DOCUMENT} bytes")
         try:

@@ -153,8 +153,6 @@ class _Application:
 
 
 class TopicTable:
-    """The topics and their queues."""
-
     def __init__(self) -> None:
         self.entries: ConcurrentHashMap[QueueLayout] = ConcurrentHashMap(2048)  #: topic -> layout
         self.layouts = QueueLayouts()  #: all layouts in use
@@ -246,7 +244,6 @@ class TopicTable:
         return _weight(info) - (0 if previous is None else _weight(previous))
 
     def remove_others(self, broker_name: str, keys: Container[str]) -> list[Event]:
-        """Remove a broker from all topics that are not among ``keys``."""
         changes = self._without(broker_name)
         absent = [
             topic
@@ -286,7 +283,6 @@ class TopicTable:
         )
 
     def delete(self, topic: str) -> bool:
-        """Delete a topic at all brokers; return whether it existed."""
         if topic not in self.entries:
             return False
         for queue in self.entries[topic].queues:

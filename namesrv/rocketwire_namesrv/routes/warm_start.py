@@ -33,12 +33,7 @@ class KnownBroker(NamedTuple):
 
 
 class WarmStart:
-    """The wait for brokers.
-
-    Args:
-        awaited: the brokers before the restart.
-        seconds: maximum wait after the start.
-    """
+    """The wait for brokers."""
 
     def __init__(self, awaited: Iterable[KnownBroker] = (), seconds: float = 0.0) -> None:
         self.awaited = set(awaited)  #: brokers that are not back yet; empty when the wait is over
@@ -46,12 +41,7 @@ class WarmStart:
         self._seconds = seconds
 
     def is_over(self, table: RouteTable, since_start: float) -> bool:
-        """Return whether all brokers are back, or the time is up.
-
-        Args:
-            table: between two registrations.
-            since_start: seconds.
-        """
+        """Return whether all brokers are back, or the time is up."""
         self.awaited.difference_update(brokers_of(table))
         if self.awaited and since_start >= self._seconds:
             self.missed = tuple(sorted(self.awaited))
@@ -83,11 +73,7 @@ def brokers_document(brokers: Iterable[KnownBroker]) -> bytes:
 
 
 def read_brokers(content: bytes) -> list[KnownBroker]:
-    """Return the brokers in such a file.
-
-    Raises:
-        DecodeError: the content is invalid.
-    """
+    """Return the brokers in such a file."""
     document = fastjson.loads(content)
     listed = document.get("brokers") if isinstance(document, dict) else None
     if not isinstance(listed, list):

@@ -18,23 +18,16 @@ MAX_READ: Final = 1 << 20
 
 
 class AddressFile(Generic[T]):
-    """A file whose last valid content stays.
-
-    Args:
-        path: of the file; empty if there is none.
-        parse: reads the content; raises ``ValueError`` if it is invalid.
-        nothing: content as long as no valid one was read.
-    """
+    """A file whose last valid content stays."""
 
     def __init__(self, path: str, parse: Callable[[bytes], T], nothing: T) -> None:
-        self._path = path
-        self._parse = parse
-        self._content = nothing
+        self._path = path  # empty if there is none
+        self._parse = parse  # raises ValueError if the content is invalid
+        self._content = nothing  # as long as no valid one was read
         self._data: bytes = b""
         self._fault = ""
 
     def read(self) -> T:
-        """Return the content; a fault is logged once."""
         if not self._path:
             return self._content
         try:

@@ -13,8 +13,6 @@ from rocketwire_namesrv.config.warnings import config_remarks
 
 
 class Configured(NamedTuple):
-    """A configuration."""
-
     config: Config  #: the values in effect
     entries: Mapping[str, str]  #: pairs of the file; empty without one
     refusals: tuple[str, ...]  #: errors that prevent the start; one line each

@@ -16,13 +16,7 @@ from rocketwire_namesrv.runtime.logging_setup import LOGGER
 
 
 class DurableFile:
-    """A file that stores a value.
-
-    Args:
-        name: for the log.
-        path: returns its path; empty to keep nothing.
-        content: returns the current content.
-    """
+    """A file that stores a value."""
 
     def __init__(self, name: str, path: Callable[[], str], content: Callable[[], bytes]) -> None:
         self._name = name

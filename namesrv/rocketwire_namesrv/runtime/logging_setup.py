@@ -86,7 +86,6 @@ def _add_file(path: str) -> None:
 
 
 def tear_down() -> None:
-    """Close what ``set_up`` opened."""
     for handler in LOGGER.handlers[:]:
         LOGGER.removeHandler(handler)
         handler.close()

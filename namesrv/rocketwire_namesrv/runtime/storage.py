@@ -33,11 +33,6 @@ class StorageError(RocketWireError):
 
 
 def read_start(path: str, size: int) -> bytes:
-    """Read the first bytes of a file.
-
-    Raises:
-        OSError: it cannot be read.
-    """
     with open(path, "rb") as file:
         return file.read(size)
 

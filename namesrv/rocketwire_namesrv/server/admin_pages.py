@@ -32,8 +32,6 @@ MAX_PREFIX: Final = 255
 
 
 class Observed(Protocol):
-    """The server, as the pages show it."""
-
     @property
     def state(self) -> State: ...
 
@@ -54,12 +52,6 @@ class Observed(Protocol):
 
 
 class Pages:
-    """The documents of one server.
-
-    Args:
-        address: the IP address that the port listens on.
-    """
-
     def __init__(self, server: Observed, observer: Observer, address: str) -> None:
         self._server = server
         self._observer = observer

@@ -28,8 +28,6 @@ PAGES: Final = "rocketwire_namesrv.server.admin_pages"
 
 
 class Observation:
-    """The operators' port of a server."""
-
     def __init__(self, server: Observed) -> None:
         self.observer = Observer(time.time)  #: keeps the history
         self._server = server
@@ -44,15 +42,10 @@ class Observation:
 
     @property
     def url(self) -> str:
-        """Address of the status page; empty if the port does not listen."""
         return self.port.url
 
     async def start(self) -> None:
-        """Listen, and record events from now on.
-
-        Raises:
-            BindError: the port is configured and in use, or a library is missing.
-        """
+        """Listen, and record events from now on."""
         config = self._server.state.config
         if config.observe_port < 0:
             return

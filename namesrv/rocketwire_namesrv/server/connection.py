@@ -23,11 +23,7 @@ EXCERPT_LENGTH: Final = 256
 
 
 class ServerConnection(Activity, abc.ABC):
-    """An accepted connection of either driver.
-
-    Args:
-        stream: its bytes; closed by the server.
-    """
+    """An accepted connection of either driver."""
 
     __slots__ = (
         "closing",
@@ -58,11 +54,7 @@ class ServerConnection(Activity, abc.ABC):
         """Close it after the pending responses have been sent."""
 
     def note_progress(self, data: bytes, effects: Effects, now: float) -> None:
-        """Update the times for the sweeper, and the first bytes of an incomplete frame.
-
-        Args:
-            effects: of them.
-        """
+        """Update the times for the sweeper, and the first bytes of an incomplete frame."""
         started = self.session.frame_started
         if effects.close is not None:
             self.opening = None if effects.commands else self._extend_opening(data)
@@ -81,8 +73,6 @@ class ServerConnection(Activity, abc.ABC):
 
 
 class TaskConnection(ServerConnection):
-    """A connection with its own task."""
-
     __slots__ = ("reading", "scope")
 
     def __init__(self, stream: trio.abc.Stream, session: Session, peer: Peer) -> None:
@@ -91,12 +81,10 @@ class TaskConnection(ServerConnection):
         self.reading = False
 
     def close(self, why: str, reason: Reason = Reason.CLOSED) -> None:
-        """Close it at once."""
         self.finish(why, reason)
         self.scope.cancel()
 
     def finish(self, why: str, reason: Reason = Reason.CLOSED) -> None:
-        """Close it after the pending responses have been sent."""
         if self.closing is None:
             self.closing = why
             self.reason = reason

@@ -27,18 +27,10 @@ class Listener(Protocol):
 
 
 class Journal:
-    """Logs events."""
-
     def __init__(self) -> None:
         self.listeners: list[Listener] = []  #: receive the events, too
 
     def record(self, events: Iterable[Event], address: str | None) -> None:
-        """Log events.
-
-        Args:
-            events: each becomes a line, if its level is enabled.
-            address: of the peer that caused them; None if a timer did.
-        """
         for event in events:
             if LOGGER.isEnabledFor(event.level):
                 LOGGER.log(event.level, "%s", event.line(address))
@@ -46,7 +38,6 @@ class Journal:
                 listener.record_event(event, address)
 
     def record_end(self, connection: ServerConnection) -> None:
-        """Log the end of a connection."""
         LOGGER.debug("connection of %s: %s", connection.peer.address, connection.closing)
         for listener in self.listeners:
             listener.record_end(connection)

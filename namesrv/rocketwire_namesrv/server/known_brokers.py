@@ -25,9 +25,7 @@ class Remembering(Protocol):
     """The server, as this module uses it."""
 
     @property
-    def state(self) -> State:
-        """The state of the protocol."""
-        ...
+    def state(self) -> State: ...
 
 
 async def remember_for_ever(server: Remembering) -> None:

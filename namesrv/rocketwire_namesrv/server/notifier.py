@@ -28,13 +28,7 @@ AT_ONCE: Final = 64
 
 
 class Notifier:
-    """Sends notifications to brokers.
-
-    Args:
-        state: the server's.
-        tls: secures connections if ``tls.enable`` is set.
-        record_events: records the notifications that are not sent.
-    """
+    """Sends notifications to brokers."""
 
     def __init__(
         self,
@@ -51,7 +45,6 @@ class Notifier:
         self._limiter = trio.CapacityLimiter(AT_ONCE)
 
     def send(self, notifications: Iterable[Notification]) -> None:
-        """Start to send, without waiting."""
         if self.tasks is None:
             return
         for address, command in notifications:

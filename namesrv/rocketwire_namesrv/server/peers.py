@@ -35,9 +35,7 @@ class Compared(Protocol):
     """The server, as this module uses it."""
 
     @property
-    def state(self) -> State:
-        """The state of the protocol."""
-        ...
+    def state(self) -> State: ...
 
 
 async def compare_for_ever(server: Compared) -> None:

@@ -54,7 +54,6 @@ TIMED_TURNS: Final = 64
 
 
 def is_available() -> bool:
-    """Return whether this system has epoll."""
     return hasattr(select, "epoll")
 
 
@@ -92,8 +91,6 @@ class Host(Protocol):
 
 
 class EpollConnection(ServerConnection):
-    """A connection of the reactor."""
-
     __slots__ = ("_reactor", "begun", "filling", "scope", "stream", "unsent")
 
     stream: SocketStream
@@ -114,14 +111,12 @@ class EpollConnection(ServerConnection):
         self.unsent: memoryview | None = None  #: the unsent bytes of the last responses
 
     def close(self, why: str, reason: Reason = Reason.CLOSED) -> None:
-        """Close it at once."""
         self.unsent = None
         self.finish(why, reason)
         if self.scope is not None:
             self.scope.cancel()
 
     def finish(self, why: str, reason: Reason = Reason.CLOSED) -> None:
-        """Close it after the pending responses have been sent."""
         if self.closing is None:
             self.closing = why
             self.reason = reason
@@ -129,12 +124,7 @@ class EpollConnection(ServerConnection):
 
 
 class Reactor:
-    """Serves connections without a task for each.
-
-    Args:
-        tasks: runs the slower work.
-        counters: record the durations of some requests.
-    """
+    """Serves connections without a task for each."""
 
     def __init__(self, host: Host, tasks: trio.Nursery, counters: Counters) -> None:
         self._counters = counters
@@ -162,7 +152,6 @@ class Reactor:
             self._scope.cancel()
 
     async def run(self) -> None:
-        """Serve until ``stop``."""
         try:
             with self._scope:
                 while True:

@@ -198,12 +198,7 @@ class NameServer:
     # ---- connections
 
     def start_serving(self, stream: SocketStream, address: str) -> None:
-        """Serve an accepted connection.
-
-        Args:
-            stream: the server owns it from now on.
-            address: of the peer, ``host:port``, for the log.
-        """
+        """Serve an accepted connection."""
         if self.reactor is None:
             self._connections.start_soon(self._serve_accepted, stream, address, b"")
             return
@@ -213,11 +208,9 @@ class NameServer:
         self.connections[peer.connection_id] = connection
 
     def begins_plainly(self, data: bytes) -> bool:
-        """Return whether a connection begins with a frame without TLS, and may do so."""
         return is_plain(data) and self.tls.mode is not TlsMode.ENFORCING
 
     def pass_on(self, connection: EpollConnection, received: bytes) -> None:
-        """Serve a connection of the reactor with a task."""
         del self.connections[connection.peer.connection_id]
         self._connections.start_soon(
             self._serve_accepted, connection.stream, connection.peer.address, received
@@ -312,7 +305,6 @@ class NameServer:
             await self.carry_out(connection, effects)
 
     async def carry_out(self, connection: ServerConnection, effects: Effects) -> None:
-        """Carry out the effects of a session, and call it until it waits for bytes."""
         while True:
             self.report(connection, effects)
             send = effects.send if await self._saved(effects) else effects.send_unsaved
@@ -405,7 +397,6 @@ class NameServer:
             self._turn.release()
 
     def report(self, connection: ServerConnection, effects: Effects) -> None:
-        """Log events, send notifications, and close connections."""
         if effects.events:
             self.journal.record(effects.events, connection.peer.address)
             self.notifier.send(effects.notify)
@@ -414,14 +405,12 @@ class NameServer:
                 closed.close("closed at the request of another connection")
 
     def refuse(self, connection: ServerConnection, error: DecodeError) -> None:
-        """Close a connection after an invalid command."""
         opening = connection.opening or error.excerpt
         looks = f"; it looks like {describe(opening)}" if opening else ""
         LOGGER.warning("connection of %s closed: %s%s", connection.peer.address, error, looks)
         connection.finish(f"invalid command: {error}{looks}")
 
     def forget(self, connection: ServerConnection) -> None:
-        """Drop a connection that has ended, and let another one in."""
         del self.connections[connection.peer.connection_id]
         self.acceptor.leave(connection.peer.address)
 
@@ -446,7 +435,6 @@ class NameServer:
     # ---- events
 
     def record_events(self, events: Iterable[Event], address: str | None) -> None:
-        """Log events, and notify the brokers that they concern."""
         self.journal.record(events, address)
         self.notifier.send(self.state.notifications(events))
 

@@ -23,8 +23,7 @@ class Stoppable(Protocol):
     @property
     def status_page(self) -> str: ...
 
-    async def stop(self) -> None:
-        """Stop the server."""
+    async def stop(self) -> None: ...
 
 
 async def run_until_signal(
@@ -33,13 +32,6 @@ async def run_until_signal(
     """Run a server until SIGTERM or SIGINT, and stop it gracefully; main thread only.
 
     A second signal ends the graceful phase.
-
-    Args:
-        serve: runs the server, and passes it to ``task_status`` once it listens.
-        on_boot: called then, with the address of the server and of its status page.
-
-    Returns:
-        The number of the signal.
     """
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async with trio.open_nursery() as nursery:

@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 def load_state(config: Config) -> State:
-    """Load the initial state of a server from disk; blocks.
-
-    Raises:
-        StorageError: the KV file is invalid.
-    """
+    # Reads files, so it blocks; an invalid KV file is a StorageError, an unreadable one a warning
     table = {}
     unread = False
     if config.kv_config_path:

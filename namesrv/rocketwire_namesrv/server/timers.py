@@ -32,8 +32,7 @@ class Timed(Protocol):
     @property
     def connections(self) -> Mapping[int, ServerConnection]: ...
 
-    def record_events(self, events: Iterable[Event], address: str | None) -> None:
-        """Record events."""
+    def record_events(self, events: Iterable[Event], address: str | None) -> None: ...
 
 
 async def complete_for_ever(server: Timed) -> None:

@@ -77,13 +77,9 @@ PLAIN = "a RocketMQ client that does not use TLS"
         (BINARY, f"{PLAIN}: REGISTER_BROKER (103)"),
         (BINARY[:9], PLAIN),
         (JSON[:3], f"bytes {JSON[:3].hex(' ')}"),
-        (b"\x00\x00\x00\x20\x02\x00\x00\x00", "bytes 00 00 00 20 02 00 00 00"),
         (b"\x00\x00\x00\x03\x00\x00\x00\x00", "a frame of 3 bytes with a header of 0"),
         (b"\x00\x00\x00\x03", "bytes 00 00 00 03"),
-        (b"\x00\x00\x00\x20\x00\x00\x00\x64{", "a frame of 32 bytes with a header of 100"),
         (b"GET /health HTTP/1.1\r\n", "an HTTP request: GET '/health'"),
-        (b"hello", "text: 'hello'"),
-        (b"", "nothing"),
     ],
 )
 def test_client_without_tls_is_named(data: bytes, expected: str) -> None:

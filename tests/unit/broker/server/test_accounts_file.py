@@ -65,12 +65,6 @@ def test_the_initial_user_is_an_administrator() -> None:
     assert admits(access, "rocket", RequestCode.UPDATE_BROKER_CONFIG)
 
 
-@pytest.mark.parametrize("text", ["x", "1", "{}", '{"username":"a"}'])
-def test_another_initial_user_is_an_error(text: str) -> None:
-    with pytest.raises(IllegalValueError, match="initAuthenticationUser"):
-        load_access(Config(initial_user=text))
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -87,9 +81,13 @@ def test_secret_in_broken_yaml_is_not_shown(line: str, tmp_path: Path) -> None:
     assert "TopSecret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ['{"password":"TopSecret"}', '"TopSecret', '["TopSecret"]'])
+@pytest.mark.parametrize(
+    "text",
+    ["1", "{}", '{"username":"a"}', '{"password":"TopSecret"}', '"TopSecret', '["TopSecret"]'],
+)
 def test_secret_of_a_broken_initial_user_is_not_shown(text: str) -> None:
-    with pytest.raises(IllegalValueError, match="must be JSON with username and") as caught:
+    reason = "initAuthenticationUser.*must be JSON with username and"
+    with pytest.raises(IllegalValueError, match=reason) as caught:
         load_access(Config(initial_user=text))
     assert "TopSecret" not in str(caught.value)
 

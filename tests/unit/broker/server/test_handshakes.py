@@ -114,16 +114,27 @@ async def test_a_pull_that_waits_is_answered_over_tls(certificate: Path, clients
         assert (await reader.read_answer()).code == 0
 
 
-async def test_enforced_tls_refuses_plain_frames(
-    certificate: Path, clients: Clients, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("data", "mode", "reason"),
+    [
+        (GET_CONFIG, "enforcing", "does not begin with TLS"),
+        (b"PROXY TCP9 x\r\n", "permissive", "PROXY"),
+    ],
+    ids=["enforced TLS", "malformed header"],
+)
+async def test_a_connection_with_other_first_bytes_ends(
+    certificate: Path,
+    clients: Clients,
+    caplog: pytest.LogCaptureFixture,
+    data: bytes,
+    mode: str,
+    reason: str,
 ) -> None:
-    async with running(certificate, "enforcing") as server:
-        client = await clients.connect(server)
-        await client.send(GET_CONFIG)
-        await client.wait_until_closed()
+    async with running(certificate, mode) as server:
+        await (await clients.connect(server, data)).wait_until_closed()
         assert (await (await clients.connect_with_tls(server)).call()).code == 0
 
-    assert "does not begin with TLS" in caplog.text
+    assert reason in caplog.text
 
 
 async def test_a_changed_certificate_is_used_without_a_restart(tmp_path: Path) -> None:
@@ -157,17 +168,6 @@ async def test_behind_a_load_balancer_a_client_has_its_own_address(
 
     assert (peer.address, str(peer.host)) == (address, address)
     assert peer.host.address in (record or b"")
-
-
-async def test_a_malformed_header_ends_one_connection(
-    certificate: Path, clients: Clients, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with running(certificate) as server:
-        client = await clients.connect(server, b"PROXY TCP9 x\r\n")
-        await client.wait_until_closed()
-        assert (await (await clients.connect(server)).call()).code == 0
-
-    assert "PROXY" in caplog.text
 
 
 async def test_broker_registers_over_tls(certificate: Path, clients: Clients) -> None:

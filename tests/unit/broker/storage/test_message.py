@@ -56,18 +56,15 @@ def test_the_tag_code_is_javas_hash_of_the_tag_unless_it_is_given() -> None:
     assert make_message(tag_code=12).tags_code == 12
 
 
+NUMBERS = {"5": 5, "+5": 5, "-5": -5, "007": 7, str(2**63 - 1): 2**63 - 1}
+NOT_NUMBERS = (None, "", "-", "abc", "1.5", " 5", "5 ", "٣", str(2**63), "1" * 99)
+
+
 @pytest.mark.parametrize(
-    ("text", "value"), [("5", 5), ("+5", 5), ("-5", -5), ("007", 7), (str(2**63 - 1), 2**63 - 1)]
+    ("text", "value"), [*NUMBERS.items(), *((text, None) for text in NOT_NUMBERS)]
 )
-def test_a_number_is_read(text: str, value: int) -> None:
+def test_a_number_is_read(text: str | None, value: int | None) -> None:
     assert parse_number(text) == value
-
-
-@pytest.mark.parametrize(
-    "text", [None, "", "-", "abc", "1.5", " 5", "5 ", "٣", str(2**63), "1" * 99]
-)
-def test_text_of_no_number_is_none(text: str | None) -> None:
-    assert parse_number(text) is None
 
 
 def test_a_number_of_32_bits_has_its_own_limit() -> None:

@@ -72,12 +72,6 @@ def test_values_of_the_key_value_configuration_are_counted_and_not_kept(observer
     assert not observer.troubles
 
 
-def test_a_limit_is_counted_under_its_name(observer: Observer) -> None:
-    observer.record_event(LimitExceeded(limit="topics", allowed=1, what="two"), None)
-
-    assert observer.limits == {"topics": 1}
-
-
 def test_the_latest_change_of_a_permission_is_kept_for_each_broker(observer: Observer) -> None:
     for event in (wipe_event("b1"), wipe_event("b2"), wipe_event("b1", "add")):
         observer.record_event(event, "1.2.3.4:5")
@@ -117,11 +111,14 @@ def test_unusual_end_is_an_event(observer: Observer, ending: str) -> None:
     ] * (ending not in COUNTED_ONLY)
 
 
-def test_repeated_excess_is_counted_only(observer: Observer) -> None:
-    observer.record_event(ExceededAgain(limit="connections", allowed=1, what="two"), None)
+@pytest.mark.parametrize(("event_type", "shown"), [(LimitExceeded, 1), (ExceededAgain, 0)])
+def test_excess_is_counted_by_its_limit_and_shown_once(
+    observer: Observer, event_type: type[LimitExceeded], shown: int
+) -> None:
+    observer.record_event(event_type(limit="topics", allowed=1, what="two"), None)
 
-    assert observer.limits == {"connections": 1}
-    assert not observer.troubles
+    assert observer.limits == {"topics": 1}
+    assert len(observer.troubles) == shown
 
 
 @pytest.mark.parametrize("reason", [None, "", "something new"])

@@ -89,31 +89,31 @@ def test_doubtful_line_is_named(text: str, expected: str) -> None:
     assert remarks(f"# a comment\n\n{text}\n") == [f"a.properties, line 3: {expected}"]
 
 
-def test_a_wait_for_brokers_that_are_remembered_nowhere_is_named() -> None:
-    text = "rocketwire.warmStartSeconds=45\nrocketwire.knownBrokersPath=\n"
-
-    assert remarks(text) == [
-        "a.properties, line 1: rocketwire.warmStartSeconds has no effect, because"
-        " rocketwire.knownBrokersPath is empty"
-    ]
-
-
-def test_a_setting_that_is_there_twice_is_named() -> None:
-    assert remarks("listenPort=1\nfoo=a\nlistenPort=2\n") == [
-        "a.properties, line 1: listenPort is set again in line 3, and only that counts"
-    ]
-
-
-def test_an_ordinary_file_is_taken_without_a_word() -> None:
-    text = "listenPort=1\nenableTopicList=TRUE\nbindAddress=::1\nbrokerName=b\n"
-
-    assert remarks(text + "tls.server.authClient=True\nrocketwire.maxConnectionsPerAddress=0") == []
-
-
-def test_refused_value_is_no_remark() -> None:
-    text = "listenPort=98765\nrocketwire.allowConfigUpdate=yes\nrocketwire.maxTopics=5x"
-
-    assert remarks(text) == []
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "rocketwire.warmStartSeconds=45\nrocketwire.knownBrokersPath=\n",
+            [
+                "a.properties, line 1: rocketwire.warmStartSeconds has no effect, because"
+                " rocketwire.knownBrokersPath is empty"
+            ],
+        ),
+        (
+            "listenPort=1\nfoo=a\nlistenPort=2\n",
+            ["a.properties, line 1: listenPort is set again in line 3, and only that counts"],
+        ),
+        (
+            "listenPort=1\nenableTopicList=TRUE\nbindAddress=::1\nbrokerName=b\n"
+            "tls.server.authClient=True\nrocketwire.maxConnectionsPerAddress=0",
+            [],
+        ),
+        ("listenPort=98765\nrocketwire.allowConfigUpdate=yes\nrocketwire.maxTopics=5x", []),
+    ],
+    ids=["no file", "twice", "ordinary", "refused"],
+)
+def test_remarks_on_several_lines(text: str, expected: list[str]) -> None:
+    assert remarks(text) == expected
 
 
 def test_values_of_unknown_settings_are_not_shown() -> None:
