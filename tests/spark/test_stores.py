@@ -77,32 +77,6 @@ def of_command(root: Path, out: Path, *arguments: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "condition",
-    [
-        "topic = 'orders'",
-        "topic IN ('orders', 'bills') AND queue_id = 1",
-        "topic = 'orders' AND tags = 'paid'",
-        "queue_offset BETWEEN 3 AND 9",
-        "commit_log_offset > 300000",
-        "store_timestamp >= (SELECT percentile_approx(store_timestamp, 0.5) FROM every)",
-        "topic = 'rmq_sys_wheel_timer' OR topic = 'SCHEDULE_TOPIC_XXXX'",
-        "topic = 'SCHEDULE_TOPIC_XXXX'",
-    ],
-)
-def test_pushed_filters_give_their_rows(spark: SparkSession, disks: Path, condition: str) -> None:
-    path = disks / "*" / "store"
-    every = read(spark, path)
-    every.createOrReplaceTempView("every")
-    if "SELECT" in condition:
-        middle = spark.sql(condition[condition.index("(") + 1 : -1]).collect()[0][0]
-        condition = f"store_timestamp >= timestamp'{middle}'"
-
-    pushed = read(spark, path, pushFilters="true", splitSize="50k").where(condition)
-
-    assert of_spark(pushed) == of_spark(every.where(condition))
-
-
 def test_damage_costs_only_its_messages_or_an_error(spark: SparkSession, tmp_path: Path) -> None:
     root = unpack(CURRENT, "plain", tmp_path / "store").root
     zero_page(root)

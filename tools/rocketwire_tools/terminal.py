@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def printable(text: object) -> str:
-    """A text without characters that would change a terminal, or that no terminal can show."""
     return "" if text is None else escape_controls(str(text))
 
 
@@ -29,7 +28,6 @@ CSV_HELP: Final = (
 
 
 def csv_cell(text: str) -> str:
-    """A text as a cell of CSV that neither changes a terminal nor is a formula."""
     text = printable(text)
     return f"'{text}" if _FORMULA.match(text) else text
 
@@ -71,7 +69,6 @@ INTERVAL: Final = 0.5
 
 
 def is_watched() -> bool:
-    """Whether somebody watches standard error: not in a process that a command has started."""
     return sys.stderr.isatty() and parent_process() is None
 
 
@@ -90,7 +87,6 @@ class ProgressLine:
         self._is_written = False
 
     def show(self, *numbers: float) -> None:
-        """Show numbers, if the last ones stand for long enough."""
         now = time.monotonic()
         if self._is_shown and now - self._shown >= INTERVAL:
             self._shown, self._is_written = now, True

@@ -15,7 +15,7 @@ from rocketwire_tools.spark.topics.cluster import Cluster, UnknownTopicError
 from rocketwire_tools.spark.topics.connection import close_sessions
 from rocketwire_tools.spark.topics.options import read_options
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
-from rocketwire_tools.spark.topics.sink.task import write_partition
+from rocketwire_tools.spark.topics.sink.sending import write_partition
 from tests.peers.cluster import JavaCluster
 from tests.peers.messages import unique
 from tests.peers.peers import CURRENT, OLD

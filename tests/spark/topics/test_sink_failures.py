@@ -16,7 +16,7 @@ from rocketwire.errors import TopicRouteNotFoundError
 from rocketwire_tools.spark.topics.connection import close_sessions
 from rocketwire_tools.spark.topics.sink.attempts import Present, absence_of, fetch_present
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
-from rocketwire_tools.spark.topics.sink.task import write_partition
+from rocketwire_tools.spark.topics.sink.sending import write_partition
 from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer
 from tests.peers.processes import wait_until
 from tests.spark.kills import marks_of_kills

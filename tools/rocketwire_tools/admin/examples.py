@@ -54,7 +54,6 @@ EXAMPLES: Final = {
 
 
 def with_example(program: str, name: str, epilog: str | None) -> str | None:
-    """A command's epilog, followed by its example if it has one."""
     arguments = EXAMPLES.get(name)
     if arguments is None:
         return epilog

@@ -48,7 +48,6 @@ Commands and short options have mqadmin's names. Use COMMAND --help for the opti
 
 
 def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
-    """Build the parser of the whole command line."""
     parser = ListingParser(
         prog=NAME,
         usage=f"{NAME} [options] COMMAND ...",
@@ -139,7 +138,6 @@ def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
 
 
 def exit_status(output: Output) -> int:
-    """The exit status for a command's output."""
     if isinstance(output, Incomplete):
         return statuses.UNREACHABLE
     failed = isinstance(output, Table | Record) and output.failed

@@ -20,7 +20,6 @@ NOTE: Final = (
 
 
 def write_pages(folder: str, schema: dict[str, Plain]) -> None:
-    """Write every page into a folder, which is created if it is missing."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     for name, text in pages(schema).items():

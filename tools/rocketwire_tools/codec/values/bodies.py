@@ -69,7 +69,6 @@ def registration_from_plain(value: Plain, *, compressed: bool, version: int) -> 
 
 
 def is_registration(code: int, body_type: Body) -> bool:
-    """Return whether the header of this request determines the form of its body."""
     return code == RequestCode.REGISTER_BROKER and body_type is RegisterBrokerBody
 
 
