@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from rocketwire_tools.codec.expect import Plain
+    from rocketwire_tools.codec.jsonl import Plain
 
     Content = Callable[[dict[str, Plain]], Iterator[str]]
 
