@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 import time
-from multiprocessing import parent_process
 from typing import TYPE_CHECKING, Final, Self
 
 from rocketwire.controls import escape_controls
@@ -69,7 +68,7 @@ INTERVAL: Final = 0.5
 
 
 def is_watched() -> bool:
-    return sys.stderr.isatty() and parent_process() is None
+    return sys.stderr.isatty()
 
 
 class ProgressLine:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from rocketwire.controls import escape_lines
-from rocketwire_tools.admin.examples import EXAMPLES
-from rocketwire_tools.admin.registry import all_commands
+from rocketwire_tools.admin.registry import EXAMPLES, all_commands
 from rocketwire_tools.cli.command import Command
 from tests.support.evil import MARK, EvilServer, frames, show, write_capture, write_store
 
