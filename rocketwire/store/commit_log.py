@@ -130,7 +130,6 @@ def message_parts(data: bytes | memoryview, position: int) -> MessageParts | Non
 
 
 def body_crc_holds(data: bytes | memoryview, parts: MessageParts) -> bool:
-    """Whether the checksum of the body is right; an empty body has none."""
     if parts.body_size == 0:
         return True
     return crc32(data[parts.body : parts.body + parts.body_size]) == parts.body_crc & CRC_MASK
@@ -182,7 +181,6 @@ def walk(data: bytes | memoryview, position: int, stop: int) -> tuple[list[int],
 
 
 def blank_size(data: bytes | memoryview, position: int) -> int | None:
-    """Bytes of the blank at ``position``; None if none is there."""
     if position + BLANK_SIZE > len(data):
         return None
     size, magic = _SIZE_AND_MAGIC(data, position)
@@ -190,7 +188,6 @@ def blank_size(data: bytes | memoryview, position: int) -> int | None:
 
 
 def candidates(data: bytes, position: int) -> Iterator[int]:
-    """Positions from ``position`` on where the magic number of a message stands in its place."""
     offsets = [data.find(magic, position + 4) for magic in _MAGICS]
     while True:
         present = [offset for offset in offsets if offset >= 0]

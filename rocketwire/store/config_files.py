@@ -71,7 +71,6 @@ def consumer_offsets(
 
 
 def delay_offsets(config: dict[str, Any]) -> dict[int, int]:
-    """Delay level → next queue offset to deliver, of ``delayOffset.json``."""
     return {
         int(level): offset
         for level, offset in _table(config, "offsetTable").items()

@@ -34,8 +34,6 @@ _EXTENSION: Final = Struct(layouts.format_of(layouts.QUEUE_EXTENSION))
 
 
 class QueueUnit(NamedTuple):
-    """A unit of a plain queue."""
-
     physical_offset: int  #: of the message in the commit log
     size: int  #: of the message there
     #: hash of its tags; the delivery time, in milliseconds since 1970, in the queues of delayed
@@ -44,7 +42,6 @@ class QueueUnit(NamedTuple):
 
     @property
     def is_pre_blank(self) -> bool:
-        """Whether it stands for an offset that the queue never had."""
         return self.size == PRE_BLANK_SIZE and self.physical_offset == 0
 
     @property
@@ -54,8 +51,6 @@ class QueueUnit(NamedTuple):
 
 
 class BatchUnit(NamedTuple):
-    """A unit of a queue of type BatchCQ, or of a compacted topic."""
-
     physical_offset: int  #: of the batch in the commit log
     size: int  #: of the batch there
     tags_code: int  #: hash of its tags
@@ -77,21 +72,17 @@ class BatchUnit(NamedTuple):
 
 
 class QueueExtension(NamedTuple):
-    """An extension of a unit (Java: ``ConsumeQueueExt.CqExtUnit``)."""
-
     tags_code: int  #: hash of the tags of the message
     store_timestamp: int  #: when it was stored, milliseconds since 1970
     bit_map: bytes  #: bits of the consumer filters that the message passes
 
 
 def decode_units(data: bytes | memoryview) -> Iterator[QueueUnit]:
-    """The units of a queue's file, unwritten ones included; a cut last unit is ignored."""
     whole = len(data) - len(data) % UNIT_SIZE
     return map(QueueUnit._make, _UNIT.iter_unpack(data[:whole]))
 
 
 def decode_batch_units(data: bytes | memoryview) -> Iterator[BatchUnit]:
-    """The units of a file of a batch queue, unwritten ones included."""
     whole = len(data) - len(data) % BATCH_UNIT_SIZE
     return map(BatchUnit._make, _BATCH_UNIT.iter_unpack(data[:whole]))
 

@@ -17,15 +17,11 @@ _MAX_LONG: Final = (1 << 63) - 1
 
 
 class Epoch(NamedTuple):
-    """The messages that one master of a group wrote."""
-
     epoch: int  #: its number
     start_offset: int  #: of the first message in the commit log
 
 
 class BrokerIdentity(NamedTuple):
-    """What a controller calls a broker."""
-
     cluster: str  #: name
     broker: str  #: name of its group
     broker_id: int  #: number in the group

@@ -58,17 +58,14 @@ class StoreFile:
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
         return self.root / self.name
 
     @property
     def base_name(self) -> str:
-        """The name without folders."""
         return self.name.rpartition("/")[2]
 
     @property
     def end(self) -> int:
-        """Offset in the stream of the byte after its last one."""
         return self.offset + self.size
 
 
@@ -78,8 +75,6 @@ QueueFiles: TypeAlias = dict[tuple[str, int], list[StoreFile]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreFolder:
-    """The files of a store."""
-
     roots: tuple[Path, ...]  #: folders or files that were given
     #: its files by offset; those of several paths together
     commit_log: list[StoreFile] = field(default_factory=list[StoreFile])
@@ -112,7 +107,6 @@ class StoreFolder:
 
 
 def offset_of_name(name: str) -> int | None:
-    """The offset that the name of a mapped file stands for; None for any other name."""
     if len(name) == NAME_LENGTH and name.isascii() and name.isdecimal():
         offset = int(name)
         return offset if offset < 1 << 63 else None
@@ -137,12 +131,10 @@ def files_between(files: Sequence[StoreFile], start: int, stop: int) -> Iterator
 
 
 def file_at(files: Sequence[StoreFile], offset: int) -> StoreFile | None:
-    """The file of a stream, given by offset, that has an offset; None without one."""
     return next(files_between(files, offset, offset + 1), None)
 
 
 def is_queue_id(name: str) -> bool:
-    """Whether the name of a folder is that of a queue: a number of Java's type int."""
     return name.isascii() and name.isdecimal() and int(name[:20]) < 1 << 31
 
 

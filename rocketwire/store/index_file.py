@@ -35,8 +35,6 @@ _SMALLEST_INT32: Final = -(1 << 31)
 
 
 class IndexHeader(NamedTuple):
-    """Head of an index file."""
-
     begin_timestamp: int  #: store timestamp of the first entry's message, milliseconds since 1970
     end_timestamp: int  #: of the last entry's message
     begin_physical_offset: int  #: of the first entry's message
@@ -46,8 +44,6 @@ class IndexHeader(NamedTuple):
 
 
 class IndexEntry(NamedTuple):
-    """A key of a message."""
-
     key_hash: int  #: hash of ``topic#key``, not negative
     physical_offset: int  #: of the message in the commit log
     seconds: int  #: from the head's first timestamp to the message's
@@ -55,14 +51,11 @@ class IndexEntry(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """How many slots and entries a file has room for."""
-
     slots: int
     entries: int
 
     @property
     def file_size(self) -> int:
-        """Bytes of such a file."""
         return HEADER_SIZE + SLOT_SIZE * self.slots + ENTRY_SIZE * self.entries
 
 
@@ -127,17 +120,14 @@ def decode_index_entry(data: bytes | memoryview) -> IndexEntry:
 
 
 def reader_of(data: bytes | memoryview) -> Read:
-    """The ``Read`` of a file that is in memory."""
     return lambda position, size: data[position : position + size]
 
 
 def slot_entry(read: Read, slot: int) -> int:
-    """Number of the newest entry of a slot; 0 for none."""
     return int.from_bytes(read(HEADER_SIZE + SLOT_SIZE * slot, SLOT_SIZE), "big", signed=True)
 
 
 def entry_at(read: Read, geometry: Geometry, entry_number: int) -> IndexEntry:
-    """The entry of a number; numbers count from 1, entry 0 is never used."""
     position = HEADER_SIZE + SLOT_SIZE * geometry.slots + ENTRY_SIZE * entry_number
     return decode_index_entry(read(position, ENTRY_SIZE))
 

@@ -132,5 +132,4 @@ def fields_of(declaration: Any) -> list[tuple[str, str]]:
 
 
 def format_of(declaration: Any) -> str:
-    """The format of ``struct`` of a record of fixed size."""
     return ">" + "".join(code.lstrip(">") for _, code in fields_of(declaration))

@@ -24,8 +24,6 @@ MAX_MESSAGES: Final = 10_000
 
 
 class Pop(NamedTuple):
-    """Which pop a record is of."""
-
     topic: str  #: of the messages
     group: str  #: that popped them
     queue_id: int  #: of the topic
@@ -50,7 +48,6 @@ class Acks(NamedTuple):
 
 
 def decode_check_point(body: bytes) -> CheckPoint | None:
-    """The body of a message with the tag ``ck``; None if it is none."""
     values = _values(body)
     pop = None if values is None else _pop(values)
     if values is None or pop is None:
@@ -62,7 +59,6 @@ def decode_check_point(body: bytes) -> CheckPoint | None:
 
 
 def decode_acks(body: bytes) -> Acks | None:
-    """The body of a message with one of ``ACK_TAGS``; None if it is none."""
     values = _values(body)
     pop = None if values is None else _pop(values)
     if values is None or pop is None:

@@ -33,8 +33,6 @@ _CHECK: Final = Struct(layouts.format_of(layouts.TIMER_CHECK))
 
 
 class TimerRecord(NamedTuple):
-    """A record of the timer log."""
-
     size: int  #: 52
     previous: int  #: offset of the record before it in the same slot, -1 for none
     flags: int  #: 1, ``ROLLED``, ``DELETES``
@@ -47,13 +45,10 @@ class TimerRecord(NamedTuple):
 
     @property
     def due(self) -> int:
-        """Time of its slot, milliseconds since 1970; an intermediate time for a rolled one."""
         return self.write_time + self.delay
 
 
 class TimerSlot(NamedTuple):
-    """A slot of the wheel."""
-
     time: int  #: in units of the precision, one second by default
     first: int  #: offset of its first record in the timer log
     last: int  #: of its last record
@@ -74,7 +69,6 @@ class TimerCheck(NamedTuple):
 
 
 def decode_timer_record(data: bytes | memoryview, position: int) -> TimerRecord | None:
-    """The record at ``position`` of a timer log file; None for a blank, the end, or damage."""
     if position < 0 or position + RECORD_SIZE > len(data):
         return None
     record = TimerRecord._make(_RECORD.unpack_from(data, position))
@@ -97,7 +91,6 @@ def encode_timer_slot(slot: TimerSlot) -> bytes:
 
 
 def decode_timer_slot(data: bytes) -> TimerSlot:
-    """One slot, whatever it holds."""
     return TimerSlot._make(_SLOT.unpack(data))
 
 
@@ -107,7 +100,6 @@ def encode_timer_check(check: TimerCheck) -> bytes:
 
 
 def timer_blank_size(data: bytes | memoryview, position: int) -> int | None:
-    """Bytes of the blank at ``position`` of a timer log file; None if none is there."""
     if position + BLANK_SIZE > len(data):
         return None
     size, _, magic = _BLANK.unpack_from(data, position)

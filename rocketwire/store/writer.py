@@ -133,17 +133,14 @@ class DiskFiles:
             os.close(descriptor)
 
     def remove(self, name: str) -> None:
-        """Remove a file that was written."""
         (self._root / name).unlink()
         self._changed.pop(name, None)
 
     def set_time(self, name: str, milliseconds: int) -> None:
-        """Set when a file was changed last, in milliseconds since 1970."""
         time = max(milliseconds, 0) * 1_000_000
         os.utime(self._root / name, ns=(time, time), follow_symlinks=False)
 
     def flush(self) -> None:
-        """Wait until all files and folders that were changed are on the disk."""
         folders: set[str] = set()
         for name in self._changed:
             folders.update(_folders_above(name))
@@ -159,19 +156,15 @@ def _folders_above(name: str) -> Iterator[str]:
 
 
 class NoFiles:
-    """Writes nothing."""
-
     def __init__(self) -> None:
         self.names: set[str] = set()  #: of the files that would be there
         self.written: int = 0  #: bytes that would be written
 
     def write(self, name: str, position: int, data: Data, size: int) -> None:
-        """Count bytes; see ``Files.write``."""
         self.names.add(name)
         self.written += len(data)
 
     def remove(self, name: str) -> None:
-        """Forget a file."""
         self.names.discard(name)
 
     def set_time(self, name: str, milliseconds: int) -> None:
@@ -213,15 +206,12 @@ class Stream:
             view = view[len(part) :]
 
     def set_time(self, offset: int, milliseconds: int) -> None:
-        """Set when the file that holds an offset was changed last."""
         self._files.set_time(self.name_at(offset), milliseconds)
 
     def name_at(self, offset: int) -> str:
-        """Name of the file that holds an offset."""
         return f"{self._folder}/{offset - offset % self.file_size:0{NAME_LENGTH}d}"
 
     def clear(self) -> None:
-        """Remove all files that were written."""
         for offset in self._offsets:
             self._files.remove(self.name_at(offset))
         self._offsets.clear()
@@ -305,7 +295,6 @@ class CommitLogWriter:
         self.end = offset + size
 
     def name_at(self, offset: int) -> str:
-        """Name of the file that holds an offset."""
         return self._stream.name_at(offset)
 
 
@@ -362,12 +351,10 @@ class QueueWriter:
 
     @property
     def units_per_file(self) -> int:
-        """Units that fit into a file."""
         return self._stream.file_size // self._unit_size
 
     @property
     def buffered(self) -> int:
-        """Bytes that ``flush`` writes."""
         return len(self._buffer)
 
     def put(
@@ -412,7 +399,6 @@ class QueueWriter:
         return end
 
     def flush(self) -> None:
-        """Write what is buffered."""
         if self._buffer and self.end is not None:
             self._stream.write(self.end * self._unit_size - len(self._buffer), self._buffer)
             self._buffer = bytearray()
@@ -421,7 +407,6 @@ class QueueWriter:
         self._times.clear()
 
     def clear(self) -> None:
-        """Begin anew; if a topic was deleted and created again, only its new messages count."""
         self._buffer = bytearray()
         self._times.clear()
         self._stream.clear()
@@ -545,7 +530,6 @@ class IndexWriter:
         self._entries = bytearray()
 
     def flush(self) -> None:
-        """Write what is not yet in the file."""
         if not self._number:
             return
         self._write_entries()
@@ -582,7 +566,6 @@ def _index_name(store_timestamp: int, previous: str) -> str:
 
 
 def write_file(files: Files, name: str, data: Data) -> None:
-    """Write a small file that does not exist."""
     files.write(name, 0, data, len(data))
 
 

@@ -47,7 +47,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             "spark.driver.host": "127.0.0.1",
             "spark.sql.shuffle.partitions": "2",
             "spark.ui.showConsoleProgress": "false",
-            "spark.sql.python.filterPushdown.enabled": "true",
             "spark.eventLog.enabled": "true",
             "spark.eventLog.compress": "false",
             "spark.eventLog.dir": (home / "events").as_uri(),

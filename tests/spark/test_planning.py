@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,10 +15,8 @@ from rocketwire_tools.spark.columns import columns
 from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.options import Settings, read_options
 from rocketwire_tools.spark.planning import Part, files, parts
-from rocketwire_tools.spark.pushing import filter_text
 from rocketwire_tools.spark.reading import read
 from rocketwire_tools.spark.sizing import part_size, tasks
-from tests.support.spark_sources import EqualTo, In, IsNotNull, Not, StringStartsWith
 
 
 def test_options_have_defaults_units_and_any_case() -> None:
@@ -145,7 +142,7 @@ def test_empty_file_has_no_rows_in_exact_mode_either(tmp_path: Path) -> None:
     path.touch()
     settings = Settings(paths=(str(path),), mode="exact")
     (part,) = parts(settings)
-    assert [] == list(read(part, ["opaque"], [], settings))
+    assert [] == list(read(part, ["opaque"], settings))
 
 
 def test_parts_that_are_too_many_are_refused(tmp_path: Path) -> None:
@@ -173,27 +170,9 @@ def test_bad_file_is_named_or_skipped(
     skipping = Settings(paths=paths, split_size=100, bad_file="skip")
     assert [Part(Split(trace[0]))] == parts(skipping)
     assert "rocketmq-pcap: skipped: " in capsys.readouterr().err
-    assert [] == list(read(Part(Split(str(bad))), ["code"], [], skipping))
+    assert [] == list(read(Part(Split(str(bad))), ["code"], skipping))
     with pytest.raises(CaptureError, match=r"notes\.txt"):
-        list(read(Part(Split(str(bad))), ["code"], [], Settings(paths=paths)))
-
-
-@pytest.mark.parametrize(
-    ("spark_filter", "text"),
-    [
-        (EqualTo(("code",), 310), "code == 310"),
-        (EqualTo(("topic",), "it's"), 'topic == "it\'s"'),
-        (In(("code",), (1, 2)), "code in [1, 2]"),
-        (StringStartsWith(("topic",), "%RETRY%"), "topic.startswith('%RETRY%')"),
-        (IsNotNull(("latency_ns",)), "latency_ns is not None"),
-        (EqualTo(("code",), None), None),
-        (EqualTo(("body",), "x"), None),
-        (EqualTo(("a", "b"), 1), None),
-        (Not(EqualTo(("code",), 1)), None),
-    ],
-)
-def test_filters_become_those_of_the_command(spark_filter: Any, text: str | None) -> None:
-    assert text == filter_text(spark_filter, COLUMNS)
+        list(read(Part(Split(str(bad))), ["code"], Settings(paths=paths)))
 
 
 def test_columns_follow_the_options() -> None:
@@ -214,7 +193,7 @@ def test_import_of_the_package_is_cheap() -> None:
 @pytest.mark.process
 def test_planning_a_query_does_not_import_the_engine() -> None:
     source = (
-        "import sys, rocketwire_tools.spark.columns, rocketwire_tools.spark.planning;"
+        "import sys, rocketwire_tools.spark.options, rocketwire_tools.spark.planning;"
         "print([m for m in sys.modules if m in ('rocketwire_tools.pcap.decode.decoder', 'msgspec')])"
     )
     process = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)

@@ -36,7 +36,6 @@ def test_schema_and_filters_choose_what_is_decoded(spark: SparkSession, sample: 
     frame = (
         spark.read.format("rocketmq-pcap")
         .schema("opaque int, code int")
-        .option("pushFilters", "true")
         .load([str(path)])
         .where("code = 310 and opaque > 0")
     )

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.spark.topics.columns import ROCKETMQ
+from rocketwire_tools.spark.topics.options import ROCKETMQ
 from tests.peers.peers import OLD
 from tests.peers.processes import wait_until
-from tests.spark.topics_of_java import PLACE, Reader, Topics
+from tests.spark.topics_of_java import Reader, Topics
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,10 +92,6 @@ def test_options_choose_what_a_batch_reads(reader: Reader, topics: Topics) -> No
     assert once(reader.places(subscribe=topic, endingOffsets=text), earlier)
     assert reader.batch(subscribe=topic, tags="odd").count() == 100
     assert reader.batch(subscribe=topic, sql="TAGS = 'odd'").count() == 100
-    frames = reader.batch(PLACE, subscribe=topic, pushFilters="true")
-    rows = frames.where("brokerName = 'broker-a' and queueId = 1 and queueOffset >= 7").collect()
-    expected = {p for p in stored if p[:2] == ("broker-a", 1) and p[2] >= 7}
-    assert once([tuple(row) for row in rows], expected)
 
 
 @pytest.mark.full

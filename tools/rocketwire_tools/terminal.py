@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 import time
-from multiprocessing import parent_process
 from typing import TYPE_CHECKING, Final, Self
 
 from rocketwire.controls import escape_controls
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 
 def printable(text: object) -> str:
-    """A text without characters that would change a terminal, or that no terminal can show."""
     return "" if text is None else escape_controls(str(text))
 
 
@@ -29,7 +27,6 @@ CSV_HELP: Final = (
 
 
 def csv_cell(text: str) -> str:
-    """A text as a cell of CSV that neither changes a terminal nor is a formula."""
     text = printable(text)
     return f"'{text}" if _FORMULA.match(text) else text
 
@@ -71,8 +68,7 @@ INTERVAL: Final = 0.5
 
 
 def is_watched() -> bool:
-    """Whether somebody watches standard error: not in a process that a command has started."""
-    return sys.stderr.isatty() and parent_process() is None
+    return sys.stderr.isatty()
 
 
 class ProgressLine:
@@ -90,7 +86,6 @@ class ProgressLine:
         self._is_written = False
 
     def show(self, *numbers: float) -> None:
-        """Show numbers, if the last ones stand for long enough."""
         now = time.monotonic()
         if self._is_shown and now - self._shown >= INTERVAL:
             self._shown, self._is_written = now, True

@@ -33,8 +33,6 @@ VERSION_KEY: Final = b"kvDataVersionKey"
 
 
 class RocksUnit(NamedTuple):
-    """A unit of a queue in RocksDB."""
-
     physical_offset: int  #: of the message in the commit log
     size: int  #: of the message there
     tags_code: int  #: as in ``QueueUnit``
@@ -52,12 +50,10 @@ def queue_key(topic: str, queue_id: int, offset: int) -> bytes:
 
 
 def key_after_queue(topic: str, queue_id: int) -> bytes:
-    """A key after those of all units of a queue, and before those of the next queue."""
     return queue_key(topic, queue_id, _LAST_OFFSET) + b"\0"
 
 
 def decode_queue_key(key: bytes) -> tuple[str, int, int] | None:
-    """Topic, queue and queue offset of the key of a unit; None for any other key."""
     if len(key) < 19:
         return None
     size = _INT32.unpack_from(key)[0]
@@ -72,7 +68,6 @@ def decode_queue_key(key: bytes) -> tuple[str, int, int] | None:
 
 
 def decode_rocks_unit(value: bytes) -> RocksUnit | None:
-    """The value of a unit; None for one of another length."""
     return RocksUnit._make(_UNIT.unpack(value)) if len(value) == _UNIT.size else None
 
 
@@ -189,7 +184,6 @@ def index_prefixes(topic: str, key: str) -> tuple[bytes, bytes]:
 
 
 def index_hour(key: bytes) -> int | None:
-    """The hour of an entry, in milliseconds since 1970; None for a key that is no entry."""
     if len(key) <= 16 or key[8:9] != b"@":
         return None
     hour: int = _INT64.unpack_from(key)[0]
@@ -197,16 +191,13 @@ def index_hour(key: bytes) -> int | None:
 
 
 def index_start(hour: int, prefix: bytes = b"") -> bytes:
-    """Where the entries of an hour with a prefix begin."""
     return _INT64.pack(hour) + prefix
 
 
 def next_hour(hour: int) -> int:
-    """The hour after an hour."""
     return hour + _HOUR
 
 
 def index_offset(key: bytes) -> int:
-    """The physical offset of an entry."""
     offset: int = _INT64.unpack_from(key, len(key) - 8)[0]
     return offset

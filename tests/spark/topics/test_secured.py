@@ -25,9 +25,9 @@ from rocketwire_tools.spark.option_values import OptionError
 from rocketwire_tools.spark.topics.connection import close_sessions
 from rocketwire_tools.spark.topics.planning import UnreachableError
 from rocketwire_tools.spark.topics.pulling import PullFailedError
-from rocketwire_tools.spark.topics.sink.failures import SinkError
+from rocketwire_tools.spark.topics.sink.attempts import SinkError
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
-from rocketwire_tools.spark.topics.sink.task import write_partition
+from rocketwire_tools.spark.topics.sink.sending import write_partition
 from tests.peers.peers import CURRENT, OLD, JavaBroker, JavaNameServer
 from tests.spark.conftest import without_spark
 from tests.spark.topics_of_java import read_here

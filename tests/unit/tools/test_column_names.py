@@ -3,7 +3,7 @@
 import re
 
 from rocketwire_tools.pcap.rows import rows as captures
-from rocketwire_tools.spark.topics import columns as topics
+from rocketwire_tools.spark.topics import options as topics
 from rocketwire_tools.store.formats import arrow_rows as stores
 
 

@@ -9,7 +9,6 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Run the program with the arguments of the process and return its exit status."""
     # Importing takes a noticeable time: SIGINT ends the process then, without a traceback.
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:

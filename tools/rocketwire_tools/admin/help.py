@@ -21,7 +21,6 @@ else:
 
 
 def command_list(commands: Sequence[Command]) -> str:
-    """List the commands by group, one on a line."""
     width = max((len(command.name) for command in commands), default=0)
     lines: list[str] = []
     for group in sorted({command.group for command in commands}):
@@ -36,14 +35,11 @@ def command_list(commands: Sequence[Command]) -> str:
 
 
 def options_of(parser: argparse.ArgumentParser) -> set[str]:
-    """The option strings of a parser."""
     actions: dict[str, argparse.Action] = vars(parser)["_option_string_actions"]
     return set(actions)
 
 
 class CommandsAction(SubParsersAction):
-    """Subcommands whose names are case-insensitive, as in mqadmin."""
-
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self.choices = self._name_parser_map = _AnyCase(self._name_parser_map)
@@ -73,7 +69,6 @@ class ListingParser(ProgramParser):
         super()._check_value(action, value)
 
     def format_help(self) -> str:
-        """Format the help without the group of subcommands."""
         groups = self._action_groups
         self._action_groups = [group for group in groups if group is not self._subparsers]
         try:

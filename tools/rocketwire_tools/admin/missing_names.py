@@ -30,7 +30,6 @@ _OPTIONS = {
 def missing_name(
     error: BaseException | None, arguments: argparse.Namespace
 ) -> tuple[str | None, str]:
-    """The kind and the name of what does not exist, if that is the error."""
     if isinstance(error, NotFoundError):
         return error.kind, error.name
     if isinstance(error, TopicRouteNotFoundError):

@@ -99,7 +99,6 @@ def _with_details(text: str, settings: Mapping[str, Any]) -> str:
 
 
 def argument(name: str, text: str, **settings: Any) -> Option:
-    """Define a positional argument."""
     return methodcaller("add_argument", name, help=text, **settings)
 
 
@@ -275,8 +274,6 @@ def list_command(
     heading: str,  # of the elements' names, such as ``topic``
     *options: Option,
 ) -> Command:
-    """Define a command that changes what the JSON array of a file names, and keeps the rest."""
-
     async def change(admin: Admin, args: argparse.Namespace) -> list[Change[Config]]:
         name_of = f"{heading}Name"
         elements = await objects_in(cls, args.filename, name_of)
@@ -306,7 +303,6 @@ def moment(text: str) -> int:
 
 
 def charset(text: str) -> str:
-    """Read the name of a charset."""
     try:
         return codecs.lookup(text).name
     except LookupError as error:
@@ -314,12 +310,10 @@ def charset(text: str) -> str:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Read words separated by commas."""
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def broker_address(flags: str, text: str) -> Option:
-    """Define a required option for the address of a broker."""
     return option(flags, text, type=host_and_port, required=True, metavar="ADDR")
 
 
@@ -380,7 +374,6 @@ def key_table(
 
 
 def select_given(args: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return those of these options that were given, by name."""
     values = {name: getattr(args, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 

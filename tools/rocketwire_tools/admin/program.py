@@ -15,15 +15,14 @@ from rocketwire.client.admin import open_admin
 from rocketwire.client.admin.fanout import counting_waits
 from rocketwire.errors import RocketWireError
 from rocketwire.program import ProgramParser, log_to_stderr
-from rocketwire_tools.admin.examples import with_example
 from rocketwire_tools.admin.help import CommandsAction, ListingParser, command_list, options_of
 from rocketwire_tools.admin.missing_names import missing_name, suggest
-from rocketwire_tools.admin.registry import all_commands
+from rocketwire_tools.admin.registry import all_commands, with_example
 from rocketwire_tools.cli import exit_status as statuses
 from rocketwire_tools.cli.client_config import context_of
 from rocketwire_tools.cli.command import Incomplete, LineError, Record, RefusedError, Table
+from rocketwire_tools.cli.file_program import run_main
 from rocketwire_tools.cli.output import FORMS, form_of, render
-from rocketwire_tools.cli.program import run_main
 from rocketwire_tools.cli.settings import add_settings
 from rocketwire_tools.terminal import CSV_HELP, print_error
 
@@ -47,7 +46,6 @@ Commands and short options have mqadmin's names. Use COMMAND --help for the opti
 
 
 def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
-    """Build the parser of the whole command line."""
     parser = ListingParser(
         prog=NAME,
         usage=f"{NAME} [options] COMMAND ...",
@@ -138,7 +136,6 @@ def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
 
 
 def exit_status(output: Output) -> int:
-    """The exit status for a command's output."""
     if isinstance(output, Incomplete):
         return statuses.UNREACHABLE
     failed = isinstance(output, Table | Record) and output.failed

@@ -59,8 +59,6 @@ class CellType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table."""
-
     name: str  # heading and JSON member name, in camelCase as in Java
     cell_type: CellType = CellType.TEXT  # how its cells are shown
 
@@ -73,8 +71,6 @@ def columns(text: str) -> tuple[Column, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows with the same columns."""
-
     # the columns, or a text for ``columns``; a plain name is a text column
     columns: str | Sequence[Column | str]
     rows: Sequence[Sequence[Value]]  # one value per column; None for an empty cell
@@ -95,8 +91,6 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Rows that are printed as they arrive."""
-
     head: Table  # the table without its rows; printed as it is if there are none
     rows: AsyncGenerator[Sequence[Value]]  # the rows; closed when ``limit`` are printed
     limit: int  # how many to print; 0 for all
@@ -143,8 +137,6 @@ Output: TypeAlias = Table | Record | Incomplete | str | None
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The input of a command."""
-
     arguments: argparse.Namespace  # its parsed arguments
     # client configuration; ``namesrv_addr`` is empty if the user set no name server
     config: ClientConfig

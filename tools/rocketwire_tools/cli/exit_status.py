@@ -56,7 +56,6 @@ def status_of(error: BaseException) -> int:
 
 
 def line_of(error: BaseException) -> str:
-    """Describe an error on one line."""
     if isinstance(error, NoNameServerError):
         return NO_NAME_SERVER
     if isinstance(error, StoppedError):
@@ -72,7 +71,6 @@ def line_of(error: BaseException) -> str:
 
 
 def is_denied(error: RocketWireError) -> bool:
-    """Whether a broker denied permission: code 16, or code 1 from the plain ACL of 4.x."""
     if not isinstance(error, BrokerError):
         return False
     return error.code == ResponseCode.NO_PERMISSION or "AclException" in error.remark
@@ -104,7 +102,6 @@ class Denied:
 
 
 def first_error_of(error: BaseException) -> BaseException:
-    """The first error of a group, which may have groups in it."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     return error

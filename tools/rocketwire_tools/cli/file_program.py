@@ -9,14 +9,31 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
 from rocketwire.os_errors import os_error_text
-from rocketwire.program import forget_output
-from rocketwire_tools.cli.program import USAGE, run_main
+from rocketwire.program import forget_output, reader_may_go
 from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
+
+
+DONE: Final = 0
+USAGE: Final = 2
+INTERRUPTED: Final = 130
+
+
+def run_main(run: Callable[[], int]) -> int:
+    """Return the status of ``run`` or argparse; 0 if the output was closed, 130 after SIGINT."""
+    with reader_may_go():
+        try:
+            return run()
+        except SystemExit as ended:
+            return ended.code if isinstance(ended.code, int) else USAGE
+        except KeyboardInterrupt:
+            return INTERRUPTED
+    return DONE
+
 
 NOTHING_FOUND: Final = 1
 

@@ -48,7 +48,6 @@ _WAIT_SECONDS: Final = 1.0
 
 
 def form_of(args: argparse.Namespace) -> str:
-    """The form that the arguments of a command have."""
     return getattr(args, "output_form", FORMS[0])
 
 
@@ -126,7 +125,6 @@ class RowWriter:
         self._separator = "["
 
     def add(self, row: Sequence[Value]) -> None:
-        """Add a row."""
         if self._form == "json":
             names = (column.name for column in self._columns)
             self._pieces += self._separator, as_json(dict(zip(names, row, strict=True)))
@@ -138,7 +136,6 @@ class RowWriter:
             self._cells.append([_format_cell(value, column.cell_type) for value, column in pairs])
 
     def take(self) -> str:
-        """Return the text of the rows that were added."""
         self._widths = self._widths or [
             max(map(text_width, cells)) for cells in zip(*self._cells, strict=True)
         ]
@@ -151,14 +148,12 @@ class RowWriter:
         return text
 
     def end(self) -> str:
-        """Return what comes after the last row."""
         if self._form != "json":
             return ""
         return "[]\n" if self._separator == "[" else "]\n"
 
 
 def as_json(value: Value) -> str:
-    """Format a value as JSON on one line."""
     text = json.dumps(value, ensure_ascii=False, separators=_SEPARATORS)
     return escape_line_breaks(text.encode("utf-8", "surrogatepass")).decode(
         "utf-8", "surrogatepass"

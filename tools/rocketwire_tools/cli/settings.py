@@ -31,8 +31,6 @@ _PREFIX: Final = "setting_"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A connection setting."""
-
     name: str  # name of the option without dashes
     help: str  # one line of help
     metavar: str | None = None  # placeholder for the option's value; None for a switch
@@ -43,7 +41,6 @@ class Setting:
 
     @property
     def attribute(self) -> str:
-        """Its name among parsed arguments."""
         return _PREFIX + self.name.replace("-", "_")
 
     @property
@@ -151,7 +148,6 @@ def _check(setting: Setting, value: object, source: str) -> str | bool | float:
 
 
 def default_profile_file(environment: Mapping[str, str]) -> Path:
-    """The default path of the file of profiles."""
     # Path.expanduser raises if there is no home directory, as in some containers.
     home = os.path.expanduser("~")
     root = environment.get("XDG_CONFIG_HOME")

@@ -13,20 +13,16 @@ if TYPE_CHECKING:
 
 
 class Stop:
-    """A request to stop."""
-
     def __init__(self) -> None:
         self.requested = trio.Event()  # set when the program must stop
         self.signal = 0  # the signal that requested it; 0 for another reason
 
     @property
     def is_requested(self) -> bool:
-        """Whether the program must stop."""
         return self.requested.is_set()
 
     @asynccontextmanager
     async def cancel_when_stopped(self) -> AsyncGenerator[None]:
-        """In the block, cancel the block when a stop is requested."""
         async with trio.open_nursery() as nursery:
 
             async def cancel() -> None:

@@ -84,7 +84,6 @@ class JsonLines:
                     await trio.lowlevel.wait_writable(self._descriptor)
 
     async def until_reader_closes(self) -> None:
-        """Wait until the reader of a pipe closes it."""
         while True:
             if any(events & _GONE for _, events in self._poll.poll(0)):
                 return

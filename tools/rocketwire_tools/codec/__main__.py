@@ -15,8 +15,7 @@ from typing import IO, TYPE_CHECKING, Final
 from rocketwire import __version__
 from rocketwire.os_errors import os_error_text
 from rocketwire.program import ProgramParser
-from rocketwire_tools.cli.file_program import run_program
-from rocketwire_tools.cli.program import DONE
+from rocketwire_tools.cli.file_program import DONE, run_program
 from rocketwire_tools.codec.jsonl import (
     Output,
     from_base64,

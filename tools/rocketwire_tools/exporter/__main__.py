@@ -15,7 +15,7 @@ from rocketwire.program import log_to_stderr
 from rocketwire.serving.sockets import BindError
 from rocketwire_tools.cli import exit_status as statuses
 from rocketwire_tools.cli.client_config import REQUEST_TIMEOUT, client_config
-from rocketwire_tools.cli.program import run_main
+from rocketwire_tools.cli.file_program import run_main
 from rocketwire_tools.cli.settings import settings_of
 from rocketwire_tools.cli.signals import stopping
 from rocketwire_tools.exporter.collection import collect

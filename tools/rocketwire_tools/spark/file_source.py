@@ -64,7 +64,6 @@ class FileSource(DataSource):
 
 
 def schema_text(columns: Mapping[str, str]) -> str:
-    """Return names and SQL types of columns as a schema."""
     return ", ".join(f"`{name}` {column_type}" for name, column_type in columns.items())
 
 

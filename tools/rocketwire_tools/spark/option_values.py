@@ -60,7 +60,6 @@ def read_values(
 def read_with_paths(
     options: Mapping[str, str], readers: Mapping[str, tuple[str, Reader]]
 ) -> dict[str, Any]:
-    """Read the options of a source of files."""
     values = read_values(options, readers)
     if not values.get(PATHS):
         raise OptionError("no path: use load(PATH) or option 'path'")
@@ -83,7 +82,6 @@ def read_paths(option: str, text: str) -> tuple[str, ...]:
 
 
 def local(path: str) -> str:
-    """Return the path of a file that a Python process can open."""
     parts = urlsplit(path)
     if parts.scheme == "file":
         return unquote(parts.path)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The values of the options, which docs/guide/spark.md explains."""
-
     paths: tuple[str, ...]  # files, folders or patterns
     # bytes of a part of a file, 0 for files in one part; None for parts that keep the driver's
     # processors equally busy
@@ -34,7 +32,6 @@ class Settings:
     body: str = "length"  # ``none``, ``length`` or ``decoded``
     bad_file: str = "fail"  # ``fail`` or ``skip``
     ext_fields: bool = False  # whether there is a column with all extension fields
-    push_filters: bool = False  # whether filters are applied before rows go to Spark
     look_behind: int = 16 << 20  # bytes before a part that are read, too
     look_ahead: int = 64 << 20  # bytes after a part that are read, too
     chunk_size: int = 16 << 20  # bytes decoded together
@@ -61,7 +58,6 @@ _READERS: Final = {
     "body": ("body", read_choice("none", "length", "decoded")),
     "badFile": ("bad_file", read_choice("fail", "skip")),
     "extFields": ("ext_fields", switch),
-    "pushFilters": ("push_filters", switch),
     "lookBehind": ("look_behind", size),
     "lookAhead": ("look_ahead", size),
     "chunkSize": ("chunk_size", size),

@@ -53,7 +53,6 @@ def order_of(path: str) -> Order:
 
 
 def files(paths: Sequence[str]) -> list[str]:
-    """Return the files of paths, sorted."""
     unique: set[str] = set()
     for pattern in paths:
         path = os.path.abspath(local(pattern))
@@ -105,7 +104,6 @@ def _parts_of(file: Split, size: int, settings: Settings) -> list[Part]:
 
 
 def _refuse_crumbs(path: str, size: int) -> None:
-    """Refuse a part size without a unit that was probably meant as megabytes."""
     count = os.path.getsize(path) // size if size and os.path.exists(path) else 0
     if count > MAX_PARTS:
         message = f"{size} bytes make {count} parts of {path}; {MAX_PARTS} are the most"
@@ -119,5 +117,4 @@ def _shares(path: str, size: int) -> int:
 
 
 def log_skipped(error: CaptureError) -> None:
-    """Log that a file, or the rest of it, was skipped."""
     print(f"rocketmq-pcap: skipped: {error}", file=sys.stderr)

@@ -21,12 +21,9 @@ if TYPE_CHECKING:
 _SPARED_COLLECTIONS: Final = 200_000
 
 
-def read(
-    part: Part, fields: Sequence[str], filters: Sequence[str], settings: Settings
-) -> Iterator[Batch]:
+def read(part: Part, fields: Sequence[str], settings: Settings) -> Iterator[Batch]:
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
-    text = " and ".join(f"({text})" for text in filters) or None
-    selection = Selection(fields, text, redact=settings.redact)
+    selection = Selection(fields, settings.filter_text, redact=settings.redact)
     options = Options(
         fields=selection.engine_fields,
         bodies=selection.needs_bodies,

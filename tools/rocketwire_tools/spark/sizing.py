@@ -45,7 +45,6 @@ def part_size(
 
 
 def tasks(parts: Sequence[_PartT], processors: int | None = None) -> list[list[_PartT]]:
-    """Return the parts of each task: a part of a file, or several small files."""
     among = _processors() if processors is None else processors
     sizes = [part.whole_size for part in parts]
     max_together = min(_TOGETHER, sum(filter(None, sizes)) // (among * _TURNS))

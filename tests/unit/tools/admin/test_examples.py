@@ -4,9 +4,8 @@ import shlex
 
 import pytest
 
-from rocketwire_tools.admin.examples import EXAMPLES, with_example
 from rocketwire_tools.admin.program import NAME, build_parser
-from rocketwire_tools.admin.registry import all_commands
+from rocketwire_tools.admin.registry import EXAMPLES, all_commands, with_example
 from tests.support.admin_in_process import run
 
 

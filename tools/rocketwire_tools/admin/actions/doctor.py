@@ -70,8 +70,6 @@ ADVICE: Final[dict[str, str]] = {
 
 
 class Finding(NamedTuple):
-    """A row of the report."""
-
     status: str  # ``OK``, ``WARNING`` or ``PROBLEM``
     id: str | None  # id of the rule, a key of ``ADVICE``; None for ``OK``
     subject: str  # type of the subject, for example ``broker`` or ``topic``
@@ -86,8 +84,6 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A broker's identity according to its own configuration."""
-
     name: str  # ``brokerName``
     id: int  # ``brokerId``
     address: str  # ``brokerIP1`` with the port, as the broker registers itself
@@ -121,7 +117,6 @@ def findings(
     # messages by topic, broker name and id of a queue outside of the route
     unread: Mapping[tuple[str, str], Mapping[int, int]],
 ) -> list[Finding]:
-    """All findings."""
     return [
         *_check_name_servers(snapshots, failures),
         *_check_brokers(snapshots, probes),
@@ -242,7 +237,6 @@ def _check_brokers(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -
 
 
 def broker_groups(snapshots: Sequence[Snapshot]) -> dict[str, dict[int, str]]:
-    """The addresses of each broker group, merged from all name servers."""
     groups: dict[str, dict[int, str]] = {}
     for snapshot in snapshots:
         for name, broker in snapshot.brokers.items():
@@ -364,7 +358,6 @@ def _parse_version(version: str) -> MQVersion | None:
 
 
 def merge_routes(snapshots: Iterable[Snapshot]) -> dict[str, TopicRouteData | None]:
-    """The routes by topic, each from the first name server that has it."""
     routes: dict[str, TopicRouteData | None] = {}
     for snapshot in snapshots:
         for topic, route in snapshot.routes.items():

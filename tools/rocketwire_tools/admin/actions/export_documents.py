@@ -70,7 +70,6 @@ def _number(value: Value) -> int:
 
 
 async def configs_of(admin: Admin, cluster: str) -> _Document:
-    """Configurations of a cluster's masters by broker name, and the number of servers by role."""
     masters = await admin.clusters.masters(cluster)
     replicas = await admin.clusters.replicas(cluster)
     configs: dict[str, dict[str, str]] = {}
@@ -88,15 +87,12 @@ async def configs_of(admin: Admin, cluster: str) -> _Document:
 
 
 class _Metrics(NamedTuple):
-    """Metrics of one broker."""
-
     report: _Document  # its part of the document
     tps: dict[str, float]
     number: dict[str, int]  # messages per day by type
 
 
 async def metrics_of(admin: Admin, cluster: str) -> _Document:
-    """Metrics of a cluster's brokers by broker name, and their sums."""
     names = await admin.clusters.broker_names(cluster)
     names_by_address = {await admin.clusters.master(name): name for name in names}
     metrics_by_address = await read_from_each(
@@ -199,7 +195,6 @@ def _per_second(data: BrokerStatsData | None) -> float:
 
 
 def of_a_day(data: BrokerStatsData | None) -> int:
-    """Messages of the last 24 hours, or of the longest period with statistics."""
     for item in (data.stats_day, data.stats_hour, data.stats_minute) if data else ():
         if item is not None and item.sum:
             return item.sum

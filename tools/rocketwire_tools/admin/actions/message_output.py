@@ -52,8 +52,6 @@ def _body(body: bytes) -> tuple[str | None, str | None]:
 
 
 class MessagePrinter:
-    """Prints messages, counts them and requests a stop."""
-
     def __init__(self, output: JsonLines, topic: str, count: int | None, stop: Stop) -> None:
         self.printed = 0
         self.last = trio.current_time()  # trio's time of the last message, initially of the start
@@ -85,7 +83,6 @@ class MessagePrinter:
 
     @property
     def is_short(self) -> bool:
-        """Whether fewer messages than requested were printed."""
         return self._count is not None and self.printed < self._count
 
     async def watch(self, seconds: float | None) -> None:

@@ -24,8 +24,6 @@ MAX_CONCURRENT_REQUESTS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of a name server."""
-
     address: str
     version: int  # version in its responses (a value of ``MQVersion``)
     clusters: Mapping[str, tuple[str, ...]]  # names of broker groups by cluster
@@ -38,7 +36,6 @@ class Snapshot:
 async def take_snapshot(
     server: SingleNameServer, topics: Collection[str] | None = None
 ) -> Snapshot:
-    """Request the state of a name server, with the routes of these topics or of all."""
     response = await server.call(RequestCode.GET_BROKER_CLUSTER_INFO)
     cluster_info: ClusterInfo = response.body or ClusterInfo()
     if topics is None:

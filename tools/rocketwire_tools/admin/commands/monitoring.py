@@ -88,7 +88,6 @@ async def _lag(admin: Admin, table: Mapping[MessageQueue, OffsetWrapper]) -> _Li
 
 
 def find_member_problems(infos: Mapping[str, ConsumerRunningInfo]) -> Iterator[_Line]:
-    """Findings about the members of a group."""
     subscriptions = {
         tuple(
             sorted(

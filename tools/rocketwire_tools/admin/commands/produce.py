@@ -69,8 +69,6 @@ _NOT_STORED: Final[dict[str, Value]] = dict.fromkeys(
 
 @dataclass(eq=False, slots=True)
 class _Job:
-    """Messages of one request."""
-
     number: int  # number of the first message, from 1
     bodies: Sequence[bytes]
     # output lines after success
@@ -152,8 +150,6 @@ def batches(bodies: Sequence[bytes], max_messages: int) -> Iterator[list[bytes]]
 
 
 class _Sending:
-    """A run of the command."""
-
     def __init__(
         self,
         client: ClientInstance,
@@ -294,7 +290,6 @@ class _Sending:
 
 
 def describe_failures(lost: Sequence[int], unsent: int | None) -> str:
-    """Describe the messages after the first failure."""
     runs: list[list[int]] = []
     for number in lost:
         if runs and runs[-1][-1] == number - 1:

@@ -77,8 +77,6 @@ _LOG: Final = logging.getLogger("rocketwire.admin")
 
 
 class TimedSend(NamedTuple):
-    """The outcome of one send."""
-
     millis: float  # duration in milliseconds
     result: SendResult | None  # the result; None after a failure
     error: str | None  # the error; None after success
@@ -112,7 +110,6 @@ class Series:
         return TimedSend(round((time.perf_counter() - start) * 1000, 3), result, error)
 
     def reset(self) -> None:
-        """Stop skipping silent brokers."""
         self._silent.clear()
 
     def finish(self, table: Table) -> Table | Incomplete:

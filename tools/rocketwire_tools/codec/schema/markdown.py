@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from rocketwire_tools.codec.expect import Plain
+    from rocketwire_tools.codec.jsonl import Plain
 
     Content = Callable[[dict[str, Plain]], Iterator[str]]
 
@@ -20,7 +20,6 @@ NOTE: Final = (
 
 
 def write_pages(folder: str, schema: dict[str, Plain]) -> None:
-    """Write every page into a folder, which is created if it is missing."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     for name, text in pages(schema).items():

@@ -24,11 +24,11 @@ from rocketwire.messages import enums
 from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of, members_of
 from rocketwire.messages.operations.registry import CLASSES, OPERATIONS, ArrayOf, Raw
 from rocketwire.versions import CURRENT_VERSION, MQVersion
-from rocketwire_tools.codec.values.plain import is_body, to_plain
+from rocketwire_tools.codec.values.bodies import is_body, to_plain
 
 if TYPE_CHECKING:
     from rocketwire.messages.operations.registry import Body, Operation
-    from rocketwire_tools.codec.expect import Plain
+    from rocketwire_tools.codec.jsonl import Plain
 
 RELEASE: Final = "5.5.1"
 """The release of Java's programs with which all of it was tested."""

@@ -1,4 +1,4 @@
 """Frames, bodies and stored messages as plain JSON values, and back.
 
-It may import ``rocketwire_tools.codec.jsonl``, ``rocketwire_tools.codec.expect`` and the library.
+It may import ``rocketwire_tools.codec.jsonl``, ``rocketwire_tools.codec.jsonl`` and the library.
 """

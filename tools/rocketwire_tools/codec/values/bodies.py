@@ -1,27 +1,45 @@
 """Bodies of an operation as plain values, and back: classes, arrays of them, and other bodies.
 
 Rules of this file: the registry has the type of each body; only the form of a registration (code
-103) depends on its header and version, too.
+103) depends on its header and version, too.  Members have their names on the wire, ascending, as
+Java writes them; None is null and stays visible; values are shown as Java's JSON shows them
+(constants by name, bit sets as base64, NaN as null).  A map whose keys are not texts is a list of
+[key, value] pairs; an empty map is always ``{}``.  In the other direction a missing member has its
+default, and an unknown one is refused as a typing error.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import math
+import re
 import struct
-from typing import TYPE_CHECKING, Any, Final
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from rocketwire.codes import RequestCode
-from rocketwire.errors import DecodeError, EncodeError
-from rocketwire.messages import decode_bodies, decode_body, encode_bodies, encode_body
-from rocketwire.messages.operations.registry import ArrayOf, Body, Raw
+from rocketwire.errors import CodecError, DecodeError, EncodeError, LimitExceededError
+from rocketwire.messages import decode_bodies, decode_body, encode_bodies, encode_body, from_json
+from rocketwire.messages._codec.fields import java_name, members_of
+from rocketwire.messages._codec.types import BIT_SET
+from rocketwire.messages.operations.registry import CLASSES, ArrayOf, Body, Raw
 from rocketwire.messages.registration import (
     RegisterBrokerBody,
     decode_register_broker_body,
     encode_register_broker_body,
 )
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
-from rocketwire.wire.json.fastjson import ANSWER_LIMITS, dumps, loads
-from rocketwire_tools.codec.expect import Plain, expect_array, expect_text, is_array
-from rocketwire_tools.codec.values.plain import from_plain, to_plain
+from rocketwire.wire.json.fastjson import (
+    ANSWER_LIMITS,
+    BareKey,
+    StrictError,
+    dumps,
+    loads,
+    strict_dumps,
+    strict_loads,
+)
+from rocketwire_tools.codec.jsonl import Plain, expect_array, expect_text, is_array, is_object
 from rocketwire_tools.codec.values.stored import (
     batch_from_plain,
     batch_to_plain,
@@ -30,7 +48,160 @@ from rocketwire_tools.codec.values.stored import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+
+T = TypeVar("T")
+
+MAX_DEPTH: Final = 200
+"""Maximum levels of a plain value; no class of the protocol has more than ten."""
+
+_write_bits: Final[Any] = BIT_SET.write
+_ATOMS: Final = frozenset({str, int, bool, type(None)})
+_TYPE: Final = re.compile(r"([\w.\[\]]+)|([<>,])")
+
+
+def to_plain(value: object, depth: int = 0) -> Plain:
+    if type(value) in _ATOMS:
+        return value
+    if depth > MAX_DEPTH:
+        message = f"more than {MAX_DEPTH} levels"
+        raise LimitExceededError(message, declared=depth, limit=MAX_DEPTH)
+    return _compound(value, depth + 1)
+
+
+def _compound(value: Any, depth: int) -> Plain:
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, dict):
+        return _map(value, depth)
+    if isinstance(value, tuple | list):
+        return [to_plain(item, depth) for item in value]
+    return _write_bits(value) if isinstance(value, frozenset) else _members(value, depth)
+
+
+def _members(value: Any, depth: int) -> Plain:
+    rows = _rows(java_name(value.__class__))
+    return {wire: to_plain(getattr(value, name), depth) for wire, name in rows}
+
+
+def _map(source: Mapping[Any, Any], depth: int) -> Plain:
+    if all(type(key) is str for key in source):
+        return {key: to_plain(item, depth) for key, item in source.items()}
+    return [[_key(key, depth), to_plain(item, depth)] for key, item in source.items()]
+
+
+def _key(key: object, depth: int) -> Plain:
+    if isinstance(key, BareKey):
+        try:
+            return strict_loads(key)
+        except StrictError:
+            return str(key)
+    return to_plain(key, depth)
+
+
+@cache
+def _rows(name: str) -> tuple[tuple[str, str], ...]:
+    members = members_of(CLASSES[name])
+    return tuple(sorted((field.wire, key) for key, field in members.items()))
+
+
+class JavaType(NamedTuple):
+    """A Java type, as far as it determines how plain values are read."""
+
+    name: str  #: its name without arguments: ``Map``, ``List``, ``MessageQueue``, ``long``
+    arguments: tuple[JavaType, ...] = ()  #: the types between the angle brackets
+
+
+@cache
+def java_type_of(java: str) -> JavaType:
+    """Return a type from its text (``Map<Long, List<String>>``)."""
+    tokens = [match[0] for match in _TYPE.finditer(java)]
+    return _java_type(tokens)
+
+
+def _java_type(tokens: list[str]) -> JavaType:
+    name = tokens.pop(0)
+    arguments: list[JavaType] = []
+    if tokens and tokens[0] == "<":
+        while tokens.pop(0) != ">":
+            arguments.append(_java_type(tokens))
+    return JavaType(name, tuple(arguments))
+
+
+def from_plain(cls: type[T], value: Plain) -> T | None:
+    try:
+        return from_json(cls, _restore(JavaType(java_name(cls)), value, java_name(cls)))
+    except DecodeError as error:
+        raise EncodeError(error.message, path=error.path) from error
+
+
+def _restore(java_type: JavaType, value: Plain, path: str) -> Plain:
+    # Pairs are objects again, as read from the wire.
+    if is_array(value):
+        if java_type.name.endswith("Map"):
+            return dict(_entry(java_type, pair, path) for pair in value)
+        inner = java_type.arguments[0] if java_type.arguments else java_type
+        return [_restore(inner, item, f"{path}.{index}") for index, item in enumerate(value)]
+    if not is_object(value):
+        return value
+    if java_type.name.endswith("Map"):
+        inner = java_type.arguments[1]
+        return {key: _restore(inner, item, f"{path}.{key}") for key, item in value.items()}
+    return _record(java_type, value, path)
+
+
+def _entry(java_type: JavaType, pair: Plain, path: str) -> tuple[str, Plain]:
+    if not is_array(pair) or len(pair) != 2:
+        raise EncodeError("not a [key, value] pair", path=path)
+    key, item = pair
+    if is_object(key):
+        reshaped = _restore(java_type.arguments[0], key, path)
+        key = BareKey(strict_dumps(reshaped).decode())
+    elif isinstance(key, bool) or not isinstance(key, int | str):
+        raise EncodeError("not a key of a map", path=path)
+    return str(key) if isinstance(key, int) else key, _restore(java_type.arguments[1], item, path)
+
+
+def _record(java_type: JavaType, value: dict[str, Plain], path: str) -> Plain:
+    members = _member_types(java_type.name)
+    if members is None:
+        return value
+    reshaped: dict[str, Plain] = {}
+    for name, item in value.items():
+        if name not in members:
+            raise EncodeError(f"{java_type.name} has no such member", path=f"{path}.{name}")
+        inner, clock = members[name]
+        if not clock or item is not None:  # a missing time is printed as null
+            reshaped[name] = _restore(inner, item, f"{path}.{name}")
+    return reshaped
+
+
+@cache
+def _member_types(name: str) -> dict[str, tuple[JavaType, bool]] | None:
+    cls = CLASSES.get(name)
+    if cls is None:
+        return None
+    return {
+        spelling: (java_type_of(field.form.java), field.clock)
+        for field in members_of(cls).values()
+        for spelling in (field.wire, *field.also)
+    }
+
+
+def is_body(cls: type[Any]) -> bool:
+    fields = dataclasses.fields(cls)
+    return bool(fields) and "member" in fields[0].metadata
+
+
+def shift_offset(error: CodecError, base: int) -> CodecError:
+    if error.offset is not None:
+        error.offset += base
+    return error
 
 
 _CHECKPOINT: Final = struct.Struct(">7q")
@@ -69,7 +240,6 @@ def registration_from_plain(value: Plain, *, compressed: bool, version: int) -> 
 
 
 def is_registration(code: int, body_type: Body) -> bool:
-    """Return whether the header of this request determines the form of its body."""
     return code == RequestCode.REGISTER_BROKER and body_type is RegisterBrokerBody
 
 

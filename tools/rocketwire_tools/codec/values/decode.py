@@ -25,14 +25,15 @@ from rocketwire_tools.codec.values.bodies import (
     body_to_plain,
     is_registration,
     registration_to_plain,
+    shift_offset,
+    to_plain,
 )
-from rocketwire_tools.codec.values.plain import shift_offset, to_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire.wire.header_fields import Language
-    from rocketwire_tools.codec.expect import Plain
+    from rocketwire_tools.codec.jsonl import Plain
 
 CHUNK_SIZE: Final = 1 << 16
 """Bytes of a raw stream read at a time."""

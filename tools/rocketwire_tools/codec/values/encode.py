@@ -18,8 +18,14 @@ from rocketwire.messages._codec.fields import ext_fields_of
 from rocketwire.messages.operations.registry import OPERATIONS, Operation
 from rocketwire.versions import CURRENT_VERSION
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.codec.expect import Plain, expect_integer, expect_object, expect_text, texts
-from rocketwire_tools.codec.jsonl import hex_member
+from rocketwire_tools.codec.jsonl import (
+    Plain,
+    expect_integer,
+    expect_object,
+    expect_text,
+    hex_member,
+    texts,
+)
 from rocketwire_tools.codec.values.bodies import (
     body_from_plain,
     is_registration,

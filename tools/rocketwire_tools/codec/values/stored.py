@@ -16,15 +16,15 @@ from rocketwire.wire.message.body_compression import compress_body, compression_
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from rocketwire_tools.codec.expect import (
+from rocketwire_tools.codec.jsonl import (
     Plain,
     expect_array,
     expect_integer,
     expect_object,
     expect_text,
+    hex_member,
     texts,
 )
-from rocketwire_tools.codec.jsonl import hex_member
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

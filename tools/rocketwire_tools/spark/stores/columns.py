@@ -41,7 +41,6 @@ def sql_types() -> dict[str, str]:
 
 
 def default_columns() -> dict[str, str]:
-    """Return names and SQL types of the columns of a read without a selection."""
     return {name: kind for name, kind in sql_types().items() if name not in ON_REQUEST}
 
 

@@ -26,14 +26,10 @@ Range = tuple[int | None, int | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The values of the options, which docs/guide/store-spark.md explains."""
-
     paths: tuple[str, ...]  # stores, folders of stores, files of commit logs, or patterns
     mode: str = "permissive"  # ``permissive``, ``dropmalformed`` or ``failfast``
     # bytes of a part; None for parts that keep the driver's processors equally busy
     split_size: int | None = None
-    push_filters: bool = False  # whether a query's filters choose what is read
-    is_empty: bool = False  # whether no message can pass
     topics: tuple[str, ...] = ()  # names of topics; none for all
     system: bool = False  # whether topics of brokers count without ``topics``
     queue_id: int | None = None  # of the topic
@@ -91,7 +87,6 @@ _READERS: Final = {
     "paths": (PATHS, read_paths),
     "mode": ("mode", read_choice("permissive", "dropmalformed", "failfast")),
     "splitSize": ("split_size", _part_size),
-    "pushFilters": ("push_filters", switch),
     "topic": ("topics", _names),
     "system": ("system", switch),
     "queue": ("queue_id", _command_reader("natural")),

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.policy.resource_names import LMQ_PREFIX
 from rocketwire.store import consume_queue
-from rocketwire.store.folder import may_hold_records, offset_of_name
+from rocketwire.store.folder import files_between, may_hold_records, offset_of_name
 from rocketwire_tools.spark.option_values import OptionError, local
 from rocketwire_tools.spark.sizing import part_size
-from rocketwire_tools.spark.stores.parts import LogPart, parts_between, scan_of
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
-from rocketwire_tools.store.engine.scan import State
+from rocketwire_tools.store.engine.scan import LogScan, LogTrail, State
 from rocketwire_tools.store.lookup import at_physical_offset, queue_unit
 from rocketwire_tools.store.opened import NoStoreError, OpenedStore
 
@@ -35,6 +34,36 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.lookup import StoredBytes
 
     Queue = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPart:
+    store: str  # path of the store
+    files: tuple[StoreFile, ...]  # of the log, by offset; those that the part needs
+    start: int  # offset of its first record
+    stop: int  # offset of the first record after it
+    state: State = State.LIVE  # of the message at ``start``
+    newest: int = 0  # last store timestamp of the messages before it
+
+    @property
+    def whole_size(self) -> int:
+        return self.stop - self.start
+
+
+def scan_of(part: LogPart, *, block_size: int) -> LogScan:
+    scan = LogScan(files=part.files, block_size=block_size, start=part.start, stop=part.stop)
+    scan.resume(part.state, LogTrail(part.newest))
+    return scan
+
+
+def parts_between(starts: Sequence[LogPart], stop: int) -> list[LogPart]:
+    stops = [part.start for part in starts[1:]] + [stop]
+    return [
+        replace(part, stop=end, files=tuple(files_between(part.files, part.start, end)))
+        for part, end in zip(starts, stops, strict=True)
+        if part.start < end
+    ]
+
 
 SMALLEST_PART: Final = 64 << 20
 LARGEST_PART: Final = 128 << 20
@@ -70,7 +99,6 @@ def stores(paths: Iterable[str]) -> dict[str, list[Path]]:
 
 
 def open_stores(settings: Settings) -> dict[str, OpenedStore]:
-    """Return the stores of a read, opened.  A folder without a store holds stores."""
     result: dict[str, OpenedStore] = {}
     for name, paths in stores(settings.paths).items():
         below: dict[str, OpenedStore] = {}
@@ -91,7 +119,6 @@ def open_stores(settings: Settings) -> dict[str, OpenedStore]:
 
 
 def _stores_below(folder: Path) -> dict[str, OpenedStore]:
-    """The stores in a folder; links do not lead out of it."""
     below: dict[str, OpenedStore] = {}
     for path in sorted(folder.iterdir()):
         if path.is_dir() and not path.is_symlink():
@@ -103,7 +130,7 @@ def _stores_below(folder: Path) -> dict[str, OpenedStore]:
 
 
 def parts(settings: Settings, fields: Sequence[str]) -> list[LogPart]:
-    opened = {} if settings.is_empty else open_stores(settings)
+    opened = open_stores(settings)
     files = [str(file.path) for store in opened.values() for file in store.folder.commit_log]
     size = part_size(files, settings.split_size, smallest=SMALLEST_PART, largest=LARGEST_PART)
     planned: list[LogPart] = []
@@ -124,7 +151,6 @@ class Survey:
 
 
 def survey(log: LogPart, size: int) -> Survey:
-    """Read a part of a log and cut it into smaller ones."""
     starts, times, end, newest = [log], [(1 << 63, 0)], log.start, log.newest
     scan = scan_of(log, block_size=min(size, BLOCK_SIZE))
     for block in scan:
@@ -154,7 +180,6 @@ class _Plan:
             raise OptionError(f"option 'splitSize': {message}; {MAX_PARTS} are the most")
 
     def parts(self, *, needs_state: bool) -> list[LogPart]:
-        """Return parts that together are the whole log, less what options leave out."""
         log = self._log
         if log.whole_size <= self._size and not self._is_in_use:
             planned = [log]
@@ -212,7 +237,6 @@ class _Plan:
         ]
 
     def _first_message(self, queues: Iterable[Queue], offset: int) -> StoredBytes | None:
-        """The first message at an offset of the log or after it to which a unit of some points."""
         messages = [self._message_of(queue, offset) for queue in queues]
         return min(
             (message for message in messages if message is not None),
@@ -221,7 +245,6 @@ class _Plan:
         )
 
     def _message_of(self, queue: Queue, offset: int) -> StoredBytes | None:
-        """The same for one queue; None too if the message is not the one of the unit."""
         files = self._store.folder.queues[queue]
         numbers = range(
             files[0].offset // consume_queue.UNIT_SIZE, files[-1].end // consume_queue.UNIT_SIZE

@@ -9,8 +9,7 @@ import numpy as np
 
 from rocketwire.sql92 import compile_expression
 from rocketwire_tools.spark.stores.columns import microseconds, schema_of
-from rocketwire_tools.spark.stores.parts import scan_of
-from rocketwire_tools.spark.stores.planning import DamageError
+from rocketwire_tools.spark.stores.planning import DamageError, scan_of
 from rocketwire_tools.store.engine.filters import Selection
 from rocketwire_tools.store.engine.properties import pa
 from rocketwire_tools.store.engine.rows import TopicNames
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire_tools.spark.stores.options import Settings
-    from rocketwire_tools.spark.stores.parts import LogPart
+    from rocketwire_tools.spark.stores.planning import LogPart
     from rocketwire_tools.store.engine.rows import Rows
     from rocketwire_tools.store.engine.scan import LogScan
 

@@ -11,20 +11,18 @@ from rocketwire_tools.spark.file_source import FileReader, FileSource, columns_i
 from rocketwire_tools.spark.stores.options import Settings, read_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from pyspark.sql import SparkSession
-    from pyspark.sql.datasource import DataSourceReader, Filter
+    from pyspark.sql.datasource import DataSourceReader
     from pyspark.sql.types import StructType
 
-    from rocketwire_tools.spark.stores.parts import LogPart
+    from rocketwire_tools.spark.stores.planning import LogPart
 
 NAME: Final = "rocketmq-store"
 
 
 class StoreReader(FileReader):
-    """Reads stores once."""
-
     def __init__(self, fields: list[str], settings: Settings) -> None:
         self.fields = fields
         self.settings = settings
@@ -38,21 +36,6 @@ class StoreReader(FileReader):
         from rocketwire_tools.spark.stores.reading import read
 
         return read(part, self.fields, self.settings)
-
-
-class FilteringReader(StoreReader):
-    """Reads stores once, and leaves out what a query filters out.
-
-    It is a separate class because Spark refuses readers with ``pushFilters`` unless
-    ``spark.sql.python.filterPushdown.enabled`` is set.
-    """
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Apply the supported filters; return all, so that Spark applies them, too."""
-        from rocketwire_tools.spark.stores.pushing import narrow
-
-        self.settings = narrow(self.settings, filters)
-        return filters
 
 
 class DefaultSource(FileSource):
@@ -75,8 +58,7 @@ class DefaultSource(FileSource):
         from rocketwire_tools.spark.stores.columns import sql_types
 
         settings = read_options(self.options)
-        reader = FilteringReader if settings.push_filters else StoreReader
-        return reader(columns_in(schema, sql_types()), settings)
+        return StoreReader(columns_in(schema, sql_types()), settings)
 
 
 def register(spark: SparkSession) -> None:

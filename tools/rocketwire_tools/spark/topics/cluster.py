@@ -139,7 +139,6 @@ async def queues_of(
 
 
 async def _light_queues(client: ClientInstance, topic: str, *, may_be_gone: bool) -> list[Queue]:
-    """The queues of an LMQ: one at each broker that may have its messages."""
     parent = routing_topic(topic, "")
     if parent:
         brokers = {queue.broker_name or "" for queue in await get_queues(client, parent)}
@@ -249,7 +248,6 @@ async def _bounds_of_one(client: ClientInstance, queue: Queue) -> Bounds:
 async def _bounds_by_pull(
     client: ClientInstance, queue: Queue, group: str, ends: dict[Queue, int]
 ) -> Bounds:
-    """Bounds from a pull at the last end, so that its answer has no more than one message."""
     request = PullRequest(
         queue=_message_queue(queue),
         offset=ends.get(queue, 0),
@@ -281,8 +279,6 @@ async def offsets_at(
 async def commit(
     client: ClientInstance, group: str, offsets: Mapping[Queue, int], introduced: set[str]
 ) -> None:
-    """Commit offsets of a group, so that operators see how far a query is (code 15)."""
-
     async def tell(queue: Queue) -> None:
         message_queue = _message_queue(queue)
         address = await find_master(client, message_queue)
@@ -315,7 +311,6 @@ async def _introduce(client: ClientInstance, address: str, group: str) -> None:
 async def mean_sizes(
     client: ClientInstance, group: str, begins: Mapping[Queue, int]
 ) -> dict[str, float]:
-    """Mean size of a message of each topic, from one pull of each queue."""
     sums: dict[str, tuple[int, int]] = {}
     pulls = PullCalls(client)
 
@@ -353,8 +348,6 @@ async def is_compacted(client: ClientInstance, topic: str, broker: str) -> bool:
 
 
 class Cluster:
-    """The questions of one query, asked from the thread in which Spark runs Python."""
-
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._introduced: set[str] = set()
@@ -376,8 +369,6 @@ class Cluster:
         return settings.topics
 
     def queues(self, topics: Iterable[str], *, may_be_gone: bool = False) -> tuple[Queue, ...]:
-        """The queues of topics; of option ``assign`` only those."""
-
         async def ask(client: ClientInstance) -> tuple[Queue, ...]:
             return await queues_of(client, topics, may_be_gone=may_be_gone)
 
@@ -393,7 +384,6 @@ class Cluster:
     def bounds(
         self, queues: Iterable[Queue], *, may_be_missing: bool = False
     ) -> dict[Queue, Bounds]:
-        """First and last offsets of queues; see ``bounds_of``."""
         every = tuple(queues)
 
         async def ask(client: ClientInstance) -> dict[Queue, Bounds]:
@@ -403,7 +393,6 @@ class Cluster:
         return self._ask(ask)
 
     def route(self, queue_range: QueueRange) -> TopicRouteData | None:
-        """The last route that leads to a queue; no name server is asked."""
         routes = session_of(self._settings.connection).client.routes
         return routes.get(routing_topic(queue_range.topic, queue_range.broker))
 
@@ -418,5 +407,4 @@ class Cluster:
 
 
 def unreachable(error: Exception, name_servers: str) -> UnreachableError:
-    """Describe an error of a question in one line, with advice."""
     return UnreachableError(describe(error, name_servers))

@@ -77,7 +77,6 @@ class Connection:
 
     @classmethod
     def from_options(cls, options: Mapping[str, str]) -> Connection:
-        """Read the options of ``OPTIONS``, and skip others."""
         from rocketwire.client.addresses import namespace_of_endpoint
 
         by_name = {name.lower(): (name, entry) for name, entry in OPTIONS.items()}
@@ -102,7 +101,6 @@ class Connection:
         return connection
 
     def check(self) -> None:
-        """Check the name servers and the names of files, without a connection."""
         from rocketwire.client.addresses import build_remap, parse_name_servers
         from rocketwire.errors import LocalProtocolError
 
@@ -124,19 +122,16 @@ class Connection:
                 raise OptionError(f"option {option!r} needs option 'certFile'")
 
     def name_at_broker(self, name: str) -> str:
-        """A topic or group as brokers name it, with the namespace; LMQs have none."""
         from rocketwire.policy.resource_names import LMQ_PREFIX, with_namespace
 
         return name if name.startswith(LMQ_PREFIX) else with_namespace(self.namespace, name)
 
     def strip_namespace(self, name: str) -> str:
-        """A topic or group as the application names it, without the namespace."""
         from rocketwire.policy.resource_names import without_namespace
 
         return without_namespace(name, self.namespace)
 
     def client_config(self) -> ClientConfig:
-        """Build the settings of a client; reads the files."""
         from rocketwire.client import ClientConfig
 
         return ClientConfig(
@@ -250,7 +245,6 @@ class Session:
         return not (self.resource.is_closed or self.portal.is_forked or self.portal.is_ended)
 
     def call(self, function: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-        """Execute a coroutine function in trio, with the client as its first argument."""
         return self.portal.call(function, self.client, *arguments)
 
     def close(self) -> None:
@@ -263,7 +257,6 @@ _sessions: dict[Connection, Session] = {}
 
 
 def session_of(connection: Connection) -> Session:
-    """The session of this process for a connection."""
     session = _sessions.get(connection)
     if session is None or not session.is_open:
         session = _sessions[connection] = Session(connection)
@@ -285,7 +278,6 @@ _OF_ACCESS: Final = ("AclException", "AuthenticationException", "Authorization")
 
 
 def is_about_access(error: Exception) -> bool:
-    """Whether a broker of 4.x or 5.x rejected the credentials, or what their account may do."""
     if not isinstance(error, BrokerError):
         return False
     remark = error.remark or ""
@@ -293,13 +285,11 @@ def is_about_access(error: Exception) -> bool:
 
 
 def is_about_tls(error: Exception) -> bool:
-    """Whether a connection failed because of a certificate, or because one side has no TLS."""
     text = str(error)
     return isinstance(error, ChannelError) and ("TLS handshake" in text or "[SSL" in text)
 
 
 def describe(error: Exception, name_servers: str) -> str:
-    """Describe a failure and give advice, in one line."""
     text = " ".join(str(error).split()) or type(error).__name__
     advice = f"see whether name servers {name_servers} and their brokers run and can be reached"
     if is_about_tls(error):
@@ -313,7 +303,6 @@ def describe(error: Exception, name_servers: str) -> str:
 
 
 def pull_advice(error: BrokerError) -> str:
-    """Return advice about a broker that refuses a pull."""
     if is_about_access(error):
         return (
             "see the credentials, let the account subscribe to the topic and the group (Sub), and"

@@ -36,8 +36,6 @@ class DataLossError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Offsets of a queue that cannot be read."""
-
     topic: str  # topic of the queue
     broker: str  # name of its broker
     queue_id: int  # number of the queue
@@ -66,7 +64,6 @@ class Losses:
         self._last: Loss | None = None
 
     def take(self, losses: Iterable[Loss]) -> int:
-        """Take the losses of the next offsets, which have ends; returns the number of messages."""
         count = 0
         for loss in losses:
             last = self._last
@@ -81,7 +78,6 @@ class Losses:
         return count
 
     def report(self) -> None:
-        """Report the losses that were taken since the last report."""
         if self._last is not None:
             report_loss(self._last, fails=False)
         self._last = None

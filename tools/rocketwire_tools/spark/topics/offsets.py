@@ -53,8 +53,6 @@ def routing_topic(topic: str, broker: str) -> str:
 
 
 class Bounds(NamedTuple):
-    """First and last offset of a queue."""
-
     min_offset: int  # of its first message
     max_offset: int  # of its next message
     is_master: bool = True  # whether a master reported it; a slave may lag
@@ -62,8 +60,6 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueRange:
-    """Offsets of a queue."""
-
     topic: str
     broker: str
     queue_id: int
@@ -104,7 +100,6 @@ class QueueValues:
         return isinstance(other, QueueValues) and vars(self) == vars(other)
 
     def rename(self, name: Callable[[str], str]) -> QueueValues:
-        """The same numbers with other names of topics."""
         values = QueueValues()
         values.by_queue = {
             queue._replace(topic=name(queue.topic)): number
@@ -117,7 +112,6 @@ class QueueValues:
         return values
 
     def unknown(self, queues: Iterable[Queue]) -> str:
-        """A topic, broker or queue of this option that is not among ``queues``; empty for none."""
         every = set(queues)
         brokers = {(queue.topic, queue.broker) for queue in every}
         topics = {queue.topic for queue in every}
@@ -131,7 +125,6 @@ class QueueValues:
 
 
 def read_queue_values(option: str, text: str, *, minimum: int = EARLIEST) -> QueueValues:
-    """Parse an option with an offset or a time for queues, brokers or topics."""
     example = '{"topic": {"broker": {"0": 23}}}'
     wrong = OptionError(f"option {option!r}: {text!r} is not JSON like {example}")
     try:
@@ -167,7 +160,6 @@ def _number(option: str, value: Any, minimum: int) -> int:
 
 
 def nest(offsets: Mapping[Queue, int]) -> dict[str, Any]:
-    """Offsets as Spark stores them: the same text for the same offsets."""
     tree: dict[str, Any] = {}
     for queue in sorted(offsets):
         brokers = tree.setdefault(queue.topic, {})
@@ -176,7 +168,6 @@ def nest(offsets: Mapping[Queue, int]) -> dict[str, Any]:
 
 
 def flat(tree: Mapping[str, Any]) -> dict[Queue, int]:
-    """The offsets of ``nested``."""
     try:
         return {
             Queue(topic, broker, int(queue_id)): _plain(offset)
@@ -209,5 +200,4 @@ def with_begins(end: Mapping[Queue, int], begins: Mapping[Queue, int]) -> dict[s
 
 
 def begins_of(end: Mapping[str, Any]) -> dict[Queue, int]:
-    """Return the offsets that ``with_begins`` has added."""
     return flat(end.get(_FROM, {}))

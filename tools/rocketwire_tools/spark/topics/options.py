@@ -14,7 +14,6 @@ from rocketwire_tools.spark.option_values import (
     size,
     switch,
 )
-from rocketwire_tools.spark.topics.columns import columns_of
 from rocketwire_tools.spark.topics.connection import OPTIONS as OF_CONNECTION
 from rocketwire_tools.spark.topics.connection import Connection
 from rocketwire_tools.spark.topics.offsets import EARLIEST, LATEST, QueueValues, read_queue_values
@@ -25,6 +24,56 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.spark.topics.offsets import Queue
 
+
+ROCKETMQ: Final[Mapping[str, str]] = {
+    "topic": "string",
+    "brokerName": "string",
+    "queueId": "int",
+    "queueOffset": "bigint",
+    "body": "binary",
+    "tags": "string",
+    "keys": "array<string>",
+    "properties": "map<string,string>",
+    "bornTimestamp": "timestamp",
+    "storeTimestamp": "timestamp",
+    "msgId": "string",
+    "reconsumeTimes": "int",
+    "bornHost": "string",
+}
+"""Name of a column → its SQL type."""
+
+KAFKA: Final[Mapping[str, str]] = {
+    "key": "binary",
+    "value": "binary",
+    "topic": "string",
+    "partition": "int",
+    "offset": "bigint",
+    "timestamp": "timestamp",
+    "timestampType": "int",
+    "headers": "array<struct<key:string,value:binary>>",
+}
+"""The same with ``columns=kafka``."""
+
+FORMS: Final[Mapping[str, Mapping[str, str]]] = {"rocketmq": ROCKETMQ, "kafka": KAFKA}
+"""Value of option ``columns`` → its columns; any other value is a list of RocketMQ's."""
+
+
+def columns_of(chosen: str) -> dict[str, str]:
+    """Names and SQL types of the columns of option ``columns``.
+
+    Args:
+        chosen: ``rocketmq``, ``kafka``, or names of RocketMQ's columns with commas between them.
+    """
+    if chosen in FORMS:
+        return dict(FORMS[chosen])
+    names = [name.strip() for name in chosen.split(",") if name.strip()]
+    unknown = [name for name in names if name not in ROCKETMQ]
+    if unknown or not names or len(set(names)) < len(names):
+        wrong = f"no column {unknown[0]!r}" if unknown else f"{chosen!r} is not a list of columns"
+        raise ValueError(f"{wrong}; use rocketmq, kafka, or some of {', '.join(ROCKETMQ)}")
+    return {name: ROCKETMQ[name] for name in names}
+
+
 GROUP: Final = "spark-rocketwire"
 PATIENCE: Final = 60.0
 """Seconds for which a lane repeats a pull that fails, or that finds the queue too short."""
@@ -34,8 +83,6 @@ _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """Where a query begins or ends."""
-
     # offset, -1 or -2 for queues without an offset of their own; None for none
     everywhere: int | None = None
     offsets: QueueValues = field(default_factory=QueueValues)  # offsets of queues
@@ -43,26 +90,21 @@ class Edge:
     times: QueueValues | None = None  # milliseconds of queues, brokers or topics
 
     def time_of(self, queue: Queue) -> int | None:
-        """The time of a queue; None without one."""
         return self.time if self.times is None else self.times.of(queue)
 
     def is_latest(self, queue: Queue) -> bool:
-        """Whether this is the end of a queue, whatever it has."""
         if self.time is not None or self.times is not None:
             return False
         offset = self.offsets.of(queue)
         return (self.everywhere if offset is None else offset) == LATEST
 
     def rename(self, name: Callable[[str], str]) -> Edge:
-        """The same edge with other names of topics."""
         times = None if self.times is None else self.times.rename(name)
         return replace(self, offsets=self.offsets.rename(name), times=times)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The values of the options, which docs/guide/spark-topics.md explains."""
-
     connection: Connection  # how to reach the cluster
     # names of topics as brokers have them, with the namespace; so are all others
     topics: tuple[str, ...] = ()
@@ -81,10 +123,8 @@ class Settings:
     commits: bool = False  # whether the group's offsets follow the query
     # names and SQL types of the columns
     columns: Mapping[str, str] = field(default_factory=lambda: columns_of("rocketmq"))
-    push_filters: bool = False  # whether filters of a batch query choose what is read
 
     def reads(self, queue: Queue) -> bool:
-        """Whether a query with these options reads a queue, if there is one."""
         if self.pattern:
             return self.matches(queue.topic)
         if self.queues is not None:
@@ -92,7 +132,6 @@ class Settings:
         return queue.topic in self.topics
 
     def matches(self, topic: str) -> bool:
-        """Whether the pattern matches a topic of the namespace."""
         plain = self.connection.strip_namespace(topic)
         is_inside = topic == self.connection.name_at_broker(plain)
         return is_inside and re.fullmatch(self.pattern, plain) is not None
@@ -100,8 +139,6 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullSettings:
-    """How ranges are pulled."""
-
     group: str  # name of the consumer group in requests; it has no members
     tags: str = ""  # ``a || b``; empty for all
     sql: str = ""  # an SQL92 expression; empty for none
@@ -111,7 +148,6 @@ class PullSettings:
 
     @property
     def is_filtered(self) -> bool:
-        """Whether brokers leave messages out."""
         return bool(self.sql or self.tags)
 
 
@@ -258,7 +294,6 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[str, str], Any]]]] = {
     "group": ("group", _group),
     "commitGroup": ("commits", switch),
     "columns": ("columns", _columns),
-    "pushFilters": ("push_filters", switch),
 }
 _CHOICES: Final = ("subscribe", "subscribePattern", "assign")
 _LIMITS: Final = ("max_offsets", "max_bytes", "min_offsets", "max_delay")
@@ -297,7 +332,6 @@ def read_options(options: Mapping[str, str]) -> Settings:
 
 
 def _add_namespace(settings: Settings) -> Settings:
-    """The settings with the names that brokers have."""
     name = settings.connection.name_at_broker
     return replace(
         settings,

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.spark.topics.offsets import Bounds, QueueRange
     from rocketwire_tools.spark.topics.options import Settings
-    from rocketwire_tools.spark.topics.pushing import Narrowing
 
-_LAST_TIME: Final = 1 << 62
 FROM_EARLIEST: Final = Edge(everywhere=EARLIEST)
 FROM_LATEST: Final = Edge(everywhere=LATEST)
 
@@ -44,7 +42,6 @@ class Questions(Protocol):
 def starts(
     settings: Settings, questions: Questions, bounds: Mapping[Queue, Bounds], default: Edge
 ) -> dict[Queue, int]:
-    """Where a query begins in each queue."""
     edge = settings.start or default
     at_times = _at_times("startingTimestamp", edge, questions, bounds)
     begins: dict[Queue, int] = {}
@@ -73,7 +70,6 @@ def starts(
 def ends(
     settings: Settings, questions: Questions, bounds: Mapping[Queue, Bounds]
 ) -> dict[Queue, int]:
-    """Where a batch query ends in each queue."""
     edge = settings.end or FROM_LATEST
     at_times = _at_times("endingTimestamp", edge, questions, bounds)
     ends_by_queue: dict[Queue, int] = {}
@@ -126,9 +122,7 @@ def _refuse_unknown(option: str, edge: Edge, bounds: Mapping[Queue, Bounds]) -> 
         raise OptionError(f"option {option!r}: the query does not read {unknown}")
 
 
-def batch_ranges(
-    settings: Settings, questions: Questions, narrowing: Narrowing | None = None
-) -> list[QueueRange]:
+def batch_ranges(settings: Settings, questions: Questions) -> list[QueueRange]:
     topics = questions.topics()
     if not topics:
         raise OptionError(f"option 'subscribePattern': no topic matches {settings.pattern!r}")
@@ -151,17 +145,10 @@ def batch_ranges(
                 lost = loss.Loss(*queue, begin, min(min_offset, limits[queue]), loss.DELETED)
                 loss.report_loss(lost, fails=settings.fails_on_loss)
                 begins[queue] = min_offset
-    if narrowing is not None:
-        plain = settings.connection.strip_namespace
-        for queue in list(begins):
-            if not narrowing.has(queue._replace(topic=plain(queue.topic))):
-                del begins[queue], limits[queue]
-        _narrow(begins, limits, narrowing, questions)
     return cut(ranges_between(begins, limits), settings.min_partitions, settings.max_records)
 
 
 def _refuse_backwards(settings: Settings, queues: Iterable[Queue]) -> None:
-    """Refuse a query whose options let it end before it begins: it would read nothing."""
     start, end = settings.start, settings.end
     if start is None or end is None:
         return
@@ -178,19 +165,3 @@ def _refuse_backwards(settings: Settings, queues: Iterable[Queue]) -> None:
                 f"option 'endingOffsets': {queue} would end before it begins: {last} is less than"
                 f" {first} of 'startingOffsets'"
             )
-
-
-def _narrow(
-    begins: dict[Queue, int], limits: dict[Queue, int], narrowing: Narrowing, questions: Questions
-) -> None:
-    first, last = narrowing.offsets
-    starts_at: dict[Queue, int] = {}
-    stops_at: dict[Queue, int] = {}
-    if narrowing.has_times:
-        since, until = narrowing.times
-        starts_at = questions.offsets_at(dict.fromkeys(begins, since)) if since else {}
-        if until < _LAST_TIME:
-            stops_at = questions.offsets_at(dict.fromkeys(begins, until + 1))
-    for queue, begin in begins.items():
-        begins[queue] = max(begin, first, starts_at.get(queue, 0))
-        limits[queue] = min(limits[queue], last + 1, stops_at.get(queue, limits[queue]))

@@ -118,15 +118,12 @@ class _QueueTooShortError(Exception):
 
 
 class _Chain:
-    """Requests of a lane that follow each other without a task in between."""
-
     def __init__(self, pull: RangePull, stride: _Stride) -> None:
         self._pull = pull
         self.stride: _Stride = stride  # the one that is pulled now
         self.taken: RemotingCommand | None = None  # the last response whose messages were taken
 
     def position(self) -> tuple[int, int]:
-        """Where it is; another value after each success."""
         return self.stride.begin, self.stride.next_offset
 
     def follow(self, response: RemotingCommand) -> PreparedRequest | None:
@@ -149,8 +146,6 @@ class _Chain:
 
 
 class RangePull:
-    """The pulls of one range; ``open_pull`` opens it."""
-
     def __init__(
         self, client: ClientInstance, queue_range: QueueRange, settings: PullSettings
     ) -> None:
@@ -211,7 +206,6 @@ class RangePull:
     # ------------------------------------------------------------------ strides
 
     def next_stride(self) -> _Stride | None:
-        """Take the next stride; None at the end, or if enough has been pulled ahead."""
         begin = self._next_begin
         if begin >= self._range.end or self._ahead >= AHEAD:
             return None
@@ -222,7 +216,6 @@ class RangePull:
         return stride
 
     def split(self, stride: _Stride) -> _Stride:
-        """Finish what a stride of large messages has; returns the rest of it."""
         rest = _Stride(stride.next_offset, stride.end)
         stride.end = stride.next_offset
         self._strides.insert(self._strides.index(stride) + 1, rest)
@@ -230,12 +223,10 @@ class RangePull:
         return rest
 
     def has_enough(self, stride: _Stride) -> bool:
-        """Whether a stride waits until messages are taken, because enough were pulled ahead."""
         is_first = self._strides[0] is stride
         return self._ahead >= AHEAD and (not is_first or self._is_ready())
 
     def finish(self, stride: _Stride) -> None:
-        """Make the strides ready that have no unfinished one before them."""
         stride.is_done = True
         strides = self._strides
         while strides and strides[0].is_done:
@@ -290,7 +281,6 @@ class RangePull:
                 await self._taken.park()
 
     async def _pull_stride(self, stride: _Stride) -> None:
-        """Pull a stride, and then others that follow it in the same chain of requests."""
         chain = _Chain(self, stride)
         wait = _Wait(self._settings.patience)
         while not chain.stride.is_done:
@@ -317,7 +307,6 @@ class RangePull:
                     self._give_up(chain.stride, error, address)
 
     async def _pull_once(self, stride: _Stride) -> None:
-        """Pull once; an error is left to the next pull of the stride."""
         try:
             address = (await find_replica(self._client, self._queue)).address
             response = await self._send(address, self.request_of(stride), None)
@@ -347,7 +336,6 @@ class RangePull:
     # ------------------------------------------------------------------ responses
 
     def take(self, stride: _Stride, response: RemotingCommand) -> bool:
-        """Take the messages of a response; False if it is not one of a pull that goes on."""
         offset = _number(response, "nextBeginOffset")
         if offset is None or offset <= stride.next_offset or not response.body:
             return False
@@ -359,7 +347,6 @@ class RangePull:
         return True
 
     def _understand(self, stride: _Stride, response: RemotingCommand, address: str) -> None:
-        """Act on a response without messages."""
         if response.code not in _WITHOUT_MESSAGES:
             raise BrokerError(response.code, response.remark, RequestCode.PULL_MESSAGE, address)
         offset = _number(response, "nextBeginOffset")
@@ -390,7 +377,6 @@ class RangePull:
         stride.losses.append(lost)  # reported in the order of offsets
 
     def _refuse(self, error: Exception, address: str) -> None:
-        """Raise what no repetition helps; a broker that restarts knows its topics late."""
         if not isinstance(error, BrokerError) or error.code in _REPEATED:
             return
         if _BETWEEN_BROKERS in (error.remark or ""):  # it learns the other's address a moment later
@@ -402,7 +388,6 @@ class RangePull:
         ) from None
 
     def _give_up(self, stride: _Stride, error: Exception, address: str) -> None:
-        """A pull failed for too long: the rest of the stride is lost, or the read fails."""
         if isinstance(error, _QueueTooShortError):
             self._lose(stride, stride.end, loss.SHORT)
         elif isinstance(error, BrokerError) and error.code == _TOPIC_GONE:
@@ -424,7 +409,6 @@ class RangePull:
     # ------------------------------------------------------------------ chunks
 
     async def next_chunk(self) -> Chunk | None:
-        """Wait for the next messages; None at the end of the range."""
         while not self._is_ready():
             if self._error is not None:
                 self._losses.report()
@@ -473,7 +457,6 @@ def _number(response: RemotingCommand, name: str) -> int | None:
 async def open_pull(
     client: ClientInstance, queue_range: QueueRange, settings: PullSettings
 ) -> AsyncGenerator[RangePull]:
-    """Pull a range until the end of the block."""
     pull = RangePull(client, queue_range, settings)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(pull.run)

@@ -47,15 +47,12 @@ def share(limit: int, waiting: Mapping[Queue, int]) -> dict[Queue, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of a micro-batch; 0 for none."""
-
     max_offsets: int = 0  # most messages
     max_bytes: int = 0  # most bytes of messages, about
     min_offsets: int = 0  # fewest messages
     max_delay: float = 900.0  # seconds after which fewer messages become a batch, too
 
     def are_too_few(self, waiting: int, since: float) -> bool:
-        """Whether the messages that wait should wait longer."""
         return waiting < self.min_offsets and since < self.max_delay
 
     def apportion(
@@ -80,8 +77,6 @@ class Limits:
 
 
 class Chunk(NamedTuple):
-    """Messages of a part of a range, as brokers have sent them."""
-
     begin: int  # first offset
     end: int  # offset after the last one; messages outside belong to other chunks
     bodies: list[bytes]  # of the responses, in order; each has whole stored messages
@@ -90,7 +85,6 @@ class Chunk(NamedTuple):
 
 
 def ranges_between(begin: Mapping[Queue, int], end: Mapping[Queue, int]) -> list[QueueRange]:
-    """The ranges with messages of the queues of ``end``, in order."""
     return [
         QueueRange(
             topic=queue.topic,
@@ -133,7 +127,6 @@ def cut(
 
 
 def parts(whole: QueueRange, count: int) -> list[QueueRange]:
-    """A range in parts that differ by one message at most."""
     edges = [whole.begin + len(whole) * index // count for index in range(count + 1)]
     return [
         QueueRange(

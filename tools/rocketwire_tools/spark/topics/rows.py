@@ -48,8 +48,6 @@ PART: Final = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """Messages of a chunk, all or a part of them."""
-
     queue_range: QueueRange  # the range
     rows: Rows  # those that the range has, one for each offset, in order
     offsets: Int64s  # queue offset of each
@@ -105,7 +103,6 @@ def _parse_rows(chunk: Chunk, queue_range: QueueRange) -> Rows:
 
 
 def _inflate(rows: Rows, queue_range: QueueRange, shift: int, *, fails: bool) -> Iterator[Rows]:
-    """The rows with decompressed bodies, in parts of ``PART`` bytes, or of one larger body."""
     messages = rows.messages
     starts, sizes = messages.bodies.tolist(), messages.body_sizes.tolist()
     flags, offsets = messages.numbers("sys_flag").tolist(), rows.queue_offsets.tolist()
@@ -172,7 +169,6 @@ def _is_lmq(topic: str) -> bool:
 
 
 def _lmq_offsets(rows: Rows, topic: str) -> Int64s:
-    """Offsets in an LMQ: a message lists its LMQs, and its offset in each."""
     offsets: list[int] = []
     for properties, own in zip(rows.properties, rows.queue_offsets.tolist(), strict=True):
         topics = properties.get(message_const.INNER_MULTI_DISPATCH, "").split(",")

@@ -25,10 +25,10 @@ from pyspark.sql.streaming.datasource import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from pyspark.sql import SparkSession
-    from pyspark.sql.datasource import DataSourceStreamWriter, DataSourceWriter, Filter
+    from pyspark.sql.datasource import DataSourceStreamWriter, DataSourceWriter
     from pyspark.sql.types import StructType
 
     from rocketwire.messages.route import TopicRouteData
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.topics.cluster import Cluster
     from rocketwire_tools.spark.topics.offsets import QueueRange
     from rocketwire_tools.spark.topics.options import Settings
-    from rocketwire_tools.spark.topics.pushing import Narrowing
     from rocketwire_tools.spark.topics.streaming import Stream
 
     Batches = Iterator[Any]
@@ -58,38 +57,20 @@ class TopicPartition(InputPartition):
 
 
 class TopicReader(DataSourceReader):
-    """Reads topics once."""
-
     def __init__(self, schema: StructType, settings: Settings) -> None:
         self.schema = schema
         self.settings = settings
-        self.narrowing: Narrowing | None = None
 
     def partitions(self) -> list[InputPartition]:
         from rocketwire_tools.spark.topics.cluster import Cluster
         from rocketwire_tools.spark.topics.planning import batch_ranges
 
         cluster = Cluster(self.settings)
-        ranges = batch_ranges(self.settings, cluster, self.narrowing)
+        ranges = batch_ranges(self.settings, cluster)
         return [TopicPartition(part, cluster.route(part)) for part in ranges]
 
     def read(self, partition: InputPartition) -> Batches:
         return _read(partition, self.schema, self.settings)
-
-
-class FilteringReader(TopicReader):
-    """Reads topics once, and leaves out what a query filters out.
-
-    It is a separate class because Spark refuses readers with ``pushFilters`` unless
-    ``spark.sql.python.filterPushdown.enabled`` is set.
-    """
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Apply the supported filters; return all, so that Spark applies them, too."""
-        from rocketwire_tools.spark.topics.pushing import narrow
-
-        self.narrowing = narrow(filters)
-        return filters
 
 
 class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -133,11 +114,9 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return _read(partition, self.schema, self.settings)
 
     def commit(self, end: Offset) -> None:
-        """Let the offsets of the group follow."""
         self._driver().commit(end)
 
     def stop(self) -> None:
-        """Close the connections of the driver."""
         if self._stream is not None:
             from rocketwire_tools.spark.topics.connection import session_of
 
@@ -208,8 +187,7 @@ class DefaultSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         settings = self._settings()
         _check_columns(schema, settings)
-        reader = FilteringReader if settings.push_filters else TopicReader
-        return reader(schema, settings)
+        return TopicReader(schema, settings)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         from rocketwire_tools.spark.option_values import OptionError
@@ -243,7 +221,7 @@ class DefaultSource(DataSource):
 
 def _check_columns(schema: StructType, settings: Settings) -> None:
     from rocketwire_tools.spark.option_values import OptionError
-    from rocketwire_tools.spark.topics.columns import FORMS, KAFKA, ROCKETMQ
+    from rocketwire_tools.spark.topics.options import FORMS, KAFKA, ROCKETMQ
 
     if not schema.fields:
         raise OptionError("the schema has no column: leave out .schema(...) for all of them")

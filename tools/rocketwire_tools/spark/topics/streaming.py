@@ -36,8 +36,6 @@ _SAMPLES: Final = 8  # Queues of which a pull shows how large messages are
 
 
 class Stream:
-    """One query, in the process of Spark's driver."""
-
     def __init__(
         self,
         settings: Settings,  # options
@@ -81,7 +79,6 @@ class Stream:
         self._until = {queue: pair.max_offset for queue, pair in bounds.items()}
 
     def latest(self, start: Offset, *, is_limited: bool = True) -> Offset:
-        """How far the next micro-batch reads; ``start`` itself if there is nothing to read."""
         settings = self._settings
         begin = flat(start)
         is_initial = start == self._initial
@@ -112,18 +109,15 @@ class Stream:
         return with_begins(end, {queue: at for queue, at in begins.items() if queue not in known})
 
     def newest(self) -> Offset | None:
-        """The ends of all queues, as of the last ``latest``, for the progress of the query."""
         return nest(self._ends) if self._ends else None
 
     def ranges(self, start: Offset, end: Offset) -> list[QueueRange]:
-        """The ranges between two offsets, a partition each."""
         stop = flat(end)
         begin = dict.fromkeys(stop, 0) | flat(start) | begins_of(end)
         settings = self._settings
         return cut(ranges_between(begin, stop), settings.min_partitions, settings.max_records)
 
     def commit(self, end: Offset) -> None:
-        """Let the group's offsets follow the query, if an option asks for it."""
         if not self._settings.commits:
             return
         offsets = flat(end)
@@ -164,7 +158,6 @@ class Stream:
             self._next_refresh = self._clock() + ROUTES
 
     def _check_choice(self, begin: Mapping[Queue, int]) -> None:
-        """Refuse a checkpoint with queues that the options do not choose; they are not lost."""
         if self._is_checked:
             return
         others = sorted(queue for queue in begin if not self._settings.reads(queue))
@@ -229,7 +222,6 @@ class Stream:
             self._sleep(_PAUSE)
 
     def _report_missing(self, begin: Mapping[Queue, int], bounds: Mapping[Queue, Bounds]) -> None:
-        """Wait for queues whose broker does not answer, for some time, then report them as lost."""
         now = self._clock()
         for queue in bounds:
             self._missing.pop(queue, None)
@@ -254,7 +246,6 @@ class Stream:
     def _restart_short(
         self, begins: dict[Queue, int], bounds: Mapping[Queue, Bounds]
     ) -> set[Queue]:
-        """Report queues that end before the stream's offset, and let them begin again."""
         short = {queue for queue, pair in bounds.items() if begins[queue] > pair.max_offset}
         for queue in sorted(short):
             min_offset, max_offset = bounds[queue].min_offset, bounds[queue].max_offset

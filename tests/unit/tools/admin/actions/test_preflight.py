@@ -13,7 +13,7 @@ from rocketwire.errors import BrokerError, ConnectFailedError
 from rocketwire.messages.offsets import QueryConsumerOffsetResponseHeader
 from rocketwire.testing import ScriptedPeer, open_network, reply
 from rocketwire.wire.command import RemotingCommand
-from rocketwire_tools.admin.actions.preflight import check_permissions, connect_to_any
+from rocketwire_tools.admin.commands.consume import check_permissions, connect_to_any
 from tests.support.fakes.producer_fakes import NS, A, route
 
 DENIED = reply(code=ResponseCode.NO_PERMISSION, remark="no matched policies")

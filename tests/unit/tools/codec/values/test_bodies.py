@@ -8,8 +8,14 @@ import pytest
 from rocketwire.errors import EncodeError
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.operations.registry import CLASSES, ArrayOf
-from rocketwire_tools.codec.values.bodies import body_from_plain, body_to_plain
-from rocketwire_tools.codec.values.plain import from_plain, is_body, java_type_of, to_plain
+from rocketwire_tools.codec.values.bodies import (
+    body_from_plain,
+    body_to_plain,
+    from_plain,
+    is_body,
+    java_type_of,
+    to_plain,
+)
 from tests.support.vectors import JavaVector, vectors
 
 BODIES = {name: cls for name, cls in CLASSES.items() if is_body(cls)}

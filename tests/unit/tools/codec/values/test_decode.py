@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from rocketwire import CommandFlag, RemotingCommand, SerializeType, encode, errors
-from rocketwire_tools.codec.expect import is_array, is_object
+from rocketwire_tools.codec.jsonl import is_array, is_object
 from tests.support import golden
 from tests.support.codec_in_process import only, refused, run
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from rocketwire_tools.spark.stores.columns import COLUMNS
 from rocketwire_tools.spark.stores.options import read_options
-from rocketwire_tools.spark.stores.parts import LogPart
-from rocketwire_tools.spark.stores.planning import parts
+from rocketwire_tools.spark.stores.planning import LogPart, parts
 from rocketwire_tools.spark.stores.reading import read
 from tests.support.stores.fixtures import open_store as open_store
 

@@ -1,6 +1,6 @@
 """Option ``columns``."""
 
-from rocketwire_tools.spark.topics.columns import KAFKA, ROCKETMQ, columns_of
+from rocketwire_tools.spark.topics.options import KAFKA, ROCKETMQ, columns_of
 
 
 def test_it_is_a_form_or_a_list() -> None:

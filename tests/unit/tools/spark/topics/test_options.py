@@ -5,9 +5,8 @@ import pickle
 import pytest
 
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.columns import ROCKETMQ
 from rocketwire_tools.spark.topics.offsets import Queue
-from rocketwire_tools.spark.topics.options import Settings, read_options
+from rocketwire_tools.spark.topics.options import ROCKETMQ, Settings, read_options
 from rocketwire_tools.spark.topics.ranges import Limits
 
 

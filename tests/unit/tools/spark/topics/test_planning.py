@@ -10,7 +10,6 @@ from rocketwire_tools.spark.topics.loss import DataLossError
 from rocketwire_tools.spark.topics.offsets import Bounds, Queue
 from rocketwire_tools.spark.topics.options import read_options
 from rocketwire_tools.spark.topics.planning import batch_ranges
-from rocketwire_tools.spark.topics.pushing import Narrowing
 
 A0, A1, B0 = Queue("t", "a", 0), Queue("t", "a", 1), Queue("t", "b", 0)
 
@@ -48,9 +47,9 @@ class Answers:
         return {}
 
 
-def plan(answers: Answers, narrowing: Any = None, **options: str) -> dict[str, Any]:
+def plan(answers: Answers, **options: str) -> dict[str, Any]:
     settings = read_options({"nameServers": "n:1", "subscribe": "t", **options})
-    ranges = batch_ranges(settings, answers, narrowing)
+    ranges = batch_ranges(settings, answers)
     return {f"{part.broker}{part.queue_id}": (part.begin, part.end) for part in ranges}
 
 
@@ -108,13 +107,3 @@ def test_deleted_messages_are_an_error_or_left_out(capsys: pytest.CaptureFixture
 
     assert plan(Answers(**CLUSTER), failOnDataLoss="false", **options)["a0"] == (5, 20)
     assert "messages 3 to 4 are lost" in capsys.readouterr().err
-
-
-def test_filters_narrow_the_ranges() -> None:
-    by_broker = Narrowing(brokers=frozenset({"b"}))
-    by_offset = Narrowing(offsets=(6, 7))
-    by_time = Narrowing(times=(60, 79))
-
-    assert plan(Answers(**CLUSTER), by_broker) == {"b0": (0, 9)}
-    assert plan(Answers(**CLUSTER), by_offset) == {"a0": (6, 8), "b0": (6, 8)}
-    assert plan(Answers(**CLUSTER), by_time) == {"a0": (6, 8), "b0": (6, 8)}

@@ -12,8 +12,8 @@ from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.body_compression import CompressionType, compress_body, decompress_body
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from rocketwire_tools.spark.topics.columns import KAFKA, ROCKETMQ
 from rocketwire_tools.spark.topics.offsets import QueueRange
+from rocketwire_tools.spark.topics.options import KAFKA, ROCKETMQ
 from rocketwire_tools.spark.topics.ranges import Chunk
 from rocketwire_tools.spark.topics.rows import (
     PART,

@@ -34,7 +34,7 @@ def rows_of(reader: Any, partitions: Iterable[Any]) -> list[tuple[Any, ...]]:
 
 
 def test_source_has_its_documented_name_and_columns() -> None:
-    from rocketwire_tools.spark.topics.columns import ROCKETMQ
+    from rocketwire_tools.spark.topics.options import ROCKETMQ
 
     assert source().name() == "rocketmq"
     assert source().schema() == ", ".join(f"`{name}` {type_}" for name, type_ in ROCKETMQ.items())

@@ -47,7 +47,6 @@ def check_columns(
     stable_ids: bool,  # whether option ``ids`` is ``stable``
     of_kafka: bool = False,  # whether the columns are those of ``KAFKA_COLUMNS``
 ) -> tuple[str, ...]:
-    """Check the columns of a frame; returns their names in the table, in the frame's order."""
     table = KAFKA_COLUMNS if of_kafka else COLUMNS
     by_name = {name.lower(): name for name in table}
     names: list[str] = []
@@ -77,7 +76,6 @@ def check_columns(
 
 
 def _unknown_column_error(given: str, *, of_kafka: bool) -> OptionError:
-    """Return the error of an unknown column; one of the other table needs another option."""
     if of_kafka and given.lower() == "partition":
         return OptionError(
             "column 'partition': queues belong to brokers, and rows of a key go to one queue: "

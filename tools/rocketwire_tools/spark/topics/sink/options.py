@@ -29,8 +29,6 @@ MAX_MESSAGE_SIZE: Final = 64 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SinkSettings:
-    """The values of the options, which docs/guide/spark-topics.md explains."""
-
     connection: Connection  # how to reach the cluster
     topic: str | None = None  # topic of all rows; None for that of column ``topic``
     of_kafka: bool = False  # whether columns are those of spark-sql-kafka

@@ -21,8 +21,6 @@ MAX_PENDING: Final = 32 << 20  # Bytes of all batches that are not full; above i
 
 
 class Destination(NamedTuple):
-    """Where messages go."""
-
     topic: str  # the topic
     # the queue of ordered messages, which are sent one request after the other; None for any queue
     queue: MessageQueue | None
@@ -49,7 +47,6 @@ class Outbox:
         self._request: SendRequest | None = None
 
     def add(self, row: Row, queue: MessageQueue | None) -> Iterator[SendRequest]:
-        """Add a message; yield the requests that are full now."""
         message, entry = row
         destination = self._destination
         if destination.topic != message.topic or destination.queue is not queue:
@@ -76,7 +73,6 @@ class Outbox:
             yield from self.flush()
 
     def flush(self) -> Iterator[SendRequest]:
-        """Yield the requests that are not full."""
         for destination in list(self._open):
             yield self._close(destination)
 

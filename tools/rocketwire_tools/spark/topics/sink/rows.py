@@ -14,14 +14,59 @@ from rocketwire.policy.validation import check_message
 from rocketwire.wire.java_utf8 import encode_utf8
 from rocketwire.wire.layouts.fused import build_batch
 from rocketwire.wire.message.properties import encode_properties
+from rocketwire_tools.spark.topics.sink.attempts import SinkError
 from rocketwire_tools.spark.topics.sink.columns import COLUMNS
-from rocketwire_tools.spark.topics.sink.failures import SinkError
-from rocketwire_tools.spark.topics.sink.kafka import message_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rocketwire_tools.spark.topics.sink.unique_keys import StableKeys
+
+
+def message_columns(columns: Mapping[str, Iterable[Any]], first: int) -> dict[str, Iterable[Any]]:
+    """Return the columns of messages: those of ``columns.COLUMNS``.
+
+    The key becomes the message's keys and its sharding key, the headers become properties, and a
+    header ``TAGS`` the tag.
+    """
+    converted = {name: columns[name] for name in ("topic", "id") if name in columns}
+    converted["body"] = columns["value"]
+    if "key" in columns:
+        keys = [
+            _text(key, index, "the key", "use hex(key) or base64(key)")
+            for index, key in enumerate(columns["key"], first)
+        ]
+        converted["keys"] = converted["shardingKey"] = keys
+    if "headers" in columns:
+        headers = [
+            _properties(pairs or (), index) for index, pairs in enumerate(columns["headers"], first)
+        ]
+        converted["properties"] = [list(pairs.items()) for pairs in headers]
+        converted["tags"] = [pairs.get(const.TAGS) for pairs in headers]
+    return converted
+
+
+def _properties(headers: Iterable[Mapping[str, Any]], number: int) -> dict[str, str]:
+    properties: dict[str, str] = {}
+    for header in headers:
+        name = header["key"]
+        text = _text(header["value"], number, f"header {name!r}", "encode it, or filter it out")
+        if name is not None and text is not None:
+            properties[name] = text
+    return properties
+
+
+def _text(value: bytes | str | None, number: int, what: str, advice: str) -> str | None:
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise SinkError(
+            f"row {number} of the partition: {what} is not UTF-8, and RocketMQ has texts there: "
+            f"{advice}"
+        ) from None
+
 
 _MICROS_OF_MILLI: Final = 1000
 MAX_PROPERTIES: Final = (1 << 15) - 1
@@ -132,7 +177,6 @@ class RowReader:
         return build_batch([(0, message.body, text)])
 
     def _check_size(self, properties: str) -> None:
-        """Refuse properties that have no room in a message."""
         if len(properties) > MAX_PROPERTIES // 4:  # four bytes at most for each
             size = len(encode_utf8(properties))
             if size > MAX_PROPERTIES:

@@ -23,20 +23,22 @@ from rocketwire_tools.spark.topics.connection import open_connection
 from rocketwire_tools.spark.topics.sink.attempts import (
     NOTHING,
     Present,
+    SinkError,
     absence_of,
+    first_error,
     producer_config,
     with_retries,
 )
-from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.outbox import Destination, Outbox, SendRequest
+from rocketwire_tools.spark.topics.sink.rows import RowReader
+from rocketwire_tools.spark.topics.sink.unique_keys import StableKeys
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
 
     from rocketwire.client import Message, Producer, SendResult
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire_tools.spark.topics.sink.options import SinkSettings
-    from rocketwire_tools.spark.topics.sink.rows import RowReader
 
 
 class Dispatcher:
@@ -57,7 +59,6 @@ class Dispatcher:
         self._waiting: dict[Destination, deque[SendRequest]] = {}
 
     async def put(self, request: SendRequest) -> None:
-        """Send a request soon; waits while ``in_flight`` are under way."""
         await self._limit.acquire()
         if request.destination.queue is None:
             self._nursery.start_soon(self._send_one, request)
@@ -155,7 +156,6 @@ class PartitionSender:
         return await with_retries(attempt, topic, self.settings.retry_timeout, absence)
 
     async def _check_delays(self, producer: Producer, topic: str) -> None:
-        """Refuse delays that brokers before 5.0 ignore."""
         await self._retry(producer, lambda: producer.queues(topic), topic)
         for target in producer.sender.targets.values():
             if await producer.sender.has_broker_before_5(target):
@@ -203,3 +203,33 @@ class PartitionSender:
 
 async def _next(batches: Iterator[Any]) -> Any:
     return await trio.to_thread.run_sync(next, batches, None, abandon_on_cancel=True)
+
+
+def run(function: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
+    """Return the result of a function under trio; one error is raised without its group."""
+    try:
+        return trio.run(function, *arguments)
+    except BaseExceptionGroup as group:
+        error = first_error(group)
+        raise error from error.__cause__
+
+
+def write_partition(
+    names: Sequence[str],  # columns, with the names of ``COLUMNS`` or ``KAFKA_COLUMNS``
+    settings: SinkSettings,  # options
+    batches: Iterator[Any],  # record batches
+    scope: str,  # what unique keys belong to
+    partition: int,  # number of the partition
+    present: Present = NOTHING,  # what there was when the write was planned
+) -> int:
+    reader = RowReader(
+        names,
+        topic=settings.topic,
+        max_message_size=settings.max_message_size,
+        single_above=min(settings.compress_above or settings.batch_size, settings.batch_size),
+        namespace=settings.connection.namespace,
+        of_kafka=settings.of_kafka,
+        keys=StableKeys(scope, partition) if settings.stable_ids else None,
+    )
+    run(PartitionSender(settings, reader, present).send_all, batches)
+    return reader.count

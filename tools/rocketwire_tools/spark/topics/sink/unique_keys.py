@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from rocketwire_tools.spark.topics.sink.failures import SinkError
+from rocketwire_tools.spark.topics.sink.attempts import SinkError
 
 if TYPE_CHECKING:
     from rocketwire.client.message import Message
@@ -39,8 +39,6 @@ def format_key(digest: bytes) -> str:
 
 
 class StableKeys:
-    """The unique keys of the rows of a partition."""
-
     def __init__(self, scope: str, partition: int, *, max_rows: int = MAX_ROWS) -> None:
         """Start before the first row.
 

@@ -17,8 +17,8 @@ from pyspark.sql.datasource import (
 )
 
 from rocketwire_tools.spark.option_values import OptionError
+from rocketwire_tools.spark.topics.sink.attempts import SinkError
 from rocketwire_tools.spark.topics.sink.columns import check_columns
-from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ BATCH_ID: Final = "streaming.sql.batchId"
 
 
 class _Sink:
-    """The common part of both writers; ``is_stream``: whether there are micro-batches."""
-
     is_stream = False
 
     def __init__(self, options: Mapping[str, str], schema: StructType, overwrite: bool) -> None:
@@ -56,7 +54,7 @@ class _Sink:
         self.present = fetch_present(settings)  # what name servers had when the write was planned
 
     def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
-        from rocketwire_tools.spark.topics.sink.task import write_partition
+        from rocketwire_tools.spark.topics.sink.sending import write_partition
 
         context = TaskContext.get()
         partition = 0 if context is None else context.partitionId()
@@ -81,6 +79,4 @@ class TopicWriter(_Sink, DataSourceArrowWriter):
 
 
 class TopicStreamWriter(_Sink, DataSourceStreamArrowWriter):
-    """Sends the rows of each micro-batch."""
-
     is_stream = True

@@ -9,7 +9,7 @@ from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from rocketwire_tools.spark.topics.connection import close_sessions
 from rocketwire_tools.spark.topics.sink.attempts import NOTHING, Present, fetch_present
 from rocketwire_tools.spark.topics.sink.options import SinkSettings, read_sink_options
-from rocketwire_tools.spark.topics.sink.task import write_partition
+from rocketwire_tools.spark.topics.sink.sending import write_partition
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 

@@ -19,11 +19,11 @@ from rocketwire_tools.spark.topics.connection import open_connection
 from rocketwire_tools.spark.topics.sink.attempts import (
     NOTHING,
     Present,
+    SinkError,
     absence_of,
     producer_config,
     with_retries,
 )
-from rocketwire_tools.spark.topics.sink.failures import SinkError
 from rocketwire_tools.spark.topics.sink.options import read_sink_options
 from tests.unit.tools.spark.topics.sink.conftest import Rows
 

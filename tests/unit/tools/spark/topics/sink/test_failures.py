@@ -13,7 +13,7 @@ from rocketwire.errors import (
     RocketWireError,
     TopicRouteNotFoundError,
 )
-from rocketwire_tools.spark.topics.sink.failures import SinkError, describe, first_error, may_pass
+from rocketwire_tools.spark.topics.sink.attempts import SinkError, describe, first_error, may_pass
 
 
 def broker_error(code: int, remark: str = "") -> BrokerError:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rocketwire.client import Message
-from rocketwire_tools.spark.topics.sink.failures import SinkError
+from rocketwire_tools.spark.topics.sink.attempts import SinkError
 from tests.unit.tools.spark.topics.sink.test_rows import rows
 
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")

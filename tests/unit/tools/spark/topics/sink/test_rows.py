@@ -10,7 +10,7 @@ from rocketwire.client import Message, ProducerConfig
 from rocketwire.client.producer.batch import build_outgoing_batch
 from rocketwire.messages import message_const as const
 from rocketwire.wire.message.batch import BatchMessage, decode_batch
-from rocketwire_tools.spark.topics.sink.failures import SinkError
+from rocketwire_tools.spark.topics.sink.attempts import SinkError
 from rocketwire_tools.spark.topics.sink.rows import Row, RowReader
 from rocketwire_tools.spark.topics.sink.unique_keys import StableKeys
 

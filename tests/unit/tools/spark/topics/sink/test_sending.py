@@ -9,8 +9,7 @@ import trio
 from rocketwire.client import ClientInstance
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.queue_selectors import queue_by_hash
-from rocketwire_tools.spark.topics.sink.attempts import Present, absence_of
-from rocketwire_tools.spark.topics.sink.failures import SinkError
+from rocketwire_tools.spark.topics.sink.attempts import Present, SinkError, absence_of
 from rocketwire_tools.spark.topics.sink.outbox import Destination, SendRequest
 from rocketwire_tools.spark.topics.sink.sending import Dispatcher
 from tests.support.topics import properties_of

@@ -3,7 +3,7 @@
 import pytest
 
 from rocketwire.client import Message
-from rocketwire_tools.spark.topics.sink.failures import SinkError
+from rocketwire_tools.spark.topics.sink.attempts import SinkError
 from rocketwire_tools.spark.topics.sink.unique_keys import StableKeys
 
 ROWS = [

@@ -13,7 +13,7 @@ pytest.importorskip("pyspark", reason="pyspark is not installed: pip install roc
 from pyspark.sql.types import IntegerType, StringType, StructType
 
 from rocketwire_tools.spark.option_values import OptionError
-from rocketwire_tools.spark.topics.sink.failures import SinkError
+from rocketwire_tools.spark.topics.sink.attempts import SinkError
 
 BODY = StructType().add("body", StringType())
 

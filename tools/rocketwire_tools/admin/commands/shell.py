@@ -1,4 +1,4 @@
-"""``completion``: shell scripts that complete commands and options."""
+"""``completion``: shell scripts that complete commands and options; ``help``, as in mqadmin."""
 
 from __future__ import annotations
 
@@ -42,6 +42,12 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
                 yield from _actions(command_parser)
 
 
+async def _show_help(context: Context) -> None:
+    about = context.arguments.about
+    words = ["--help"] if about is None else [about, "--help"]
+    context.arguments.program.parse_args(words)
+
+
 COMMANDS: Final = (
     Command(
         name="completion",
@@ -49,6 +55,21 @@ COMMANDS: Final = (
         options=(mq.argument("shell", "name of the shell", choices=_SHELLS),),
         run=_run,
         epilog=_EPILOG,
+        offline=True,
+        streams=True,
+    ),
+    Command(
+        name="help",
+        help="show the help of a command, or list all commands",
+        options=(
+            mq.argument(
+                "about",
+                "name of a command (default: list all commands)",
+                nargs="?",
+                metavar="COMMAND",
+            ),
+        ),
+        run=_show_help,
         offline=True,
         streams=True,
     ),
