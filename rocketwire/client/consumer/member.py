@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import fields
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import trio
 
@@ -28,10 +28,7 @@ from rocketwire.policy.validation import check_topic
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.config import PushConsumerConfig
-    from rocketwire.client.consumer.lite.lite_pull_consumer import LitePullConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
-    from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig
     from rocketwire.client.hooks import HookChain
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumeStatus, PopProcessQueueInfo
@@ -57,11 +54,20 @@ class Membership(NamedTuple):
     hooks: HookChain | None  # of the client and of the trace
 
 
+class TraceSettings(Protocol):
+    """The settings of a consumer's trace; see ``PushConsumerConfig``."""
+
+    @property
+    def enable_trace(self) -> bool: ...
+    @property
+    def trace_topic(self) -> str | None: ...
+
+
 @asynccontextmanager
 async def join_group(
     client: Client,
     group: str,
-    config: LitePullConsumerConfig | PopConsumerConfig | PushConsumerConfig,
+    config: TraceSettings,
     call_timeout: float,
     *,
     own_instance: bool = True,

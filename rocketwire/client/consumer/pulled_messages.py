@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from rocketwire.controls import log_text
 from rocketwire.errors import DecodeError
@@ -25,7 +25,6 @@ from rocketwire.wire.message.lazy_reader import StoredMessageReader, UnreadableM
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, unwrap_inner_batch
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.pull import PullResult
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
@@ -179,6 +178,19 @@ def next_offset(pulled: PulledMessages, begin: int, proposed: int) -> int:
     return pulled.resume_offset if begin < pulled.resume_offset < proposed else proposed
 
 
+class PullOutcome(Protocol):
+    """The attributes of ``PullResult`` that ``ReadReport`` uses."""
+
+    @property
+    def next_begin_offset(self) -> int: ...
+    @property
+    def messages(self) -> list[StoredMessage]: ...
+    @property
+    def unreadable(self) -> tuple[UnreadableMessage, ...]: ...
+    @property
+    def stopped_by(self) -> LimitExceededError | None: ...
+
+
 class ReadReport:
     def __init__(self, group: str) -> None:
         self.unreadable: int = 0  # number of skipped messages
@@ -205,7 +217,7 @@ class ReadReport:
                 message.error,
             )
 
-    def report_pull(self, queue: MessageQueue, result: PullResult) -> None:
+    def report_pull(self, queue: MessageQueue, result: PullOutcome) -> None:
         self.report_unreadable(f"{queue.topic} at {queue.broker_name}", result.unreadable)
         if result.stopped_by is not None:
             consequence = f"the consumer continues at offset {result.next_begin_offset}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
 from rocketwire.client.consumer.queues import find_replica, get_queues
@@ -22,8 +22,6 @@ from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
 from rocketwire.policy.subscription import subscription_data
 
 if TYPE_CHECKING:
-    from rocketwire.client.consumer.config import PushConsumerConfig
-    from rocketwire.client.consumer.lite.lite_pull_consumer import LitePullConsumerConfig
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.allocation import MessageQueueAssignment
@@ -193,10 +191,21 @@ class Rebalance:
         return (assignment.message_queue_assignments if assignment else None) or ()
 
 
+class StartSettings(Protocol):
+    """Where a group starts; see ``PushConsumerConfig``."""
+
+    @property
+    def consume_from_where(self) -> ConsumeFromWhere: ...
+    @property
+    def consume_timestamp_millis(self) -> int | None: ...
+    @property
+    def exact_start(self) -> bool: ...
+
+
 async def find_start_offset(
     instance: ClientInstance,
     group: str,
-    config: LitePullConsumerConfig | PushConsumerConfig,
+    config: StartSettings,
     offsets: OffsetStore,
     queue: MessageQueue,
 ) -> int:

@@ -9,9 +9,9 @@ Java: ``ClientRemotingProcessor``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from rocketwire.client.instance.task_stacks import task_stacks
 from rocketwire.client.outages import Outages
@@ -40,7 +40,12 @@ from rocketwire.wire.json.limits import ANSWER_LIMITS
 from rocketwire.wire.message.lazy_reader import decode_stored_messages
 
 if TYPE_CHECKING:
-    from rocketwire.client.instance.instance import ClientInstance, ConsumerMember
+    from rocketwire.client.config import ClientConfig
+    from rocketwire.client.net.nameservers import NameServers
+    from rocketwire.client.net.pool import ChannelPool
+    from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
+    from rocketwire.messages.heartbeat import ConsumerData
+    from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -49,8 +54,62 @@ _LOG: Final = logging.getLogger("rocketwire.client")
 PRODUCER_GROUP: Final = "PGROUP"
 
 
+class ProducerMember(Protocol):
+    @property
+    def group(self) -> str: ...  # an instance has one producer of a group
+
+    def topics(self) -> Collection[str]: ...  # whose routes must be refreshed
+
+    def route_changed(self, topic: str, route: TopicRouteData) -> None: ...
+
+    # A broker checks a transaction (code 39). The result must go to ``address``; ``message`` is the
+    # half message, with its real topic.
+    async def check_transaction(
+        self, address: str, header: CheckTransactionStateRequestHeader, message: StoredMessage
+    ) -> None: ...
+
+    # A reply arrived (code 326); returns whether this producer has sent the request.
+    def reply_received(self, header: ReplyMessageRequestHeader, body: bytes) -> bool: ...
+
+
+class ConsumerMember(Protocol):
+    @property
+    def group(self) -> str: ...  # an instance has one consumer of a group
+
+    def topics(self) -> Collection[str]: ...  # whose routes must be refreshed, and the retry topic
+
+    def route_changed(self, topic: str, route: TopicRouteData) -> None: ...
+
+    def heartbeat(self) -> ConsumerData: ...
+
+    def rebalance_soon(self) -> None: ...  # the members of the group may have changed (code 40)
+
+    # At an operator's request (code 220)
+    async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None: ...
+
+    # Of the assigned queues (code 221)
+    def offsets(self, topic: str) -> Mapping[MessageQueue, int]: ...
+
+    def running_info(self) -> ConsumerRunningInfo: ...  # code 307, without name servers and version
+
+    # At an operator's request (code 309)
+    async def consume_directly(
+        self, message: StoredMessage, broker_name: str
+    ) -> ConsumeMessageDirectlyResult: ...
+
+
+class Members(Protocol):
+    """The attributes of a client instance that ``BrokerRequests`` uses."""
+
+    config: ClientConfig
+    pool: ChannelPool
+    name_servers: NameServers
+    producers: dict[str, ProducerMember]
+    consumers: dict[str, ConsumerMember]
+
+
 class BrokerRequests:
-    def __init__(self, instance: ClientInstance) -> None:
+    def __init__(self, instance: Members) -> None:
         self._instance = instance
         self._outages = Outages()
 

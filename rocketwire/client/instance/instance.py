@@ -11,11 +11,11 @@ import logging
 import os
 import random
 import time
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 
 import trio
 
@@ -44,12 +44,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
     from rocketwire.client.hooks import ClientHook, HookChain
-    from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
-    from rocketwire.messages.heartbeat import ConsumerData
-    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.client.instance.broker_requests import ConsumerMember, ProducerMember
     from rocketwire.messages.route import TopicRouteData
-    from rocketwire.messages.send import ReplyMessageRequestHeader
-    from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -77,50 +73,6 @@ VERSION_5: Final = 413  # ``MQVersion.V5_0_0``, without the import of that large
 
 def _heartbeat_outage(address: str) -> str:
     return f"heartbeats to broker {address}"
-
-
-class ProducerMember(Protocol):
-    @property
-    def group(self) -> str: ...  # an instance has one producer of a group
-
-    def topics(self) -> Collection[str]: ...  # whose routes must be refreshed
-
-    def route_changed(self, topic: str, route: TopicRouteData) -> None: ...
-
-    # A broker checks a transaction (code 39). The result must go to ``address``; ``message`` is the
-    # half message, with its real topic.
-    async def check_transaction(
-        self, address: str, header: CheckTransactionStateRequestHeader, message: StoredMessage
-    ) -> None: ...
-
-    # A reply arrived (code 326); returns whether this producer has sent the request.
-    def reply_received(self, header: ReplyMessageRequestHeader, body: bytes) -> bool: ...
-
-
-class ConsumerMember(Protocol):
-    @property
-    def group(self) -> str: ...  # an instance has one consumer of a group
-
-    def topics(self) -> Collection[str]: ...  # whose routes must be refreshed, and the retry topic
-
-    def route_changed(self, topic: str, route: TopicRouteData) -> None: ...
-
-    def heartbeat(self) -> ConsumerData: ...
-
-    def rebalance_soon(self) -> None: ...  # the members of the group may have changed (code 40)
-
-    # At an operator's request (code 220)
-    async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None: ...
-
-    # Of the assigned queues (code 221)
-    def offsets(self, topic: str) -> Mapping[MessageQueue, int]: ...
-
-    def running_info(self) -> ConsumerRunningInfo: ...  # code 307, without name servers and version
-
-    # At an operator's request (code 309)
-    async def consume_directly(
-        self, message: StoredMessage, broker_name: str
-    ) -> ConsumeMessageDirectlyResult: ...
 
 
 @trio_only()

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire.client.arguments import type_error
-from rocketwire.client.instance.instance import ProducerMember
 from rocketwire.client.message import Message
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.producer.fast_path import FastPath
@@ -58,7 +57,7 @@ DETECT_INTERVAL = 3.0  # seconds between two checks of unreachable brokers
 
 
 @trio_only("send", "send_unhooked")
-class Producer(ProducerMember):
+class Producer:
     """A producer of a group; ``open_producer`` creates it."""
 
     def __init__(
