@@ -62,8 +62,8 @@ if TYPE_CHECKING:
 _NO_QUEUE: Final = -1
 
 
-# A consumer retries for ever, because a broker may come back. The user of the command line needs the
-# error at once: is a broker reachable, and does the user have permission?
+# A consumer retries for ever, because a broker may come back. The user of the command line needs
+# the error at once: is a broker reachable, and does the user have permission?
 
 
 async def connect_to_any(client: ClientInstance, route: TopicRouteData) -> tuple[str, str] | None:

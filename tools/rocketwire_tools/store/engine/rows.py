@@ -140,7 +140,6 @@ class Rows:
         return part
 
     def unfold(self) -> Rows:
-        """The same rows with each inner batch that can be read replaced by its messages."""
         is_batch = (self.messages.numbers("sys_flag") & INNER_BATCH) == INNER_BATCH
         if not is_batch.any():
             return self
