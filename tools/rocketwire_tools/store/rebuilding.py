@@ -28,7 +28,7 @@ from rocketwire.store.writer import (
     queue_folder,
     tags_code,
 )
-from rocketwire_tools.store.engine.hashes import key_hashes
+from rocketwire_tools.store.engine.index_keys import key_hashes
 from rocketwire_tools.store.engine.queues import BATCH_UNIT, UNIT, group_by_queue
 from rocketwire_tools.store.engine.rows import (
     INNER_BATCH,

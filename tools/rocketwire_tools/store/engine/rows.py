@@ -228,7 +228,7 @@ class Rows:
 
     @cached_property
     def tags_codes(self) -> Int64s:
-        from rocketwire_tools.store.engine.hashes import string_hashes  # loads Arrow
+        from rocketwire_tools.store.engine.properties import string_hashes  # loads Arrow
 
         tags = self.property_items.array(message_const.TAGS)
         codes = np.zeros(len(self), np.int64)
