@@ -249,7 +249,6 @@ def find_indexed_offsets(store: OpenedStore, topics: Iterable[str], key: str) ->
 
 
 def _offsets_in_rocksdb(database: Database, topic: str, key: str) -> Iterator[int]:
-    """Physical offsets that the index of brokers with ``indexRocksDBEnable`` has, hour by hour."""
     prefixes = rocksdb_records.index_prefixes(topic, key)
     hour = 0
     while True:

@@ -20,8 +20,7 @@ from rocketwire.store.folder import StoreFile, StoreFolder, is_name_of_file, rea
 from rocketwire_tools.store.engine.blocks import open_blocks, open_file, read_bytes
 from rocketwire_tools.store.engine.scan import LogScan
 from rocketwire_tools.store.sources.databases import Database, DatabaseError
-from rocketwire_tools.store.sources.rocks_config import read_tables
-from rocketwire_tools.store.sources.rocks_queues import RocksQueues
+from rocketwire_tools.store.sources.rocksdb import RocksQueues, read_tables
 from rocketwire_tools.terminal import ProgressLine, print_error
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from rocketwire.store.writer import (
     queue_folder,
     tags_code,
 )
-from rocketwire_tools.store.engine.hashes import key_hashes
+from rocketwire_tools.store.engine.index_keys import key_hashes
 from rocketwire_tools.store.engine.queues import BATCH_UNIT, UNIT, group_by_queue
 from rocketwire_tools.store.engine.rows import (
     INNER_BATCH,
@@ -162,7 +162,6 @@ class NumberedQueue:
         return self._writer.units_per_file
 
     def put(self, queue_offset: int, data: bytes, timestamp: int) -> None:
-        """Put successive units; ``timestamp`` is the store timestamp of the last one's message."""
         units = _Units(queue_offset, data, timestamp)
         if self._held is not None:
             held_unit, self._held = self._held, None

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -99,12 +99,6 @@ SELECT pop, max(rank), record FROM check_points GROUP BY pop ORDER BY pop
 """
 
 
-class PoppedMessage(NamedTuple):
-    record: pops.CheckPoint  # of the pop
-    offset: int  # queue offset of the message
-    number: int  # of the record, in the order of the log
-
-
 class UnfinishedWork:
     def __init__(self) -> None:
         # topic and queue → offset after the last message
@@ -176,8 +170,10 @@ class UnfinishedWork:
         for (text,) in self._database.select(_OPEN):
             yield _unpack(text)
 
-    def find_popped(self, revived: Mapping[tuple[str, int], int]) -> Iterator[PoppedMessage]:
-        """Messages that were popped and not acknowledged, in no order.
+    def find_popped(
+        self, revived: Mapping[tuple[str, int], int]
+    ) -> Iterator[tuple[pops.CheckPoint, int, int]]:
+        """Pop, queue offset and number in the log of popped messages without acknowledgement.
 
         ``revived`` has the first record of each queue of the revive log that is not yet worked off.
         """
@@ -193,7 +189,7 @@ class UnfinishedWork:
             record = pops.CheckPoint(pops.Pop(*key), invisible_time, popped)
             for each in popped:
                 if acknowledged != pop or each not in offsets:
-                    yield PoppedMessage(record, each, abs(rank))
+                    yield record, each, abs(rank)
 
 
 def _message(rows: Rows, row: int) -> dict[str, Any]:
@@ -238,7 +234,6 @@ class KeptLines:
             self.add(line)
 
     def add(self, line: dict[str, Any], time: int = 0, number: int = 0) -> None:
-        """Add a line; lines come out by time, then by number, then as they were added."""
         time = max(-_MAX_LONG, min(time, _MAX_LONG))
         self._added.append((time, number, _pack(line)))
         self._count += 1

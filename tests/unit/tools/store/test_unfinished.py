@@ -58,7 +58,7 @@ def pop_record(tag: str, start: int = 0, *, timed: bool = False, **values: Any) 
 def find_popped(
     work: UnfinishedWork, revived: dict[tuple[str, int], int] | None = None
 ) -> list[int]:
-    return sorted(message.offset for message in work.find_popped(revived or {}))
+    return sorted(offset for _, offset, _ in work.find_popped(revived or {}))
 
 
 def half(key: str) -> StoredMessage:
@@ -93,7 +93,7 @@ def test_last_record_of_a_pop_counts_and_a_timed_one_without_others(tmp_path: Pa
         ],
     )
 
-    pops = [(message.record.invisible_time, message.offset) for message in work.find_popped({})]
+    pops = [(pop.invisible_time, offset) for pop, offset, _ in work.find_popped({})]
     assert pops in ([(3, 0), (3, 1), (3, 2), (5, 50)], [(5, 50), (3, 0), (3, 1), (3, 2)])
 
 

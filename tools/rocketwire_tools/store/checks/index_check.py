@@ -11,7 +11,7 @@ from rocketwire_tools.store.checks.findings import Finding, FindingKind
 from rocketwire_tools.store.checks.unread import unread_finding
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.columns import record_type
-from rocketwire_tools.store.engine.hashes import key_hashes
+from rocketwire_tools.store.engine.index_keys import key_hashes
 from rocketwire_tools.store.lookup import at_physical_offset, index_geometry
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.engine.columns import Bools, Int64s
     from rocketwire_tools.store.engine.queues import QueueGroups
     from rocketwire_tools.store.engine.rows import Rows
-    from rocketwire_tools.store.sources.rocks_queues import RocksQueue, RocksQueues
+    from rocketwire_tools.store.sources.rocksdb import RocksQueue, RocksQueues
 
     Queue = tuple[str, int]
     """Topic and queue id."""

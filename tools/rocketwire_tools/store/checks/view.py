@@ -36,7 +36,6 @@ class StoreView:
 
     @cached_property
     def is_in_use(self) -> bool:
-        """Whether a broker runs on the store; asked once, so that all steps agree."""
         return self.store.is_in_use()
 
     @cached_property

@@ -36,20 +36,17 @@ class FileBlocks:
         if size > len(self._memory):
             self._memory = bytearray(size)
         view = memoryview(self._memory)[:size]
-        return view[: self.fill(position, view)]
-
-    def fill(self, position: int, view: memoryview) -> int:
         length = 0
-        while length < len(view):
+        while length < size:
             try:
                 read = os.preadv(self._descriptor, [view[length:]], position + length)
             except OSError as error:
                 error.filename = str(self.file.path)  # a descriptor has no name
                 raise
-            if read == 0:
+            if not read:
                 break
             length += read
-        return length
+        return view[:length]
 
     def next_data(self, position: int) -> int:
         """First position from ``position`` on outside the holes of a sparse file; else the end."""

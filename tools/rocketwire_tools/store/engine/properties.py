@@ -45,6 +45,40 @@ _FEW_NAMES: Final = 16
 """Names for each item at which looking for equal ones is done with an array of all pairs."""
 
 
+_FACTOR: Final = np.uint32(31)
+_FIRST_WIDE: Final = 0x80
+
+
+def string_hashes(texts: Any, begins: Int64s | None = None) -> Int64s:
+    """``String.hashCode`` of each text of an array without nulls.
+
+    It is a sum of UTF-16 code units, each with a power of 31: sums of texts are differences of one
+    running sum.
+
+    ``begins`` are hash codes of texts that stand before them.
+    """
+    if not len(texts):
+        return np.zeros(0, np.int64)
+    _, edges, data = texts.buffers()
+    offsets = np.frombuffer(edges, np.int32, len(texts) + 1, 4 * texts.offset)
+    units = np.frombuffer(data or b"", np.uint8)[offsets[0] : offsets[-1]]
+    lengths = np.diff(offsets)
+    if units.max(initial=0) >= _FIRST_WIDE:
+        parts = [text.encode("utf-16-le", "surrogatepass") for text in texts.to_pylist()]
+        units = np.frombuffer(b"".join(parts), "<u2")
+        lengths = np.fromiter(map(len, parts), np.int32, len(parts)) >> 1
+    ends = np.cumsum(lengths, dtype=np.int32)
+    powers = np.power(_FACTOR, np.arange(int(lengths.max()) + 1, dtype=np.uint32))
+    exponents = np.repeat(ends, lengths) - np.arange(1, len(units) + 1, dtype=np.int32)
+    sums = np.zeros(len(units) + 1, np.uint32)
+    np.cumsum(units * powers[exponents], dtype=np.uint32, out=sums[1:])
+    hashes = sums[ends] - sums[ends - lengths]
+    if begins is not None:
+        hashes += begins.astype(np.uint32) * powers[lengths]
+    numbers: Int64s = hashes.view(np.int32).astype(np.int64)
+    return numbers
+
+
 class PropertyItems:
     """Names and values of the properties of rows, in the order of the rows.
 

@@ -140,7 +140,6 @@ class Rows:
         return part
 
     def unfold(self) -> Rows:
-        """The same rows with each inner batch that can be read replaced by its messages."""
         is_batch = (self.messages.numbers("sys_flag") & INNER_BATCH) == INNER_BATCH
         if not is_batch.any():
             return self
@@ -229,7 +228,7 @@ class Rows:
 
     @cached_property
     def tags_codes(self) -> Int64s:
-        from rocketwire_tools.store.engine.hashes import string_hashes  # loads Arrow
+        from rocketwire_tools.store.engine.properties import string_hashes  # loads Arrow
 
         tags = self.property_items.array(message_const.TAGS)
         codes = np.zeros(len(self), np.int64)

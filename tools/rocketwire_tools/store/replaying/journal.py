@@ -108,7 +108,6 @@ class Journal:
         self._append([lane])
 
     def note(self, lane: JournalLane, position: tuple[int, int], offset: int | None) -> None:
-        """Note a message that is done; ``offset`` is None if the target refused it."""
         lane.position = position
         if offset is not None:
             lane.next_offset = offset + 1

@@ -12,8 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from rocketwire.durable_file import sync_path
 from rocketwire_tools.store.engine.rows import COLUMNS, parse_columns
-from rocketwire_tools.store.formats.json_rows import JsonRows
-from rocketwire_tools.store.output import create_whole, json_line
+from rocketwire_tools.store.output import JsonRows, create_whole, json_line
 from rocketwire_tools.store.selecting import SelectedLogs
 
 if TYPE_CHECKING:
@@ -62,7 +61,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write_folder(arguments: argparse.Namespace, pieces: Iterator[Any]) -> None:
-    """Write files of about ``FILE_SIZE`` bytes of rows; a folder without rows has one file."""
     with create_whole(_new_path(arguments.output), is_folder=True) as folder:
         piece = next(pieces, None)
         for number in itertools.count():

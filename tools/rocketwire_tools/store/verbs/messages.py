@@ -9,8 +9,7 @@ import numpy as np
 
 from rocketwire_tools.store.engine.blocks import BLOCK_SIZE
 from rocketwire_tools.store.engine.rows import COLUMNS, parse_columns
-from rocketwire_tools.store.formats.json_rows import JsonRows, body_texts
-from rocketwire_tools.store.output import time_text, write_table
+from rocketwire_tools.store.output import JsonRows, body_texts, time_text, write_table
 from rocketwire_tools.store.selecting import SelectedLogs
 
 if TYPE_CHECKING:

@@ -85,14 +85,10 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.buffer.write(json_line(values))
     else:
         write_table(("", ""), flat(values))
-    is_whole = not (report.has_damage or notes["timers_damaged"] or _find_lost(notes))
+    # files of other programs may stand in ``config``, too
+    lost = [n for n in notes["config_unreadable"] if n.endswith(".json") or "/" not in n]
+    is_whole = not (report.has_damage or notes["timers_damaged"] or lost)
     return 0 if are_whole([store]) and is_whole else 1
-
-
-def _find_lost(notes: dict[str, Any]) -> list[str]:
-    """Files that brokers read and that cannot be copied; others may stand in ``config``, too."""
-    names: list[str] = notes["config_unreadable"]
-    return [name for name in names if name.endswith(".json") or "/" not in name]
 
 
 def _target(out: Path, roots: Sequence[Path]) -> Path:

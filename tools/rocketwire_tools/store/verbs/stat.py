@@ -25,10 +25,11 @@ _HOUR: Final = 3_600_000
 
 
 def run(arguments: argparse.Namespace) -> int:
-    logs, totals = SelectedLogs(arguments), Totals()
+    logs, counts = SelectedLogs(arguments), dict[GroupName, Counts]()
     for rows in logs.rows(is_folded=arguments.by not in ("tag", "group", "size")):
-        totals.add(*_groups(arguments.by, rows), rows)
-    _write(arguments, totals)
+        _count(counts, *_groups(arguments.by, rows), rows)
+    is_by_name = arguments.by in ("hour", "size")
+    _write(arguments, _sort(counts, by_name=is_by_name))
     if logs.is_damaged:
         damage = sum(scan.damaged_bytes for scan in logs.scans)
         print(f"{damage} bytes are damaged or missing; rocketwire-store check", file=sys.stderr)
@@ -53,7 +54,7 @@ def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:
     if by == "size":
         sizes = rows.body_lengths
         classes = np.where(sizes > 0, np.frexp(np.maximum(sizes, 1) - 0.5)[1], -1)
-        return classes.astype(np.int64), lambda number: (_size_class(number),)
+        return classes.astype(np.int64), lambda number: (0 if number < 0 else 1 << number,)
     tags: dict[str | None, int] = {}
     name = message_const.TAGS if by == "tag" else message_const.PRODUCER_GROUP
     values = rows.property_values(name)
@@ -66,12 +67,7 @@ def _groups(by: str, rows: Rows) -> tuple[Int64s, Callable[[int], Any]]:
 
 
 def _queue_id(number: int) -> int:
-    """The lowest 32 bits as a number of Java's type int; damaged ones are negative."""
     return ((number & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000
-
-
-def _size_class(number: int) -> int:
-    return 0 if number < 0 else 1 << number
 
 
 _HEADERS: Final = {
@@ -82,14 +78,13 @@ _HEADERS: Final = {
 }
 
 
-def _write(arguments: argparse.Namespace, totals: Totals) -> None:
+def _write(arguments: argparse.Namespace, groups: list[Group]) -> None:
     names = _HEADERS.get(arguments.by, (arguments.by,))
-    is_by_name = arguments.by in ("hour", "size")
     if not arguments.json:
         header = (*names, "messages", "bytes", "first stored", "last stored")
-        write_table(header, lambda: _table(totals.sort(by_name=is_by_name), len(names)))
+        write_table(header, _table(groups, len(names)))
         return
-    for group in totals.sort(by_name=is_by_name):
+    for group in groups:
         line = dict(zip(names, group.name, strict=True)) | {
             "messages": group.messages,
             "bytes": group.size,
@@ -118,36 +113,32 @@ class Group(NamedTuple):
     last: int  # largest store timestamp
 
 
-class Totals:
-    def __init__(self) -> None:
-        self._groups: dict[GroupName, Counts] = {}
+def _count(
+    groups: dict[GroupName, Counts], numbers: Int64s, names: Callable[[int], GroupName], rows: Rows
+) -> None:
+    sizes, times = rows.column("store_size"), rows.column("store_timestamp")
+    distinct, inverse = np.unique(numbers, return_inverse=True)
+    counts = np.bincount(inverse)
+    bytes_ = np.bincount(inverse, sizes).astype(np.int64)
+    first = np.full(len(distinct), np.iinfo(np.int64).max)
+    last = np.zeros(len(distinct), np.int64)
+    np.minimum.at(first, inverse, times)
+    np.maximum.at(last, inverse, times)
+    columns = (distinct, counts, bytes_, first, last)
+    for number, *added in zip(*(column.tolist() for column in columns), strict=True):
+        group = groups.setdefault(names(number), [0, 0, added[2], added[3]])
+        group[0] += added[0]
+        group[1] += added[1]
+        group[2] = min(group[2], added[2])
+        group[3] = max(group[3], added[3])
 
-    def add(self, numbers: Int64s, names: Callable[[int], GroupName], rows: Rows) -> None:
-        sizes, times = rows.column("store_size"), rows.column("store_timestamp")
-        distinct, inverse = np.unique(numbers, return_inverse=True)
-        counts = np.bincount(inverse)
-        bytes_ = np.bincount(inverse, sizes).astype(np.int64)
-        first = np.full(len(distinct), np.iinfo(np.int64).max)
-        last = np.zeros(len(distinct), np.int64)
-        np.minimum.at(first, inverse, times)
-        np.maximum.at(last, inverse, times)
-        columns = (distinct, counts, bytes_, first, last)
-        for number, *added in zip(*(column.tolist() for column in columns), strict=True):
-            group = self._groups.setdefault(names(number), [0, 0, added[2], added[3]])
-            group[0] += added[0]
-            group[1] += added[1]
-            group[2] = min(group[2], added[2])
-            group[3] = max(group[3], added[3])
 
-    def sort(self, *, by_name: bool) -> Iterator[Group]:
-        """The groups by name, one without a name last, or by bytes."""
+def _sort(groups: dict[GroupName, Counts], *, by_name: bool) -> list[Group]:
+    """The groups by name, one without a name last, or by bytes."""
+
+    def key(group: Group) -> tuple[Any, ...]:
+        name = json.dumps(group.name)
         # of two numbers the one with more digits is the larger one, and times have equally many
-        names = {name: json.dumps(name) for name in self._groups}
-        groups = [Group(name, *counts) for name, counts in self._groups.items()]
-        if by_name:
-            groups.sort(
-                key=lambda group: (group.name == (None,), len(names[group.name]), names[group.name])
-            )
-        else:
-            groups.sort(key=lambda group: (-group.size, names[group.name]))
-        yield from groups
+        return (group.name == (None,), len(name), name) if by_name else (-group.size, name)
+
+    return sorted((Group(name, *counts) for name, counts in groups.items()), key=key)

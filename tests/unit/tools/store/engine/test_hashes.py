@@ -10,8 +10,8 @@ from rocketwire.policy.java_strings import string_hash
 from rocketwire.store.folder import read_folder
 from rocketwire.store.index_file import key_hash
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from rocketwire_tools.store.engine.hashes import key_hashes, string_hashes
-from rocketwire_tools.store.engine.properties import TEXT, pa
+from rocketwire_tools.store.engine.index_keys import key_hashes
+from rocketwire_tools.store.engine.properties import TEXT, pa, string_hashes
 from rocketwire_tools.store.engine.rows import Rows, TopicNames
 from rocketwire_tools.store.engine.scan import LogScan
 

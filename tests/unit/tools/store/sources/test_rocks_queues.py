@@ -8,7 +8,7 @@ import pytest
 
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire_tools.store.opened import OpenedStore
-from rocketwire_tools.store.sources.rocks_queues import RocksQueues
+from rocketwire_tools.store.sources.rocksdb import RocksQueues
 from tests.peers.peers import CURRENT, MIDDLE
 from tests.support.stores.fixtures import OpenStore
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from rocketwire.store.consume_queue import QueueUnit
 from rocketwire.store.folder import StoreFile
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire_tools.store.engine.queues import UNIT
+from rocketwire_tools.store.sources.databases import DEFAULT_FAMILY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +22,65 @@ if TYPE_CHECKING:
     from rocketwire_tools.store.sources.databases import Database
 
     Units = npt.NDArray[np.void]
+    from collections.abc import Mapping
+
+
+class _Table(NamedTuple):
+    file: str  # the JSON file that has the same content
+    member: str  # of that file
+    folder: str  # a RocksDB of this table alone
+    family: str  # in ``config/metadata``; the data version is in ``VERSION``
+
+
+_TABLES: Final = (
+    _Table("topics.json", "topicConfigTable", "config/topics", "topic"),
+    _Table(
+        "subscriptionGroup.json",
+        "subscriptionGroupTable",
+        "config/subscriptionGroups",
+        "subscriptionGroup",
+    ),
+    _Table("consumerOffset.json", "offsetTable", "config/consumerOffsets", "consumerOffset"),
+)
+_SINGLE: Final = "config/metadata"
+_V2: Final = "config/rdb"
+
+
+def read_tables(databases: Mapping[str, Database]) -> dict[str, tuple[dict[str, Any], str]]:
+    tables: dict[str, tuple[dict[str, Any], str]] = {}
+    for table in _TABLES:
+        candidates = (
+            (table.folder, DEFAULT_FAMILY, "kvDataVersion"),
+            (_SINGLE, table.family, f"{table.family}Version"),
+        )
+        for name, family, versions in candidates:
+            database = databases.get(name)
+            content = None if database is None else _content(database, table, family, versions)
+            if content is not None:
+                tables[table.file] = content, name
+    if _V2 in databases:
+        content_of_files = rocksdb_records.decode_v2(databases[_V2].items())
+        tables |= {
+            file: (content, _V2)
+            for file, content in content_of_files.items()
+            if any(content.values())
+        }
+    return tables
+
+
+def _content(
+    database: Database, table: _Table, family: str, versions: str
+) -> dict[str, Any] | None:
+    items = database.items(family=family)
+    is_offsets = table.member == "offsetTable"
+    decode = rocksdb_records.decode_offsets if is_offsets else rocksdb_records.decode_tables
+    members = decode(items)
+    if not members:
+        return None
+    version = rocksdb_records.decode_tables(database.items(family=versions))
+    data_version = version.get(rocksdb_records.VERSION_KEY.decode())
+    return {table.member: members, **({"dataVersion": data_version} if data_version else {})}
+
 
 _LAST: Final = (1 << 63) - 1  # the last queue offset that a key can hold
 _CHUNK: Final = 50_000  # units that are read at once
@@ -62,8 +122,6 @@ class RocksQueues:
 
 
 class RocksQueue:
-    """A queue of a RocksDB as one array of units, as ``QueueFiles`` is one of a queue's files."""
-
     files: Sequence[StoreFile] = ()
     unit = UNIT
 
