@@ -2,6 +2,9 @@
 
 from collections import Counter
 
+import pytest
+
+from rocketwire_tools.store.verbs import stat
 from tests.peers.peers import CURRENT
 from tests.support.file_programs import run_store
 from tests.support.stores import BrokerStore, damage
@@ -61,3 +64,11 @@ def test_no_groups_have_a_sum(store: BrokerStore) -> None:
     lines = run_store("stat", "--by", "queue", "--end", "2020-01-01", store.root).out.splitlines()
 
     assert lines[-1].split() == [b"total", b"0", b"0"]
+
+
+def test_too_many_groups_are_an_error(store: BrokerStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stat, "MAX_GROUPS", 1)
+
+    result = run_store("stat", "--by", "queue", store.root, status=2)
+
+    assert "more than 1 groups by queue" in result.err
