@@ -218,6 +218,6 @@ def zero_tail_of_middle_file(root: Path) -> None:
 DAMAGE: Final[dict[str, Callable[[Path], None]]] = {
     name: function
     for name, function in [*globals().items()]
-    if isfunction(function) and function.__annotations__ == {"root": "Path", "return": "None"}
+    if isfunction(function) and function.__annotations__ == {"root": Path, "return": None}
 }
 """All kinds of damage by name."""

@@ -25,21 +25,13 @@ _HOUR: Final = 3_600_000
 MAX_GROUPS: Final = 250_000  # each takes some 400 bytes of memory, and more for a long name
 
 
-class TooManyGroupsError(ValueError):
-    """There are more groups than fit into memory, as with a tag for each message."""
-
-    def __init__(self, by: str) -> None:
-        super().__init__(
-            f"more than {MAX_GROUPS:,} groups by {by}; export the messages to count them"
-        )
-
-
 def run(arguments: argparse.Namespace) -> int:
     logs, counts = SelectedLogs(arguments), dict[GroupName, Counts]()
     for rows in logs.rows(is_folded=arguments.by not in ("tag", "group", "size")):
         _count(counts, *_groups(arguments.by, rows), rows)
         if len(counts) > MAX_GROUPS:
-            raise TooManyGroupsError(arguments.by)
+            text = f"more than {MAX_GROUPS:,} groups by {arguments.by}; export the messages instead"
+            raise ValueError(text)
     is_by_name = arguments.by in ("hour", "size")
     _write(arguments, _sort(counts, by_name=is_by_name))
     if logs.is_damaged:
@@ -146,8 +138,6 @@ def _count(
 
 
 def _sort(groups: dict[GroupName, Counts], *, by_name: bool) -> list[Group]:
-    """The groups by name, one without a name last, or by bytes."""
-
     def key(group: Group) -> tuple[Any, ...]:
         name = json.dumps(group.name)
         # of two numbers the one with more digits is the larger one, and times have equally many
