@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire_tools.spark.stores.columns import default_columns
 from tests.peers.peers import CURRENT, MIDDLE, OLD
 from tests.spark.store_questions import Disk, find_zeroed, gaps, repeats, usage
+from tests.support.file_programs import call_store
 from tests.support.stores import copy_store
 from tests.support.stores.damage import log_files, put, zero_page
 from tests.support.stores.fixtures import unpack
@@ -32,10 +35,13 @@ FLEET = [
     (OLD, "features"),
     (OLD, "plain"),
 ]
+COLUMNS = tuple(default_columns())
+pq: Any = importlib.import_module("pyarrow.parquet")
 
 
 @pytest.fixture(scope="module")
 def disks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Stores of several brokers."""
     folder = tmp_path_factory.mktemp("fleet") / "disks"
     for release, kind in FLEET:
         unpack(release, kind, folder / f"{kind}-{release}")
@@ -47,7 +53,7 @@ def read(spark: SparkSession, path: Path, **options: str) -> DataFrame:
 
 
 def sort_rows(rows: list[dict[str, Any]]) -> list[Any]:
-    # Sorted rows whose values have the same classes from Spark and from Arrow.
+    """Sorted rows whose values have the same classes from Spark and from Arrow."""
 
     def convert(name: str, value: Any) -> Any:
         if name.endswith("_timestamp"):
@@ -63,31 +69,28 @@ def of_spark(frame: DataFrame) -> list[Any]:
     return sort_rows([row.asDict() for row in frame.collect()])
 
 
+def of_command(root: Path, out: Path, *arguments: str) -> list[dict[str, Any]]:
+    columns = ",".join(name for name in COLUMNS if name != "store")
+    call_store("export", "--columns", columns, *arguments, "-o", out, root)
+    rows: list[dict[str, Any]] = pq.read_table(out).to_pylist()
+    return [row | {"store": str(root)} for row in rows]
+
+
 @pytest.mark.full
-@pytest.mark.parametrize(
-    "condition",
-    [
-        "topic = 'orders'",
-        "topic IN ('orders', 'bills') AND queue_id = 1",
-        "topic = 'orders' AND tags = 'paid'",
-        "queue_offset BETWEEN 3 AND 9",
-        "commit_log_offset > 300000",
-        "store_timestamp >= (SELECT percentile_approx(store_timestamp, 0.5) FROM every)",
-        "topic = 'rmq_sys_wheel_timer' OR topic = 'SCHEDULE_TOPIC_XXXX'",
-        "topic = 'SCHEDULE_TOPIC_XXXX'",
-    ],
-)
-def test_pushed_filters_give_their_rows(spark: SparkSession, disks: Path, condition: str) -> None:
-    path = disks / "*" / "store"
-    every = read(spark, path)
-    every.createOrReplaceTempView("every")
-    if "SELECT" in condition:
-        middle = spark.sql(condition[condition.index("(") + 1 : -1]).collect()[0][0]
-        condition = f"store_timestamp >= timestamp'{middle}'"
+def test_damage_costs_only_its_messages_or_an_error(spark: SparkSession, tmp_path: Path) -> None:
+    root = unpack(CURRENT, "plain", tmp_path / "store").root
+    zero_page(root)
+    expected = of_command(root, tmp_path / "x.parquet")
 
-    pushed = read(spark, path, pushFilters="true", splitSize="50k").where(condition)
+    frame = read(spark, root, splitSize="50k", mode="dropmalformed")
 
-    assert of_spark(pushed) == of_spark(every.where(condition))
+    assert of_spark(frame) == sort_rows(expected)
+    with pytest.raises(Exception, match=r"DamageError: commitlog/\d+ at byte \d+: \w+ of \d+"):
+        read(spark, root, mode="failfast").count()
+    with pytest.raises(Exception, match="unknown option 'nonsense'; the options are path, "):
+        read(spark, root, nonsense="1")
+    with pytest.raises(Exception, match="FileNotFoundError: /no/store: there is no such file"):
+        read(spark, Path("/no/store")).count()
 
 
 @pytest.fixture
@@ -112,6 +115,7 @@ def fleet(tmp_path: Path) -> list[Disk]:
 
 
 def with_a_repeat(store: BrokerStore) -> BrokerStore:
+    """Give a message the unique key of another one, as if its producer had sent that again."""
     first, second = [sent for sent in store.truth.sent if sent.topic == "orders"][3:5]
     place = int(second.offset_msg_id[-16:], 16)
     file = next(file for file in reversed(log_files(store.root)) if int(file.name) <= place)
