@@ -104,7 +104,7 @@ class ThreadCall(Call):
     # trio releases the lock at the end of the call, or for a callback
     def __post_init__(self) -> None:
         self.callback: Callback | None = None
-        self.lock = Lock()
+        self.lock: Lock = Lock()
         self.lock.acquire()
 
     def wake(self) -> None:

@@ -302,9 +302,9 @@ class _Current:
     def __init__(self) -> None:
         self.portal: Portal | None = None  # None while nothing is open
         self.ending: set[Portal] = set()  # their threads are about to end
-        self.lock = threading.Lock()  # guards both, and ``Portal.users``
-        self.fork_lock = threading.Lock()  # one thread forks at a time
-        self.fork_over = threading.Event()  # ends the pauses of trio
+        self.lock: threading.Lock = threading.Lock()  # guards both, and ``Portal.users``
+        self.fork_lock: threading.Lock = threading.Lock()  # one thread forks at a time
+        self.fork_over: threading.Event = threading.Event()  # ends the pauses of trio
 
 
 current: Final = _Current()

@@ -43,7 +43,7 @@ MAX_RECORDS: Final = 64  # maximum addresses of a DNS name that are used
 
 class NameServerSelector:
     def __init__(self, addresses: Iterable[str] = (), *, start: int = 0) -> None:
-        self.addresses = tuple(addresses)
+        self.addresses: tuple[str, ...] = tuple(addresses)
         self._next = start
         # the preferred server; None before the first response and after a failure
         self.current: str | None = None

@@ -77,7 +77,7 @@ class Producer:
         self.trace: ProducerTrace | None = None
         self._group = with_namespace(instance.config.namespace, group)
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
-        self.sender = MessageSender(instance, self._group, config, self._chance)
+        self.sender: MessageSender = MessageSender(instance, self._group, config, self._chance)
         self._keys = unique_keys(instance.own_ip)
         self._fast_path = FastPath(
             instance,
