@@ -13,13 +13,12 @@ from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.pcap.headers.headers import (
+from rocketwire_tools.pcap.headers.columns import (
     OPTIONAL_COLUMNS,
     REQUESTS_WITH_LETTERS,
     Columns,
-    HeaderReader,
-    ext_fields_text,
 )
+from rocketwire_tools.pcap.headers.headers import HeaderReader, ext_fields_text
 from rocketwire_tools.pcap.streams.header_bytes import header_bytes
 
 Array = np.ndarray[Any, Any]

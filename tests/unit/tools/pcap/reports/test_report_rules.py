@@ -10,7 +10,7 @@ import pytest
 from rocketwire import __version__
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_tools.pcap import arrow
-from rocketwire_tools.pcap.reports import hints
+from rocketwire_tools.pcap.reports import protocols
 from rocketwire_tools.pcap.reports.plotting import PlottedReport
 from rocketwire_tools.pcap.reports.reports import (
     REPORTS,
@@ -174,13 +174,13 @@ def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert hints.tls_hint("-") is None
-    assert hints.tls_hint(str(sample.path)) is None
+    assert protocols.tls_hint("-") is None
+    assert protocols.tls_hint(str(sample.path)) is None
     cut = tmp_path / "cut.pcap"
     cut.write_bytes(sample.path.read_bytes()[:60])
-    assert hints.tls_hint(str(cut)) is None
-    monkeypatch.setattr(hints, "MAX_PACKETS", 1)
-    hint = hints.tls_hint(str(RECORDED / "java-5.5.0-tls.pcap.gz"))
+    assert protocols.tls_hint(str(cut)) is None
+    monkeypatch.setattr(protocols, "MAX_PACKETS", 1)
+    hint = protocols.tls_hint(str(RECORDED / "java-5.5.0-tls.pcap.gz"))
     assert hint is not None
     assert hint.startswith("at least 2 connections use TLS")
     assert not capsys.readouterr().err
