@@ -11,7 +11,6 @@ from rocketwire_namesrv.admin_http.event_history import (
     LogEntry,
     Observer,
     PermissionChange,
-    ending_of,
 )
 from rocketwire_namesrv.events import (
     BrokerUnregistered,
@@ -129,9 +128,3 @@ def test_any_other_end_is_counted_as_such(observer: Observer, reason: str | None
     observer.record_end(Ended(reason))
 
     assert observer.endings == {"other": 1}
-
-
-def test_the_texts_of_the_drivers_differ() -> None:
-    assert ending_of("idle for 120 s") == "idle"
-    assert ending_of("a frame took longer than 60 s") == "slow_frame"
-    assert ending_of("broken: [Errno 104] Connection reset by peer") == "broken"

@@ -8,10 +8,6 @@ import pytest
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
-from rocketwire.messages.registration import (
-    decode_register_broker_body,
-    encode_register_broker_body,
-)
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.registration import split
 from tests.support.fakes.sansio_server import (
@@ -23,7 +19,6 @@ from tests.support.fakes.sansio_server import (
     topic,
     version,
 )
-from tests.support.values import require
 
 FIRST = ("T1", "T2", "T3")
 SECOND = ("T4", "T5", "T6")
@@ -281,18 +276,3 @@ def test_a_first_part_that_repeats_is_kept_once_and_not_for_ever(server: Server)
     server.state.complete_parts(server.now)
 
     assert list_topics(server) == [*FIRST]
-
-
-@pytest.mark.parametrize("packed", [False, True])
-def test_parts_of_the_usual_size_are_read_in_the_fast_ways(packed: bool) -> None:
-    server = Server(Config())
-    names = [f"Topic{number:05}" for number in range(2000)]
-    for start in (0, 800, 1600):
-        body = registration_body(tuple(names[start : start + 800]))
-        if packed:
-            typed = require(decode_register_broker_body(body, compressed=False, version=513))
-            body = encode_register_broker_body(typed, compressed=True, version=513)
-        assert list_topics(server) == []
-        server.ask(Code.REGISTER_BROKER, identity(compressed=str(packed).lower()), body)
-
-    assert list_topics(server) == names

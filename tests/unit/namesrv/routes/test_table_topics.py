@@ -88,18 +88,6 @@ def test_a_registration_whose_broker_leaves_between_two_steps_ends_there(table: 
     assert dict(table.groups) == {}
 
 
-def test_a_registration_ends_when_its_broker_leaves_in_the_midst(table: RouteTable) -> None:
-    names = [f"T{index}" for index in range(3 * TOPICS_PER_STEP)]
-    steps = table.register(registration(A, 1, *names), 0.0)
-    next(steps)
-    assert dict(table.topics.entries) == {}
-    table.connection_lost(1, Reason.CLOSED)
-
-    assert run_steps(steps).accepted
-    assert dict(table.topics.entries) == {}
-    assert dict(table.groups) == {}
-
-
 def test_many_brokers_of_a_topic_stand_in_javas_order(table: RouteTable) -> None:
     for index in range(13):
         register(table, registration(f"a:{index}", broker_name=f"topic-{index * 7}"))

@@ -2,7 +2,6 @@
 
 import csv
 import importlib
-import io
 import json
 import re
 import subprocess
@@ -13,10 +12,8 @@ from typing import Any
 
 import pytest
 
-from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import pa
-from rocketwire_tools.pcap.rows.output import JsonLines
-from rocketwire_tools.pcap.rows.rows import COLUMNS, schema
+from rocketwire_tools.pcap.rows.rows import COLUMNS
 from rocketwire_tools.terminal import csv_cell
 from tests.peers.foreign.files import save
 from tests.support.captures.decoded_rows import rows
@@ -196,27 +193,6 @@ def test_reports_are_printed_for_people_and_for_programs(name: str, sample: Made
         assert len(table) <= 3 or title in ("overall", "oddities")
 
 
-def test_summary_counts_the_rows(sample: Made) -> None:
-    table = run_pcap("summary", sample.path, "--json").report["overall"]
-
-    overall = {row["what"]: row["value"] for row in table}
-    kinds = Counter(row["kind"] for row in rows(sample.path))
-    assert kinds.total() == overall["frames"]
-    for kind in ("request", "oneway", "response"):
-        assert kinds[kind] == overall[f"{kind} frames"]
-
-
-def test_slow_requests_have_the_topic_of_the_request(sample: Made) -> None:
-    latencies = run_pcap("slow", sample.path, "--json", "--top", "1000").report["latencies"]
-
-    answered = sum(
-        row["latency_ns"] is not None and row["code_name"] != "PULL_NOT_FOUND"
-        for row in rows(sample.path)
-    )
-    assert answered == sum(row["answers"] for row in latencies)
-    assert all(row["topic"] for row in latencies if row["request"] == "PULL_MESSAGE")
-
-
 def test_unknown_link_type_is_named(sample: Made, tmp_path: Path) -> None:
     data = bytearray(sample.path.read_bytes())
     data[20:24] = (147).to_bytes(4, "little")
@@ -253,19 +229,17 @@ def test_file_without_a_byte_is_named(sample: Made, tmp_path: Path) -> None:
     assert (True, f"{empty}: the file is empty\n") == (bool(output.out), output.err)
 
 
-def test_row_is_one_line_to_every_reader() -> None:
-    topics = ["a\x85b", "c\u2028\u2029d", "\u4e2d\n"]
-    written = io.BytesIO()
-
-    JsonLines(written, schema(("topic",))).write(
-        arrow.batch([arrow.column(topics, COLUMNS["topic"])], schema(("topic",)))
-    )
-
-    text = written.getvalue().decode()
-    assert topics == [json.loads(line)["topic"] for line in text.splitlines()]
-
-
 def test_blanks_between_the_names_of_columns_mean_nothing(sample: Made) -> None:
     first_row = decode_lines(sample, "--fields", "opaque, code")[0]
 
     assert ["opaque", "code"] == list(first_row)
+
+
+def test_summary_counts_the_rows(sample: Made) -> None:
+    table = run_pcap("summary", sample.path, "--json").report["overall"]
+
+    overall = {row["what"]: row["value"] for row in table}
+    kinds = Counter(row["kind"] for row in rows(sample.path))
+    assert kinds.total() == overall["frames"]
+    for kind in ("request", "oneway", "response"):
+        assert kinds[kind] == overall[f"{kind} frames"]

@@ -78,16 +78,6 @@ def test_header_that_cannot_be_read_spoils_no_other(header: bytes) -> None:
     assert ["T", None, "T"] == columns.topic
 
 
-@pytest.mark.parametrize(
-    ("header", "code"),
-    [(b"{'code':11,}", 11), (b'{"code":"11"}', 11), (b'{"code":11.0,"flag":null}', 11)],
-)
-def test_headers_that_only_java_accepts_are_read_by_the_codec(header: bytes, code: int) -> None:
-    columns = read(header, GOOD)
-    assert [code, 105] == columns.code.tolist()
-    assert columns.ok.all()
-
-
 def test_names_of_one_letter_are_those_of_sent_messages_only() -> None:
     fields = b'"extFields":{"a":"g","b":"t","e":"3"}'
     sent, pull, answer = (
@@ -175,10 +165,11 @@ def test_half_a_surrogate_pair_of_an_extension_field() -> None:
     assert '{"topic":"?","consumerGroup":"g?"}' == ext_fields_text(header, 0)
 
 
-def test_only_the_chosen_columns_are_made() -> None:
-    reader = HeaderReader({"topic", "remark"})
-    columns = reader.read(header_bytes([GOOD]), np.zeros(1, np.int8))
-    assert columns.topic is not None
-    assert columns.topic.to_pylist() == ["T"]
-    assert columns.remark is not None
-    assert columns.language is columns.group is columns.queue_id is None
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [(b"{'code':11,}", 11), (b'{"code":"11"}', 11), (b'{"code":11.0,"flag":null}', 11)],
+)
+def test_headers_that_only_java_accepts_are_read_by_the_codec(header: bytes, code: int) -> None:
+    columns = read(header, GOOD)
+    assert [code, 105] == columns.code.tolist()
+    assert columns.ok.all()
