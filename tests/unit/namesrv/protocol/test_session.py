@@ -20,7 +20,6 @@ from rocketwire_namesrv.protocol.state import State
 from tests.support.fakes.sansio_server import (
     BROKER,
     Server,
-    events,
     identity,
     registration_body,
     replies,
@@ -121,21 +120,6 @@ def test_expired_broker_and_its_connection_are_named(server: Server) -> None:
         "unregisterBroker, remove name from brokerAddrTable OK, b1, removed from 2 topics",
         "unregisterBroker, remove cluster from clusterAddrTable C",
     ]
-
-
-def test_event_is_one_line(server: Server) -> None:
-    evil = "b\n1\x1b[31m\u2028" + "x" * 600
-    (ignored,) = events(server, 104, {"brokerName": evil, "brokerAddr": "a", "clusterName": "c"})
-
-    assert "b\\x0a1\\x1b[31m\\u2028xxx" in ignored.text
-    assert "(609 characters)" in ignored.text
-    server.register(topics=("T\r\n1", "T2"))
-    endings = server.session.connection_lost(0.0, "closed")
-    assert "\r" not in "".join(event.text for event in endings)
-    assert events(server, 216, {"topic": "T2"}) == []
-    server.register(topics=("T\r\n1", "T2"))
-    (deletion,) = events(server, 216, {"topic": "T2"})
-    assert deletion.text == "deleteTopic, remove the topic T2, cluster: null"
 
 
 NAMES = tuple(f"Topic-{number:04}" for number in range(700))

@@ -8,7 +8,6 @@ import pytest
 
 from rocketwire_namesrv.routes.kv_config import KVConfig
 from rocketwire_namesrv.runtime.storage import StorageError, kv_document, load_kv, save
-from tests.support.virtual_disk import run_until_crashes
 
 
 def load_content(folder: Path, content: bytes) -> dict[str, dict[str, str | None]]:
@@ -207,17 +206,3 @@ def test_failed_save_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
     assert path.read_bytes() == b"one"
     assert os.listdir(tmp_path) == ["kv.json"]
-
-
-def test_a_saved_file_survives_a_crash_at_each_call(tmp_path: Path) -> None:
-    texts = [b"one", b"two", b"three"]
-
-    def save_all(root: Path, saved: list[bytes]) -> None:
-        for text in texts:
-            save(str(root / "conf" / "kv.json"), text)
-            saved.append(text)
-
-    for root, saved in run_until_crashes(tmp_path, save_all):
-        path = root / "conf" / "kv.json"
-        expected = [None, *texts][len(saved) : len(saved) + 2]
-        assert (path.read_bytes() if path.exists() else None) in expected

@@ -108,6 +108,19 @@ def test_concatenated_captures_are_read_as_one(
     assert content(rows(sample.path)) + content(rows(second)) == content(decoded)
 
 
+def test_records_with_larger_headers_are_read(sample: Made, tmp_path: Path) -> None:
+    plain = save(tmp_path / "plain.pcap", sample.packets, nanoseconds=False)
+    data, offset = plain.read_bytes(), 24
+    written = struct.pack("<I", 0xA1B2CD34) + data[4:24]
+    while offset < len(data):
+        end = offset + 16 + struct.unpack_from("<I", data, offset + 8)[0]
+        written += data[offset : offset + 16] + bytes(8) + data[offset + 16 : end]
+        offset = end
+    path = tmp_path / "larger.pcap"
+    path.write_bytes(written)
+    assert rows(path) == [row | {"file": str(path)} for row in rows(plain)]
+
+
 def test_impossible_length_ends_the_reading_with_its_place(sample: Made, tmp_path: Path) -> None:
     data = bytearray(sample.path.read_bytes())
     data[24 + 8 : 24 + 12] = b"\xff\xff\xff\x7f"

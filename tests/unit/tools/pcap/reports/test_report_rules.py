@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from rocketwire import __version__
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.reports import protocols
@@ -184,30 +183,6 @@ def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_
     assert hint is not None
     assert hint.startswith("at least 2 connections use TLS")
     assert not capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("text", "advice"),
-    [
-        ("code=310", "use =="),
-        ('code == 310 and topic = "a=b"', "use =="),
-        ("code := 310", "use =="),
-        ("code <> 310", "use !="),
-        ("code == 1 && gap", "use 'and'"),
-        ("code == 1 || gap", "use 'or'"),
-        ("code == 1 AND gap", "lowercase"),
-        ("!gap", "use 'not'"),
-    ],
-)
-def test_filter_in_another_language_has_advice(text: str, advice: str, sample: Made) -> None:
-    error = run_pcap("decode", sample.path, "--filter", text, status=2).err
-
-    assert advice in error
-    assert error.count("\n") == 1
-
-
-def test_command_prints_its_version() -> None:
-    assert run_pcap("--version").text == f"{__version__}\n"
 
 
 def test_frame_that_cannot_be_read_has_no_code_language_or_version() -> None:
