@@ -1,7 +1,7 @@
 """Headers as columns, by msgspec all at once or by the codec one by one."""
 
 import random
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,35 +21,18 @@ from rocketwire_tools.pcap.headers.columns import (
 from rocketwire_tools.pcap.headers.headers import HeaderReader, ext_fields_text
 from rocketwire_tools.pcap.streams.header_bytes import header_bytes
 
-Array = np.ndarray[Any, Any]
-
 GOOD = b'{"code":105,"language":"JAVA","version":513,"opaque":7,"flag":0,"extFields":{"topic":"T"}}'
 
 
-@dataclass
-class ColumnLists:
+def read(*headers: bytes, rocketmq: tuple[int, ...] = ()) -> SimpleNamespace:
     """Columns; those without numbers are lists."""
-
-    code: Array
-    version: Array
-    opaque: Array
-    flag: Array
-    ok: Array
-    language: list[str | None]
-    remark: list[str | None]
-    topic: list[str | None]
-    group: list[str | None]
-    queue_id: list[int | None]
-
-
-def read(*headers: bytes, rocketmq: tuple[int, ...] = ()) -> ColumnLists:
     kinds = np.array([number in rocketmq for number in range(len(headers))], np.int8)
     columns = HeaderReader().read(header_bytes(headers), kinds)
     values: dict[str, Any] = {name: getattr(columns, name) for name in Columns.__dataclass_fields__}
-    return ColumnLists(**values | {name: values[name].to_pylist() for name in OPTIONAL_COLUMNS})
+    return SimpleNamespace(**values | {name: values[name].to_pylist() for name in OPTIONAL_COLUMNS})
 
 
-def row(columns: ColumnLists, number: int) -> dict[str, object]:
+def row(columns: SimpleNamespace, number: int) -> dict[str, object]:
     return {name: getattr(columns, name)[number] for name in Columns.__dataclass_fields__}
 
 
