@@ -177,25 +177,20 @@ def test_a_broken_mapping_is_not_believed(
         static_topics.leaders("t", broken)
 
 
-def test_a_logical_queue_without_known_offsets_has_none() -> None:
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [({"logic_offset": -1}, []), ({"end_offset": 5}, [(0, 5)]), ({}, [(0, 9)])],
+    ids=["offset not known", "ended", "open"],
+)
+def test_offsets_of_a_stretch_count_up_to_its_end(
+    members: dict[str, int], expected: list[tuple[int, int]]
+) -> None:
     configs = create(1, "a")
     (item,) = static_topics.leaders("t", configs)[0]
-    undecided = replace(
-        detail_of(configs, "a"), hosted_queues={0: (replace(item, logic_offset=-1),)}
-    )
+    detail = replace(detail_of(configs, "a"), hosted_queues={0: (replace(item, **members),)})
     queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
     physical = {queue: TopicOffset(min_offset=0, max_offset=9)}
 
-    assert static_topics.logical_offsets("t", change(configs, "a", undecided), physical) == {}
+    result = static_topics.logical_offsets("t", change(configs, "a", detail), physical).values()
+    assert [(offsets.min_offset, offsets.max_offset) for offsets in result] == expected
     assert static_topics.logical_offsets("t", configs, {}) == {}
-
-
-def test_a_stretch_that_has_ended_counts_no_further_than_its_end() -> None:
-    configs = create(1, "a")
-    (item,) = static_topics.leaders("t", configs)[0]
-    ended = replace(detail_of(configs, "a"), hosted_queues={0: (replace(item, end_offset=5),)})
-    queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
-    physical = {queue: TopicOffset(min_offset=0, max_offset=9)}
-
-    (offsets,) = static_topics.logical_offsets("t", change(configs, "a", ended), physical).values()
-    assert (offsets.min_offset, offsets.max_offset) == (0, 5)

@@ -13,7 +13,6 @@ from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.events import RequestFailed
 from rocketwire_namesrv.protocol import handlers, session
-from rocketwire_namesrv.protocol.effects import EffectsBuilder
 from rocketwire_namesrv.protocol.handlers import Peer, Response
 from rocketwire_namesrv.protocol.session import NOTHING
 from rocketwire_namesrv.protocol.state import State
@@ -249,15 +248,6 @@ def test_a_scan_lets_others_go_first_and_is_no_limit(server: Server) -> None:
 
     assert len(replies(outcome.send)) == 3
     assert limits(outcome.events) == []
-
-
-def test_unsaved_answers_are_replaced() -> None:
-    work = EffectsBuilder()
-    assert work.frames_if_unsaved() == b""
-    work.send = [b"a", b"b", b"c"]
-    work.unsaved[1] = b"not saved"
-
-    assert work.frames_if_unsaved() == b"anot savedc"
 
 
 # made by a Java broker: topics U and TopicTest, one static mapping, bodyCrc32 799000593

@@ -85,16 +85,13 @@ def assert_parts_appear(server: Server, parts: Parts, seconds: float) -> None:
     assert len(server.state.parts) == 0
 
 
-def test_with_a_size_of_zero_each_part_is_seen_as_it_comes() -> None:
-    server = Server(Config(split_registration_size=0))
+@pytest.mark.parametrize(("size", "broker_version"), [(0, 513), (3, 401)])
+def test_without_a_size_or_from_a_4x_broker_each_part_is_seen_as_it_comes(
+    size: int, broker_version: int
+) -> None:
+    server = Server(Config(split_registration_size=size))
 
-    server.register(topics=FIRST)
-
-    assert list_topics(server) == [*FIRST]
-
-
-def test_a_4x_broker_does_not_split(server: Server) -> None:
-    server.register(topics=FIRST, version=401)
+    server.register(topics=FIRST, version=broker_version)
 
     assert list_topics(server) == [*FIRST]
 

@@ -33,10 +33,3 @@ def test_no_name_gets_through(words: list[str]) -> None:
     text = run_masked(*words).text
     assert len(text) > 200
     assert [] == [name for name in NAMES if name in text]
-
-
-@pytest.mark.parametrize("words", [["--fields", "ext_fields"], ["--body", "decoded"]])
-def test_json_texts_are_refused_because_they_have_no_masks(words: list[str]) -> None:
-    error = run_pcap("decode", CAPTURE, "--redact", "secret", *words, status=2).err
-
-    assert "has no masks: leave it out, or --redact" in error
