@@ -183,7 +183,7 @@ def test_a_broken_mapping_is_not_believed(
     ids=["offset not known", "ended", "open"],
 )
 def test_offsets_of_a_stretch_count_up_to_its_end(
-    members: dict[str, int], expected: list[tuple[int, int]]
+    members: dict[str, Any], expected: list[tuple[int, int]]
 ) -> None:
     configs = create(1, "a")
     (item,) = static_topics.leaders("t", configs)[0]

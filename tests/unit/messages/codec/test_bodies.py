@@ -17,8 +17,7 @@ from rocketwire.messages._codec.fields import members_of
 from rocketwire.messages.allocation import QueryAssignmentResponseBody
 from rocketwire.messages.auth import UserInfo
 from rocketwire.messages.callbacks import ConsumerRunningInfo, PopProcessQueueInfo, ProcessQueueInfo
-from rocketwire.messages.groups import GroupRetryPolicy, SubscriptionGroupConfig
-from rocketwire.messages.ha import HARuntimeInfo
+from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import ResetOffsetBody
@@ -55,11 +54,6 @@ def test_defaults_that_are_maps_are_not_shared() -> None:
     assert first.table == {}
     assert first.table is not second.table
     assert KVTable().table is not KVTable().table
-
-
-def test_defaults_that_are_objects_are_made_by_their_class() -> None:
-    assert SubscriptionGroupConfig().group_retry_policy == GroupRetryPolicy()
-    assert decode_body(HARuntimeInfo, b"{}") == HARuntimeInfo()
 
 
 def test_unknown_members_are_ignored_and_letter_case_counts() -> None:

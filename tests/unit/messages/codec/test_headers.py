@@ -13,7 +13,6 @@ from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.controller import ElectMasterRequestHeader
 from rocketwire.messages.kvconfig import PutKVConfigRequestHeader
 from rocketwire.messages.lite import GetLiteClientInfoRequestHeader
-from rocketwire.messages.offsets import ResetOffsetRequestHeader
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.registration import RegisterBrokerRequestHeader
 from rocketwire.messages.route import GetRouteInfoRequestHeader
@@ -68,18 +67,6 @@ def test_unknown_fields_are_ignored() -> None:
     header = decode_header(GetRouteInfoRequestHeader, fields)
 
     assert header == GetRouteInfoRequestHeader(topic="T", lo=True, bname="b")
-
-
-def test_java_names_that_no_rule_gives_are_kept() -> None:
-    header = ResetOffsetRequestHeader(group="g", topic="T", timestamp=5, is_force=True)
-
-    assert encode_header(header) == {
-        "group": "g",
-        "topic": "T",
-        "queueId": "-1",
-        "timestamp": "5",
-        "isForce": "true",
-    }
 
 
 def test_a_required_field_must_be_given_and_may_be_none() -> None:

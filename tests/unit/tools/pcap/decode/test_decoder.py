@@ -235,3 +235,17 @@ def test_impossible_times_cause_no_warning(sample: Made, tmp_path: Path) -> None
     data[offset : offset + 4] = struct.pack("<I", 0x80000000)
     path.write_bytes(data)
     assert rows(path)
+
+
+def test_capture_of_both_versions_of_ip_without_any_tcp_has_no_rows(tmp_path: Path) -> None:
+    datagram = struct.pack(">HHHH", 53, 53, 8, 0)
+    version_4 = struct.pack(">BBHHHBBH8x", 0x45, 0, 28, 1, 0, 64, 17, 0) + datagram
+    version_6 = struct.pack(">IHBB32x", 0x60000000, 8, 17, 64) + datagram
+    data = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)
+    for packet in (bytes(12) + b"\x08\x00" + version_4, bytes(12) + b"\x86\xdd" + version_6):
+        data += struct.pack("<4I", 1, 0, len(packet), len(packet)) + packet
+    path = tmp_path / "udp.pcap"
+    path.write_bytes(data)
+    decoder = Decoder(str(path))
+    assert not any(batch.num_rows for batch in decoder)
+    assert decoder.totals.skipped == {"not TCP": 2}

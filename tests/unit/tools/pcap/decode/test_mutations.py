@@ -63,34 +63,6 @@ def test_frame_that_is_lost_takes_no_other_with_it(
         assert changed.total() <= 2
 
 
-@pytest.mark.parametrize("share", [0.05, 0.3])
-def test_half_a_frame_that_is_lost_takes_no_other_with_it(
-    share: float, packets: list[Packet], tmp_path: Path, *, careful: bool
-) -> None:
-    chance = random.Random(1)
-    all_rows = decode(packets, tmp_path, FIELDS)
-    for _ in range(20):
-        remaining: list[Packet] = []
-        touched = 0
-        for packet in packets:
-            if chance.random() < share and len(packet.data) > 1:
-                touched += 1
-                place = chance.randrange(1, len(packet.data))
-                halves = [
-                    packet._replace(data=packet.data[:place]),
-                    packet._replace(
-                        data=packet.data[place:], sequence=(packet.sequence + place) % (1 << 32)
-                    ),
-                ]
-                remaining.append(halves[chance.randrange(2)])
-            else:
-                remaining.append(packet)
-        decoded = decode(remaining, tmp_path, FIELDS, careful=careful)
-        assert (all_rows - decoded).total() == touched
-        wrong = decoded - all_rows
-        assert all(key[FIELDS.index("gap")] or not key[FIELDS.index("body_ok")] for key in wrong)
-
-
 def other_protocol(
     name: str, start: int, client: tuple[str, int], server: tuple[str, int]
 ) -> list[Packet]:

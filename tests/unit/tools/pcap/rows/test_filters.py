@@ -111,7 +111,3 @@ def test_double_is_compared_with_any_integer() -> None:
         ("time_ns == 1099511627776.0", 1),
     ):
         assert count == Filter(text, COLUMNS).apply(batch).num_rows
-
-
-def test_filter_has_the_names_of_its_columns() -> None:
-    assert {"code", "topic"} == Filter('code == 1 and topic == "x"', COLUMNS).names
