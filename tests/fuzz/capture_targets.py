@@ -1,6 +1,7 @@
 """Fuzz targets of captures: any bytes give rows or a ``CaptureError``."""
 
 import io
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 
@@ -10,9 +11,7 @@ from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.inputs import RawSource
 from rocketwire_tools.pcap.files.reader import CaptureReader
 from rocketwire_tools.pcap.packets.packets import Addresses, segments
-from rocketwire_tools.pcap.packets.skipped import Skipped
-from rocketwire_tools.pcap.rows.batches import BatchBuilder
-from rocketwire_tools.pcap.rows.file_names import FileNames
+from rocketwire_tools.pcap.rows.batches import BatchBuilder, FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
 from rocketwire_tools.pcap.rows.rows import COLUMNS, frames_to_rows
 from rocketwire_tools.pcap.streams.flows import ChunkFrames, Flows
@@ -31,7 +30,7 @@ class _Memory(io.RawIOBase):
 
 
 def read_capture(data: bytes) -> None:
-    addresses, skipped, flows = Addresses(), Skipped(), Flows(bodies=True, max_streams=100)
+    addresses, skipped, flows = Addresses(), Counter[str](), Flows(bodies=True, max_streams=100)
     builder = BatchBuilder(FileNames("fuzz"), (*COLUMNS, "ext_fields"), addresses, Pairing())
     reader = CaptureReader("fuzz", RawSource(_Memory(data)))
     try:

@@ -1,7 +1,7 @@
 """The body of a registration in its forms.
 
-Origin of the vectors: ``RegisterBrokerBody.encode`` of Java 5.5.0, the same registration packed and
-as JSON; two topics, one of them with attributes, and one static mapping.
+Origin of ``PACKED``: ``RegisterBrokerBody.encode`` of Java 5.5.0; two topics, one of them with attributes, and one static mapping.
+``test_vectors`` reads and writes more of Java's registrations.
 """
 
 import dataclasses
@@ -27,26 +27,6 @@ PACKED = bytes.fromhex(
     "21ce79ae76aeabec4376cbbdc8b6c5cbe6e951ef569b6c0083c11ce8321e3b82c2ba58bf62c22e12b2ca96dc"
     "ff91b4f4e393df339edf01656b9a892dbdfb213f3390b0bdf7c5fed9b0d090b3e15cdd8d12fbcac723d497a9"
     "034950e7ec370be77c40b02e7daff5a176a5a9b5e6257132e030996c53104dfdd6534f01ea7afc0382d85039"
-)
-PLAIN = bytes.fromhex(
-    "000000387b22636f756e746572223a332c22737461746556657273696f6e223a302c2274696d657374616d70"
-    "223a313730303030303030303030307d000000020000002f546f706963422034203420362053494e474c455f"
-    "544147207b226d6573736167652e74797065223a224649464f227d0000001a546f7069634120382038203620"
-    "53494e474c455f544147207b7d000000025b5d000000010000007a7b22626e616d65223a2262726f6b65722d"
-    "61222c226375727249644d6170223a7b303a302c313a357d2c226469727479223a66616c73652c2265706f63"
-    "68223a3130302c2273636f7065223a225f5f676c6f62616c5f5f222c22746f706963223a22546f7069635322"
-    "2c22746f74616c517565756573223a327d"
-)
-JSON = (
-    b'{"filterServerList":[],"topicConfigSerializeWrapper":{"dataVersion":{"counter":3,"st'
-    b'ateVersion":0,"timestamp":1700000000000},"mappingDataVersion":{"counter":0,"stateVer'
-    b'sion":0,"timestamp":1700000000001},"topicConfigTable":{"TopicB":{"attributes":{"mess'
-    b'age.type":"FIFO"},"order":true,"perm":6,"readQueueNums":4,"topicFilterType":"SINGLE_'
-    b'TAG","topicName":"TopicB","topicSysFlag":1,"writeQueueNums":4},"TopicA":{"attributes'
-    b'":{},"order":false,"perm":6,"readQueueNums":8,"topicFilterType":"SINGLE_TAG","topicN'
-    b'ame":"TopicA","topicSysFlag":0,"writeQueueNums":8}},"topicQueueMappingDetailMap":{},'
-    b'"topicQueueMappingInfoMap":{"TopicS":{"bname":"broker-a","currIdMap":{0:0,1:5},"dirt'
-    b'y":false,"epoch":100,"scope":"__global__","topic":"TopicS","totalQueues":2}}}}'
 )
 
 TOPICS = {
@@ -117,18 +97,9 @@ def read(body: bytes | None, *, version: int = 513, compressed: bool = False) ->
     return decoded
 
 
-def test_json_is_read_as_by_java_and_written_again() -> None:
-    assert read(JSON) == BODY
-    assert encode_register_broker_body(BODY, compressed=False) == JSON
-
-
 @pytest.mark.parametrize("label", [True, False])
 def test_the_packed_form_is_recognised_whatever_its_label(label: bool) -> None:
     assert read(PACKED, compressed=label) == form_after_packing(BODY)
-
-
-def test_packing_gives_the_bytes_of_java() -> None:
-    assert zlib.decompress(encode_register_broker_body(BODY, compressed=True)) == PLAIN
 
 
 @pytest.mark.parametrize(("version", "mappings"), [(413, True), (412, False), (37, False)])
@@ -147,7 +118,7 @@ def test_mappings_are_written_from_version_413_on() -> None:
 
 def test_bytes_after_the_stream_and_after_the_last_part_are_ignored() -> None:
     assert read(PACKED + b"x") == form_after_packing(BODY)
-    assert read(zlib.compress(PLAIN + b"x")) == form_after_packing(BODY)
+    assert read(zlib.compress(zlib.decompress(PACKED) + b"x")) == form_after_packing(BODY)
 
 
 @pytest.mark.parametrize("body", [None, b""])
@@ -157,20 +128,6 @@ def test_without_a_body_the_table_is_empty_and_its_version_zero(body: bytes | No
     assert read(body) == RegisterBrokerBody(topic_config_serialize_wrapper=wrapper)
     assert read(body, version=36) == RegisterBrokerBody(
         filter_server_list=None, topic_config_serialize_wrapper=wrapper
-    )
-
-
-def test_before_version_37_the_body_is_the_topics_alone() -> None:
-    old = encode_register_broker_body(BODY, compressed=False, version=36)
-    wrapper = BODY.topic_config_serialize_wrapper
-    assert wrapper is not None
-
-    assert old.startswith(b'{"dataVersion":{"counter":3')
-    assert read(old, version=36) == RegisterBrokerBody(
-        filter_server_list=None,
-        topic_config_serialize_wrapper=TopicConfigAndMappingSerializeWrapper(
-            data_version=wrapper.data_version, topic_config_table=wrapper.topic_config_table
-        ),
     )
 
 
@@ -235,19 +192,15 @@ def test_a_packed_version_may_be_null(text: bytes) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        *(pack_topics(b"T 1 1 6"), pack_topics(version=b"[]"), pack_topics(version=b"x")),
-        *(pack_topics(mappings=(b"{}",)), pack_topics(mappings=(b"null",))),
-        *(pack_topics(mappings=(b"x",)), PACKED[:40], b"{", b"[]"),
+        pack_topics(mappings=(b"{}",)),
+        pack_topics(mappings=(b"null",)),
+        pack_topics(mappings=(b"x",)),
+        b"[]",
     ],
 )
 def test_a_damaged_registration_is_refused(body: bytes) -> None:
     with pytest.raises(DecodeError):
         read(body)
-
-
-def test_a_label_that_promises_a_stream_must_keep_it() -> None:
-    with pytest.raises(DecodeError, match="zlib"):
-        read(JSON, compressed=True)
 
 
 def test_a_stream_that_inflates_to_too_much_is_refused() -> None:
@@ -274,16 +227,3 @@ def test_without_topics_there_is_nothing_to_pack(compressed: bool, version: int)
     body = RegisterBrokerBody(topic_config_serialize_wrapper=None)
     with pytest.raises(EncodeError):
         encode_register_broker_body(body, compressed=compressed, version=version)
-
-
-def test_ten_thousand_topics_come_out_as_they_went_in() -> None:
-    topics = {f"T{n}": TopicConfig(topic_name=f"T{n}", perm=n % 8) for n in range(10_000)}
-    body = RegisterBrokerBody(
-        topic_config_serialize_wrapper=TopicConfigAndMappingSerializeWrapper(
-            topic_config_table=topics
-        )
-    )
-
-    for compressed in (True, False):
-        sent = encode_register_broker_body(body, compressed=compressed)
-        assert read(sent, compressed=compressed) == body

@@ -1,5 +1,7 @@
 """Handles of popped messages; the interop tests C24 to C28 prove them against a broker."""
 
+import dataclasses
+
 import pytest
 
 from rocketwire.errors import DecodeError
@@ -75,18 +77,7 @@ def test_the_handle_of_a_hidden_message_starts_at_its_offset() -> None:
     ],
 )
 def test_a_retried_message_has_a_group_topic(retry: str, topic: str, expected: str) -> None:
-    handle = pop_handle.PopHandle(
-        start_offset=0,
-        pop_time=0,
-        invisible_time=0,
-        revive_queue_id=0,
-        retry=retry,
-        broker_name="b",
-        queue_id=0,
-        queue_offset=0,
-    )
-
-    assert expected == handle.real_topic(topic, "G")
+    assert expected == dataclasses.replace(HANDLE, retry=retry).real_topic(topic, "G")
 
 
 @pytest.mark.parametrize(

@@ -71,27 +71,6 @@ def test_no_offset_after_the_oldest_in_flight_is_committed() -> None:
     assert queue.last_offset is None
 
 
-def test_messages_of_a_batch_leave_together_or_singly() -> None:
-    pulls = [messages(range(10 * pull, 10 * pull + 10)) for pull in range(4)]
-    queue = ProcessQueue(now=0)
-    for pull in pulls:
-        queue.put(pull)
-
-    assert (queue.count, queue.size, queue.first_offset, queue.span) == (40, 400, 0, 39)
-    assert queue.remove(list(pulls[0]), now=1) == 10
-    assert (queue.count, queue.size, queue.first_offset, queue.span) == (30, 300, 10, 29)
-    assert queue.remove(pulls[2], now=1) == 10
-    assert queue.remove(pulls[1][:5], now=1) == 15
-    assert (queue.count, queue.size, queue.first_offset, queue.span) == (15, 150, 15, 24)
-    queue.put(messages(range(50, 60)))
-    assert (queue.count, queue.last_offset) == (25, 59)
-    assert queue.remove(pulls[1], now=1) == 30
-    assert queue.remove(pulls[3], now=1) == 50
-    assert queue.remove([*messages(range(50, 59)), *messages([58])], now=1) == 59
-    assert queue.remove(messages([59]), now=1) == 60
-    assert queue.remove(messages([59]), now=1) is None
-
-
 @pytest.mark.parametrize(
     "offsets", [(1, 2, 3, 4), (1, 3, 2, 4), (1, 1, 4, 4), (1, 2, 9, 2**62), (7,)], ids=str
 )

@@ -1,5 +1,7 @@
 """Which failures are tried again."""
 
+from typing import Any
+
 import pytest
 
 from rocketwire.codes import ResponseCode
@@ -15,32 +17,31 @@ def test_the_refusals_that_are_tried_again_are_java_s() -> None:
     assert sorted(retry.RETRY_RESPONSE_CODES) == vector["value"]
 
 
-@pytest.mark.parametrize("code", [0, 3, 10, 13, 16, 17, 29, 1500, 215, 4711])
-def test_refusals_are_retried_by_code_if_a_caller_waits(code: int) -> None:
-    listed = code in {16, 17, 1500}
-    assert retry.judge(SYNC, Failure.BROKER, code) == Verdict(listed, isolate=True, reachable=False)
-    assert not retry.judge(ASYNC, Failure.BROKER, code).retry
-    assert not retry.judge(ONEWAY, Failure.BROKER, code).retry
+LISTED = retry.RETRY_RESPONSE_CODES | {ResponseCode.FLOW_CONTROL}
 
 
-def test_an_application_may_add_codes() -> None:
-    codes = retry.RETRY_RESPONSE_CODES | {ResponseCode.FLOW_CONTROL}
-    assert retry.judge(SYNC, Failure.BROKER, 215, retry_codes=codes).retry
+@pytest.mark.parametrize(
+    ("failure", "options", "expected"),
+    [
+        *(
+            (Failure.BROKER, {"code": code}, (code in {16, 17, 1500}, True, False))
+            for code in (0, 3, 10, 13, 16, 17, 29, 1500, 215, 4711)
+        ),
+        (Failure.BROKER, {"code": 215, "retry_codes": LISTED}, (True, True, False)),
+        (Failure.TRANSPORT, {}, (True, True, True)),
+        (Failure.TRANSPORT, {"detecting": True}, (True, True, False)),
+        (Failure.CLIENT, {}, (True, False, True)),
+    ],
+)
+def test_a_failure_is_tried_again_if_a_caller_waits(
+    failure: Failure, options: dict[str, Any], expected: tuple[bool, bool, bool]
+) -> None:
+    again, isolate, reachable = expected
 
-
-def test_a_lost_connection_is_retried_if_a_caller_waits() -> None:
-    assert retry.judge(SYNC, Failure.TRANSPORT) == Verdict(True, isolate=True, reachable=True)
-    assert retry.judge(ASYNC, Failure.TRANSPORT).retry
-    assert not retry.judge(ONEWAY, Failure.TRANSPORT).retry
-
-
-def test_a_lost_broker_is_unreachable_only_with_a_detector() -> None:
-    assert not retry.judge(SYNC, Failure.TRANSPORT, detecting=True).reachable
-
-
-def test_a_local_failure_does_not_count_against_the_broker() -> None:
-    assert retry.judge(SYNC, Failure.CLIENT) == Verdict(True, isolate=False, reachable=True)
-    assert not retry.judge(ASYNC, Failure.CLIENT).retry
+    verdict = retry.judge(SYNC, failure, **options)
+    assert verdict == Verdict(again, isolate=isolate, reachable=reachable)
+    assert retry.judge(ASYNC, failure, **options).retry == (failure is Failure.TRANSPORT)
+    assert not retry.judge(ONEWAY, failure, **options).retry
 
 
 def test_there_are_three_attempts_if_a_caller_waits() -> None:

@@ -1,7 +1,9 @@
 """Plans for static topics; that brokers take them is tested against Java in the cases of operators' calls."""
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.messages.static_topics import TopicQueueMappingDetail
+from rocketwire.messages.static_topics import LogicQueueMappingItem, TopicQueueMappingDetail
 from rocketwire.messages.topics import TopicConfigAndQueueMapping, TopicOffset
 from rocketwire.policy import static_topics
 
@@ -147,48 +149,46 @@ def change(
     return {**configs, broker: replace(configs[broker], mapping_detail=detail)}
 
 
-def test_a_broker_that_is_not_sure_of_its_part_is_not_believed() -> None:
-    configs = create(2, "a", "b")
-    unsure = change(configs, "b", replace(detail_of(configs, "b"), dirty=True))
-    with pytest.raises(LocalProtocolError, match="or a dirty one"):
-        static_topics.epoch_of("t", unsure)
+Queues = Mapping[int, tuple[LogicQueueMappingItem, ...]]
 
 
-def test_two_logical_queues_cannot_be_made_of_the_same_queue() -> None:
+@pytest.mark.parametrize(
+    ("make", "refusal"),
+    [
+        (lambda _: {"dirty": True}, "or a dirty one"),
+        (lambda queues: {"hosted_queues": {0: queues[0], 1: queues[0]}}, "share a queue"),
+        (
+            lambda queues: {"hosted_queues": {0: queues[0]}},
+            r"has 2 logical queues, and leaders of \[0\]",
+        ),
+    ],
+    ids=["dirty", "two logical queues of one queue", "no leader"],
+)
+def test_a_broken_mapping_is_not_believed(
+    make: Callable[[Queues], dict[str, Any]], refusal: str
+) -> None:
     configs = create(2, "a")
-    (first, _) = (detail_of(configs, "a").hosted_queues or {}).values()
-    twice = replace(detail_of(configs, "a"), hosted_queues={0: first, 1: first})
-    with pytest.raises(LocalProtocolError, match="share a queue"):
-        static_topics.leaders("t", change(configs, "a", twice))
+    detail = detail_of(configs, "a")
+    broken = change(configs, "a", replace(detail, **make(detail.hosted_queues or {})))
+
+    with pytest.raises(LocalProtocolError, match=refusal):
+        static_topics.leaders("t", broken)
 
 
-def test_each_logical_queue_needs_a_leader() -> None:
-    configs = create(2, "a")
-    hosted = detail_of(configs, "a").hosted_queues or {}
-    half = replace(detail_of(configs, "a"), hosted_queues={0: hosted[0]})
-    with pytest.raises(LocalProtocolError, match=r"has 2 logical queues, and leaders of \[0\]"):
-        static_topics.leaders("t", change(configs, "a", half))
-
-
-def test_a_logical_queue_without_known_offsets_has_none() -> None:
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [({"logic_offset": -1}, []), ({"end_offset": 5}, [(0, 5)]), ({}, [(0, 9)])],
+    ids=["offset not known", "ended", "open"],
+)
+def test_offsets_of_a_stretch_count_up_to_its_end(
+    members: dict[str, Any], expected: list[tuple[int, int]]
+) -> None:
     configs = create(1, "a")
     (item,) = static_topics.leaders("t", configs)[0]
-    undecided = replace(
-        detail_of(configs, "a"), hosted_queues={0: (replace(item, logic_offset=-1),)}
-    )
+    detail = replace(detail_of(configs, "a"), hosted_queues={0: (replace(item, **members),)})
     queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
     physical = {queue: TopicOffset(min_offset=0, max_offset=9)}
 
-    assert static_topics.logical_offsets("t", change(configs, "a", undecided), physical) == {}
+    result = static_topics.logical_offsets("t", change(configs, "a", detail), physical).values()
+    assert [(offsets.min_offset, offsets.max_offset) for offsets in result] == expected
     assert static_topics.logical_offsets("t", configs, {}) == {}
-
-
-def test_a_stretch_that_has_ended_counts_no_further_than_its_end() -> None:
-    configs = create(1, "a")
-    (item,) = static_topics.leaders("t", configs)[0]
-    ended = replace(detail_of(configs, "a"), hosted_queues={0: (replace(item, end_offset=5),)})
-    queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
-    physical = {queue: TopicOffset(min_offset=0, max_offset=9)}
-
-    (offsets,) = static_topics.logical_offsets("t", change(configs, "a", ended), physical).values()
-    assert (offsets.min_offset, offsets.max_offset) == (0, 5)

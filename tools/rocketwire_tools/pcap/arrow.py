@@ -39,7 +39,7 @@ class Column(Protocol):
         """The values; None for a missing value."""
         ...
 
-    def to_numpy(self) -> Any: ...
+    def to_numpy(self, *, zero_copy_only: bool = True) -> Any: ...
 
     def take(self, indices: Column) -> Column:
         """The values at some indices; null for a null index."""
@@ -94,8 +94,7 @@ _NULL_AS_TEXT: Final = _of_arrow.JoinOptions(null_handling="replace", null_repla
 
 def take(values: Column, indices: Column) -> Column:
     """The values at some indices, like ``values.take`` without ``pyarrow.compute``."""
-    result: Column = _call("array_take", [values, indices])
-    return result
+    return _call("array_take", [values, indices])
 
 
 def encode(values: Column) -> tuple[Column, Column]:
@@ -105,14 +104,12 @@ def encode(values: Column) -> tuple[Column, Column]:
 
 
 def as_texts(values: Column) -> Column:
-    result: Column = _call("cast", [values], _TO_TEXT)
-    return result
+    return _call("cast", [values], _TO_TEXT)
 
 
 def concatenate_columns(*parts: Column) -> Column:
     """Concatenate the texts of several columns in each row; ``null`` stands for a missing text."""
-    result: Column = _call("binary_join_element_wise", [*parts, _NOTHING], _NULL_AS_TEXT)
-    return result
+    return _call("binary_join_element_wise", [*parts, _NOTHING], _NULL_AS_TEXT)
 
 
 def text_bytes(texts: Any) -> memoryview:
@@ -132,13 +129,11 @@ def parquet_writer(file: IO[bytes], schema: Schema, **options: Any) -> Any:
 
 
 def batch(columns: Sequence[Column], schema: Schema) -> Batch:
-    result: Batch = pa.RecordBatch.from_arrays(columns, schema=schema)
-    return result
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def column(values: Any, data_type: DataType | None = None) -> Column:
-    result: Column = _of_array(values) if data_type is None else pa.array(values, data_type)
-    return result
+    return _of_array(values) if data_type is None else pa.array(values, data_type)
 
 
 def mask(values: Any, good: Any) -> Column:
@@ -149,8 +144,7 @@ def mask(values: Any, good: Any) -> Column:
 def _of_array(values: Any, valid: Any = None) -> Column:
     data = _bits(values) if values.dtype == np.bool_ else pa.py_buffer(np.ascontiguousarray(values))
     data_type = pa.from_numpy_dtype(values.dtype)
-    result: Column = pa.Array.from_buffers(data_type, len(values), [valid, data])
-    return result
+    return pa.Array.from_buffers(data_type, len(values), [valid, data])
 
 
 def _bits(truth: Any) -> Any:

@@ -12,22 +12,20 @@ from rocketwire.messages import (
     encode_bodies,
     encode_body,
     from_json,
-    to_json,
 )
-from rocketwire.messages._codec.fields import java_name, members_of
+from rocketwire.messages._codec.fields import members_of
 from rocketwire.messages.allocation import QueryAssignmentResponseBody
-from rocketwire.messages.auth import AclInfo, PolicyEntryInfo, PolicyInfo, UserInfo
+from rocketwire.messages.auth import UserInfo
 from rocketwire.messages.callbacks import ConsumerRunningInfo, PopProcessQueueInfo, ProcessQueueInfo
-from rocketwire.messages.groups import GroupRetryPolicy, SubscriptionGroupConfig
-from rocketwire.messages.ha import HARuntimeInfo
+from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import ResetOffsetBody
 from rocketwire.messages.pop import AckMsg, BatchAck
-from rocketwire.messages.queries import ConsumeStats, ConsumeStatsList, OffsetWrapper
+from rocketwire.messages.queries import ConsumeStatsList
 from rocketwire.messages.route import BrokerData, ClusterInfo, QueueData, TopicList, TopicRouteData
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
-from rocketwire.wire.json.fastjson import Dialect, JsonLimits
+from rocketwire.wire.json.fastjson import JsonLimits
 
 QUEUE = MessageQueue(broker_name="b", queue_id=1, topic="T")
 
@@ -55,26 +53,8 @@ def test_defaults_that_are_maps_are_not_shared() -> None:
     assert KVTable().table is not KVTable().table
 
 
-def test_defaults_that_are_objects_are_made_by_their_class() -> None:
-    assert SubscriptionGroupConfig().group_retry_policy == GroupRetryPolicy()
-    assert decode_body(HARuntimeInfo, b"{}") == HARuntimeInfo()
-
-
 def test_unknown_members_are_ignored_and_letter_case_counts() -> None:
     assert decode_body(QueueData, b'{"Perm":6,"broker_name":"b","x":{"y":[1]}}') == QueueData()
-
-
-def test_members_are_written_ascending_and_null_is_left_out() -> None:
-    assert to_json(QueueData(perm=6)) == {
-        "perm": 6,
-        "readQueueNums": 0,
-        "topicSysFlag": 0,
-        "writeQueueNums": 0,
-    }
-    assert list(to_json(TopicConfig(topic_name="T"))) == [
-        *("attributes", "order", "perm", "readQueueNums", "topicFilterType", "topicName"),
-        *("topicSysFlag", "writeQueueNums"),
-    ]
 
 
 def test_integer_keys_are_bare_or_quoted() -> None:
@@ -86,22 +66,6 @@ def test_integer_keys_are_bare_or_quoted() -> None:
 
     assert encode_body(data).decode() == (head + tail) % '0:"a",1:"b"},'
     assert encode_body(data, standard=True).decode() == (head + tail) % '"0":"a","1":"b"},'
-
-
-def test_a_queue_as_a_key_is_its_object() -> None:
-    stats = ConsumeStats(consume_tps=1.5, offset_table={QUEUE: OffsetWrapper(broker_offset=3)})
-    text = (
-        b'{"consumeTps":1.5,"offsetTable":{{"brokerName":"b","queueId":1,"topic":"T"}:'
-        b'{"brokerOffset":3,"consumerOffset":0,"lastTimestamp":0,"pullOffset":0}}}'
-    )
-
-    assert encode_body(stats) == text
-    assert decode_body(ConsumeStats, text) == stats
-
-
-def test_a_queue_as_a_key_may_be_a_quoted_object_as_in_5_3() -> None:
-    body = b'{"offsetTable":{"{\\"brokerName\\":\\"b\\",\\"queueId\\":1,\\"topic\\":\\"T\\"}":7}}'
-    assert decode_body(ResetOffsetBody, body) == ResetOffsetBody(offset_table={QUEUE: 7})
 
 
 @pytest.mark.parametrize("key", ['"x"', '""', '"[1"', '"null"'])
@@ -168,12 +132,6 @@ def test_a_map_value_of_none_is_left_out() -> None:
     assert encode_body(KVTable(table=table)) == b'{"table":{"a":"1"}}'  # type: ignore[arg-type]  # invalid on purpose
 
 
-def test_the_older_dialect_escapes_more() -> None:
-    body = TopicList(topic_list=("\u2028",))
-    assert encode_body(body, dialect=Dialect.FASTJSON1) == b'{"topicList":["\\u2028"]}'
-    assert encode_body(body) == '{"topicList":["\u2028"]}'.encode()
-
-
 def test_a_list_of_bodies_is_an_array() -> None:
     users = (UserInfo(username="a", user_type="Super"), UserInfo(username="b"))
     text = b'[{"userType":"Super","username":"a"},{"username":"b"}]'
@@ -184,12 +142,6 @@ def test_a_list_of_bodies_is_an_array() -> None:
     assert decode_bodies(UserInfo, b"[]") == ()
     with pytest.raises(DecodeError, match=r"^UserInfo\.0"):
         decode_bodies(UserInfo, b"[1]")
-
-
-def test_nested_classes_keep_their_java_name() -> None:
-    assert java_name(PolicyInfo) == "AclInfo.PolicyInfo"
-    assert java_name(PolicyEntryInfo) == "AclInfo.PolicyEntryInfo"
-    assert java_name(AclInfo) == "AclInfo"
 
 
 def test_an_encoding_error_has_its_path() -> None:

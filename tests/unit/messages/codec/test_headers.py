@@ -11,11 +11,9 @@ from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.controller import ElectMasterRequestHeader
-from rocketwire.messages.enums import BoundaryType
 from rocketwire.messages.kvconfig import PutKVConfigRequestHeader
 from rocketwire.messages.lite import GetLiteClientInfoRequestHeader
-from rocketwire.messages.offsets import ResetOffsetRequestHeader, SearchOffsetRequestHeader
-from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
+from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.registration import RegisterBrokerRequestHeader
 from rocketwire.messages.route import GetRouteInfoRequestHeader
 from rocketwire.messages.send import SendMessageRequestHeaderV2
@@ -63,46 +61,10 @@ def test_a_value_that_is_null_counts_as_missing() -> None:
     assert header == PutKVConfigRequestHeader(namespace=None, key="", value="v")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("true", True), ("TRUE", True), ("tRue", True), ("1", False), ("", False), ("yes", False)],
-)
-def test_a_boolean_is_true_in_any_letter_case(text: str, expected: bool) -> None:
-    header = decode_header(GetRouteInfoRequestHeader, {"acceptStandardJsonOnly": text})
-    assert header.accept_standard_json_only is expected
-
-
-@pytest.mark.parametrize(("text", "expected"), [("+1", 1), ("-0", 0), ("\u0663", 3), ("1 ", None)])
-def test_numbers_are_parsed_as_in_java(text: str, expected: int | None) -> None:
-    assert decode_header(RegisterBrokerRequestHeader, {"brokerId": text}).broker_id == expected
-
-
 def test_unknown_fields_are_ignored() -> None:
     fields = {"topic": "T", "zzz": "1", "lo": "true", "bname": "b"}
     header = decode_header(GetRouteInfoRequestHeader, fields)
     assert header == GetRouteInfoRequestHeader(topic="T", lo=True, bname="b")
-
-
-def test_java_names_that_no_rule_gives_are_kept() -> None:
-    header = ResetOffsetRequestHeader(group="g", topic="T", timestamp=5, is_force=True)
-
-    assert encode_header(header) == {
-        "group": "g",
-        "topic": "T",
-        "queueId": "-1",
-        "timestamp": "5",
-        "isForce": "true",
-    }
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("upper", BoundaryType.UPPER), ("UPPER", BoundaryType.UPPER), ("x", BoundaryType.LOWER)],
-)
-def test_a_boundary_is_upper_in_any_letter_case(text: str, expected: BoundaryType) -> None:
-    header = decode_header(SearchOffsetRequestHeader, {"boundaryType": text})
-    assert header.boundary_type is expected
-    assert encode_header(header) == {"boundaryType": expected.value}
 
 
 def test_a_required_field_must_be_given_and_may_be_none() -> None:
@@ -140,22 +102,6 @@ def test_a_check_counts_a_missing_field() -> None:
     with pytest.raises(DecodeError, match="topicFilterType: Java rejects the value None"):
         decode_header(CreateTopicRequestHeader, {})
     assert decode_header(GetLiteClientInfoRequestHeader, {}).max_count == 1000
-
-
-def test_a_bad_number_of_a_fast_header_is_an_error() -> None:
-    with pytest.raises(DecodeError, match=r"PullMessageRequestHeader\.queueId"):
-        decode_header(PullMessageRequestHeader, {"queueId": "x"})
-
-
-def test_fast_headers_are_written_in_their_own_order() -> None:
-    header = PullMessageResponseHeader(
-        suggest_which_broker_id=0, next_begin_offset=1, min_offset=2, max_offset=3, topic_sys_flag=4
-    )
-
-    assert list(encode_header(header).items()) == [
-        *(("suggestWhichBrokerId", "0"), ("nextBeginOffset", "1"), ("minOffset", "2")),
-        *(("maxOffset", "3"), ("topicSysFlag", "4")),
-    ]
 
 
 def test_the_short_send_header_omits_inherited_fields_in_binary_form() -> None:

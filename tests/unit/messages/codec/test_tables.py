@@ -102,31 +102,25 @@ def test_no_class_is_missing_and_none_is_invented() -> None:
 def test_a_header_has_the_fields_of_java(name: str) -> None:
     cls = CLASSES[name]
     defaults = {field.name: field for field in dataclasses.fields(cls)}
-    ours = [
-        {
-            "name": field.wire,
-            "java_type": field.form.java,
-            "required": field.required,
-            "default": header_default(defaults[attribute], field),
-            "since": field.since,
-        }
+    ours = {
+        field.wire: (
+            field.form.java,
+            field.required,
+            header_default(defaults[attribute], field),
+            field.since,
+        )
         for attribute, field in ext_fields_of(cls).items()
-    ]
-    theirs = [
-        {
-            "name": field["name"],
-            "java_type": field["java_type"],
-            "required": field.get("required", False),
-            "default": field.get("default"),
-            "since": field.get("since"),
-        }
+    }
+
+    assert ours == {
+        field["name"]: (
+            field["java_type"],
+            field.get("required", False),
+            field.get("default"),
+            field.get("since"),
+        )
         for field in HEADERS[name]["fields"]
-    ]
-
-    def by_name(field: dict[str, Any]) -> str:
-        return str(field["name"])
-
-    assert sorted(ours, key=by_name) == sorted(theirs, key=by_name)
+    }
 
 
 @pytest.mark.parametrize("name", HEADERS)
@@ -161,41 +155,38 @@ def test_the_headers_that_java_checks_are_the_ones_that_we_check() -> None:
     assert ours == expected | {"GetLiteClientInfoRequestHeader"}
 
 
+def body_default(member: dict[str, Any]) -> Any:
+    default, java = member.get("default"), member["java_type"]
+    if default == "default-constructed object":
+        return plain_value(CLASSES[plain_type(java)]())
+    return zero_of(java) if default is None else default
+
+
 @pytest.mark.parametrize("name", [name for name in BODIES if name not in NEVER_JSON])
 def test_a_body_has_the_members_of_java(name: str) -> None:
     cls = CLASSES[name]
     defaults = {field.name: field for field in dataclasses.fields(cls)}
-    ours = [
-        {
-            "name": field.wire,
-            "java_type": field.form.java,
-            "default": default_of(defaults[attribute], clock=field.clock),
-            "also": list(field.also),
-            "write_only": field.write_only,
-            "since": field.since,
-        }
+    ours = {
+        field.wire: (
+            field.form.java,
+            default_of(defaults[attribute], clock=field.clock),
+            list(field.also),
+            field.write_only,
+            field.since,
+        )
         for attribute, field in members_of(cls).items()
-    ]
-    theirs = [
-        {
-            "name": member["name"],
-            "java_type": plain_type(member["java_type"]),
-            "default": member["default"]
-            if member.get("default") is not None
-            else zero_of(member["java_type"]),
-            "also": member.get("also_read_as", []),
-            "write_only": member.get("write_only", False),
-            "since": member.get("since"),
-        }
-        for member in BODIES[name]["fields"]
-    ]
-    for field in theirs:
-        if field["default"] == "default-constructed object":
-            field["default"] = plain_value(CLASSES[str(field["java_type"])]())
+    }
 
-    assert sorted(ours, key=lambda field: str(field["name"])) == sorted(
-        theirs, key=lambda field: str(field["name"])
-    )
+    assert ours == {
+        member["name"]: (
+            plain_type(member["java_type"]),
+            body_default(member),
+            member.get("also_read_as", []),
+            member.get("write_only", False),
+            member.get("since"),
+        )
+        for member in BODIES[name]["fields"]
+    }
 
 
 @pytest.mark.parametrize("name", [name for name in BODIES if name not in NEVER_JSON])

@@ -9,14 +9,10 @@ from typing import Any
 
 import pytest
 
-from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages import decode_bodies, decode_body, encode_body, from_json
-from rocketwire.messages._codec.java_numbers import Mismatch, kind, parse_integer
-from rocketwire.messages._codec.types import Form
 from rocketwire.messages.auth import PolicyEntryInfo
 from rocketwire.messages.brokers import BrokerStatsItem
-from rocketwire.messages.connections import Connection
 from rocketwire.messages.controller import ReplicaIdentity, SyncStateSet
 from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.groups import GroupForbidden
@@ -216,12 +212,6 @@ def test_an_unknown_constant_survives_where_java_makes_it_null() -> None:
     assert b'"topicFilterType":"TRIPLE_TAG"' in encode_body(config)
 
 
-def test_a_language_travels_by_name() -> None:
-    connection = decode_body(Connection, b'{"language":"GO"}')
-    assert connection == Connection(language=LanguageCode.GO)
-    assert encode_body(Connection(language=LanguageCode.GO)) == b'{"language":"GO","version":0}'
-
-
 def test_a_decoding_error_has_its_path() -> None:
     with pytest.raises(DecodeError) as caught:
         decode_body(TopicRouteData, b'{"brokerDatas":[{},{"brokerAddrs":{"1":"a","x":"b"}}]}')
@@ -240,46 +230,6 @@ def test_a_decoding_error_has_its_path() -> None:
 def test_a_number_beyond_its_type_is_not_written(body: object) -> None:
     with pytest.raises(EncodeError, match="the number does not fit"):
         encode_body(body)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        *(("0", 0), ("+5", 5), ("-5", -5), ("-0", 0), ("0005", 5), ("0" * 60 + "7", 7)),
-        *(("0" * 60, 0), ("\u0663", 3), ("\uff11", 1), ("127", 127), ("-128", -128)),
-    ],
-)
-def test_a_number_of_a_header_reads_as_in_java(text: str, expected: int) -> None:
-    assert parse_integer(text, -128, 127) == expected
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "+", "-", " 5", "5 ", "1_0", "1.5", "abc", "128", "-129", "9" * 50, "\U0001d7d8", "+-1"],
-)
-def test_invalid_numbers_of_headers_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="number"):
-        parse_integer(text, -128, 127)
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        *((None, "null"), (True, "a boolean"), (1, "a number"), (1.5, "a number")),
-        *(("", "a string"), ([], "an array"), ({}, "an object")),
-    ],
-)
-def test_messages_name_the_kind_of_a_value(value: object, expected: str) -> None:
-    assert kind(value) == expected
-
-
-def test_a_mismatch_collects_its_path_from_the_inside_out() -> None:
-    assert Mismatch("x").with_path(1).with_path("list").path == ("list", "1")
-
-
-def test_a_form_is_a_value() -> None:
-    form: Form[str] = Form("String", lambda value: None)
-    assert form == Form("String", form.read)
 
 
 @pytest.mark.parametrize(

@@ -168,28 +168,6 @@ def test_events_are_counted(site: Site) -> None:
 HOSTILE = ("../../x", "T\x00", "x" * 300, 'a"b', "a\r\nb", "a{b}", "\u2028", "käse")
 
 
-def test_hostile_names_change_no_label(site: Site) -> None:
-    site.server.register()
-
-    def layout() -> set[tuple[str, str]]:
-        return {
-            (sample.name, str(sorted(sample.labels.items())))
-            for family in site.families().values()
-            for sample in family.samples
-            if not sample.name.startswith(("python_", "process_"))
-        }
-
-    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
-    site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": "nowhere"})
-    first_layout = layout()
-    for name in HOSTILE:
-        site.server.register(topics=(name, "TA"))
-        site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": name})
-        site.server.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": name + "!"})
-
-    assert layout() == first_layout
-
-
 @pytest.mark.parametrize("name", HOSTILE)
 def test_brokers_with_names_that_java_forbids_have_no_series(site: Site, name: str) -> None:
     site.server.register(name=name)

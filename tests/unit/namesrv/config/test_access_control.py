@@ -7,7 +7,6 @@ import pytest
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
-from rocketwire.serving.addresses import is_loopback
 from rocketwire.serving.tls.settings import TlsSettings
 from rocketwire_namesrv.config.access_control import (
     Access,
@@ -142,21 +141,3 @@ def test_exposure_of_a_server(config: Config, address: str, is_exposed: bool) ->
     result = find_exposure(config, address)
 
     assert [type(event) for event in result] == [Exposed] * is_exposed
-
-
-@pytest.mark.parametrize(
-    ("address", "expected"),
-    [
-        ("127.0.0.1", True),
-        ("127.1.2.3", True),
-        ("::1", True),
-        ("::ffff:127.0.0.1", True),
-        ("0.0.0.0", False),
-        ("::", False),
-        ("fe80::1%eth0", False),
-        ("", False),
-        ("localhost", False),  # a name is no address
-    ],
-)
-def test_loopback_addresses_are_known_in_every_form(address: str, expected: bool) -> None:
-    assert is_loopback(address) is expected

@@ -40,14 +40,6 @@ def count_answers(server: Server, data: bytes) -> list[int]:
     return counts
 
 
-def test_scan_of_the_table_ends_a_round(server: Server) -> None:
-    scan = request(Code.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": "b"})
-    assert count_answers(server, scan * 3 + request(Code.GET_BROKER_CLUSTER_INFO)) == [1, 1, 1, 1]
-    server.session.receive(scan, server.now)
-
-    assert not server.session.busy
-
-
 def test_without_limits_all_is_answered_at_once() -> None:
     server = Server(Config(max_requests_in_flight=0, max_unsent_bytes=0, header_max_length=0))
 

@@ -8,8 +8,7 @@ import pytest
 from rocketwire.connection.guards import Guard
 from rocketwire_namesrv.config.config import BY_KEY, PROPERTIES, Config
 from rocketwire_namesrv.config.limits import Limit
-from rocketwire_namesrv.config.settings import BOUNDS, Bounds, Owner, networks_of
-from tests.support.values import require
+from rocketwire_namesrv.config.settings import BOUNDS, Owner
 
 GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "name-server.md"
 OURS = [setting for setting in PROPERTIES if setting.owner is Owner.OURS]
@@ -131,21 +130,6 @@ def test_a_number_of_a_system_property_is_a_number_as_for_java() -> None:
 )
 def test_peers_are_addresses(text: str, complaint: str | None) -> None:
     assert BY_KEY["rocketwire.peers"][0].refusal(text) == complaint
-
-
-def test_networks_are_read_with_any_separator() -> None:
-    networks = require(networks_of("10.0.0.1, ::1;10.0.0.0/8"))
-
-    assert [str(network) for network in networks] == ["10.0.0.1/32", "::1/128", "10.0.0.0/8"]
-    assert networks_of(" ") is None
-    assert networks_of("none") == ()
-
-
-def test_what_is_no_number_is_within_no_bounds() -> None:
-    assert "1" not in Bounds(0, 5)
-    assert 1 in Bounds(0, 5)
-    assert 0 not in Bounds(1)
-    assert 0 in Bounds(2, zero="off")
 
 
 def test_the_guide_has_the_bounds_of_every_setting_that_is_no_limit() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from rocketwire.serving.java_properties import PropertiesFile, load_entries
 from rocketwire_namesrv.config.config import Config
-from rocketwire_namesrv.config.warnings import config_remarks, prefix_with_location
+from rocketwire_namesrv.config.warnings import config_remarks
 
 
 def remarks(text: str, **system: str) -> list[str]:
@@ -149,9 +149,3 @@ def test_a_table_that_is_no_file_has_no_lines() -> None:
         " does not start with it; this one ignores it",
         "listenport is not a setting of this name server; did you mean listenPort?",
     ]
-
-
-def test_a_remark_that_begins_with_no_key_of_the_file_has_no_place() -> None:
-    remark = "listenPorts are many"
-
-    assert prefix_with_location(remark, {"listenPort": "1"}) == remark

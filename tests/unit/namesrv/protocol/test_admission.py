@@ -227,15 +227,6 @@ def test_name_of_any_kind_has_a_limit(changes: dict[str, Any]) -> None:
     assert_refused(add_route(server, LONG), "rocketwire.maxNameLength")
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_among_many_topics_a_long_name_is_found(*, packed: bool) -> None:
-    server = Server(Config(max_name_length=300))
-    fitting = {name: topic(name) for name in (*MANY, "y" * 300)}
-    register(server, {**fitting, "x" * 301: topic("x" * 301)}, packed=packed)
-
-    assert names(server) == {*fitting}
-
-
 def test_groups_and_their_clusters_have_the_limit_of_brokers() -> None:
     server = Server(Config(max_brokers=2))
     for name, cluster in (("b1", "C"), ("b2", "C")):

@@ -4,11 +4,8 @@ import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_namesrv.protocol.counters import (
-    BUCKETS_MS,
-    ONEWAY,
     UNKNOWN,
     Counters,
-    Histogram,
     RequestKind,
 )
 from tests.support.fakes.sansio_server import Server, request
@@ -26,31 +23,6 @@ class Clock:
     def __call__(self) -> float:
         self.now += 0.010
         return self.now
-
-
-def test_every_request_is_counted_once_with_the_code_of_its_answer(server: Server) -> None:
-    server.register()
-    server.ask(ROUTE, {"topic": "TA"})
-    server.ask(ROUTE, {"topic": "nowhere"})
-    server.receive(request(CLUSTERS, flag=2))
-    server.receive(request(ROUTE, {"topic": "TA"}) * 2 + request(CLUSTERS))
-
-    assert server.state.counters.all_requests() == {
-        RequestKind(REGISTER, 0): 1,
-        FOUND: 3,
-        RequestKind(ROUTE, int(ResponseCode.TOPIC_NOT_EXIST)): 1,
-        RequestKind(CLUSTERS, ONEWAY): 1,
-        RequestKind(CLUSTERS, 0): 1,
-    }
-
-
-def test_unknown_codes_are_counted_together(server: Server) -> None:
-    for code in range(40_000, 40_100):
-        server.ask(code)
-
-    assert server.state.counters.requests == {
-        RequestKind(UNKNOWN, int(ResponseCode.REQUEST_CODE_NOT_SUPPORTED)): 100
-    }
 
 
 @pytest.mark.parametrize("is_fast", [True, False])
@@ -80,26 +52,6 @@ def test_request_that_leaves_the_fast_path_counts_once(server: Server) -> None:
     server.receive(data)
 
     assert server.state.counters.all_requests()[FOUND] == 1
-
-
-def test_durations_need_a_clock(server: Server) -> None:
-    server.ask(CLUSTERS)
-    assert server.state.counters.durations == {}
-
-    server.state.counters.clock = Clock()
-    server.ask(CLUSTERS)
-    histogram = server.state.counters.durations[RequestKind(CLUSTERS, 0)]
-
-    assert (1, 10.0) == pytest.approx((sum(histogram.counts), histogram.total_ms))
-
-
-def test_a_duration_is_counted_in_the_first_class_that_holds_it() -> None:
-    histogram = Histogram()
-    for seconds in (0.0, 0.00001, 0.0031, 3.1):
-        histogram.add(seconds)
-
-    result = dict(zip((*BUCKETS_MS, None), histogram.counts, strict=True))
-    assert {bound: count for bound, count in result.items() if count} == {0.01: 2, 5.0: 1, None: 1}
 
 
 def test_a_batch_of_routes_that_is_timed_stands_for_all_since_the_last_one() -> None:
@@ -133,16 +85,10 @@ def test_mixed_batch_has_no_duration_of_routes() -> None:
     assert list(counters.durations) == [RequestKind(CLUSTERS, 0)]
 
 
-def test_without_a_clock_nothing_is_timed() -> None:
-    counters = Counters()
+def test_unknown_codes_are_counted_together(server: Server) -> None:
+    for code in range(40_000, 40_100):
+        server.ask(code)
 
-    def count_route() -> str:
-        counters.routes += 1
-        return "result"
-
-    assert counters.time_call(count_route) == "result"
-    assert counters.durations == {}
-
-
-def test_counters_begin_empty() -> None:
-    assert (Counters().all_requests(), Counters().all_sent()) == ({}, {})
+    assert server.state.counters.requests == {
+        RequestKind(UNKNOWN, int(ResponseCode.REQUEST_CODE_NOT_SUPPORTED)): 100
+    }

@@ -270,12 +270,6 @@ def test_what_is_learnt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             assert 1 <= sum(map(len, learnt.values())) <= 2
 
 
-def test_answer_beyond_a_frame_is_not_fast(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(route_fast_path, "MAX_FRAME_LENGTH", 100)
-
-    assert answer_fast(server, route()) is None
-
-
 def test_many_answers_come_in_rounds() -> None:
     server = start_server(Config(max_unsent_bytes=1000))
     data = b"".join(route(opaque=opaque) for opaque in range(20))

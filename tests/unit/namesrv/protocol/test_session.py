@@ -7,21 +7,18 @@ import pytest
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode, SerializeType
 from rocketwire.connection.guards import Guard
-from rocketwire.errors import DecodeError
 from rocketwire.serving.events import Event, ExceededAgain, LimitExceeded
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.events import RequestFailed
 from rocketwire_namesrv.protocol import handlers, session
-from rocketwire_namesrv.protocol.effects import EffectsBuilder
 from rocketwire_namesrv.protocol.handlers import Peer, Response
 from rocketwire_namesrv.protocol.session import NOTHING
 from rocketwire_namesrv.protocol.state import State
 from tests.support.fakes.sansio_server import (
     BROKER,
     Server,
-    events,
     identity,
     registration_body,
     replies,
@@ -40,7 +37,6 @@ ANSWER_106 = (
     + b'"serializeTypeCurrentRPC":"JSON","version":513}'
     + EMPTY
 )
-BINARY_106 = bytes.fromhex("00000019 01000015 006a 03 0201 00000001 00000000 00000000 00000000")
 
 
 def raw(header: bytes) -> bytes:
@@ -53,74 +49,6 @@ def test_a_started_frame_is_known_to_be_one(server: Server) -> None:
     assert server.session.frame_started
     server.receive(REQUEST_106[20:])
     assert not server.session.frame_started
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        pack(">II", 20, 17) + bytes(16),
-        pack(">II", 20, 2 << 24 | 2) + b"{}" + bytes(14),
-        pack(">II", 20, 255 << 24 | 2) + b"{}" + bytes(14),
-        raw(b"[1]             "),
-        raw(b"12              "),
-        raw(b"hello           "),
-        raw(b"null            "),
-        raw(b"                "),
-        raw(b'{"code":106} trailing'),
-        raw(b'{"code":"abc"}   '),
-        raw(b'{"code":106,"language":99}'),
-        raw(b'{"code":106,"extFields":[]}'),
-        raw(b'{"code":106,"remark":"\xff"}'),
-        raw(b'{"code":5000000000}'),
-        raw(b'{"code":106,/* */"opaque":1}'),
-        raw(b'{"code":106,"opaque":1,,}'),
-    ],
-)
-def test_invalid_command_closes_the_connection(data: bytes) -> None:
-    outcome = Server().receive(data)
-
-    assert isinstance(outcome.close, DecodeError)
-    assert outcome.send == b""
-
-
-@pytest.mark.parametrize(
-    ("header", "code"),
-    [
-        (b"{}              ", 3),
-        (b"{'code':106,'opaque':1,}", 0),
-        (b'   {"code":"106","opaque":1}', 0),
-        (b'{"code":106.0,"opaque":1}', 0),
-        (b'{"code":true,"opaque":1}', 3),
-        (b'{"code":null,"opaque":1}', 3),
-        (b'{"CODE":106,"opaque":1}', 3),
-        (b'{"code":106,"language":"KLINGON","opaque":1}', 0),
-        (b'{"code":106,"unknown":{"a":[1]},"opaque":1}', 0),
-    ],
-)
-def test_lenient_json_is_answered_as_by_java(header: bytes, code: int) -> None:
-    outcome = Server().receive(raw(header))
-    (reply,) = replies(outcome.send)
-
-    assert outcome.close is None
-    assert reply.code == code
-
-
-def test_frames_after_a_bad_one_are_not_executed(server: Server) -> None:
-    put = request(Code.PUT_KV_CONFIG, {"namespace": "n", "key": "k", "value": "v"})
-    outcome = server.receive(REQUEST_106 + raw(b"hello           ") + put)
-
-    assert outcome.send == ANSWER_106
-    assert outcome.close is not None
-    assert server.state.kv.get("n", "k") is None
-
-
-def test_a_binary_code_is_a_signed_number_of_sixteen_bits() -> None:
-    data = bytearray(BINARY_106)
-    data[8:10] = pack(">H", 40000)
-    (reply,) = replies(Server().receive(bytes(data)).send)
-
-    assert reply.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
-    assert reply.remark == " request type -25536 not supported"
 
 
 def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
@@ -139,15 +67,6 @@ def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
     header = bytes.fromhex("01000015 0000 00 0201 fffffffe 00000001 00000000 00000000")
     outcome = server.receive(request(Code.GET_BROKER_CLUSTER_INFO, opaque=-2))
     assert outcome.send == pack(">I", 25 + len(EMPTY)) + header + EMPTY
-
-
-def test_shutdown_sends_clients_away(server: Server) -> None:
-    server.state.shutting_down = server.state.sends_away = True
-
-    response = server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"}, version=479)
-    assert response.code == ResponseCode.GO_AWAY
-    response = server.ask(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"}, version=475)
-    assert response.remark == "name server not ready"
 
 
 def test_shutdown_refuses_waiting_requests(server: Server) -> None:
@@ -200,21 +119,6 @@ def test_expired_broker_and_its_connection_are_named(server: Server) -> None:
         "unregisterBroker, remove name from brokerAddrTable OK, b1, removed from 2 topics",
         "unregisterBroker, remove cluster from clusterAddrTable C",
     ]
-
-
-def test_event_is_one_line(server: Server) -> None:
-    evil = "b\n1\x1b[31m\u2028" + "x" * 600
-    (ignored,) = events(server, 104, {"brokerName": evil, "brokerAddr": "a", "clusterName": "c"})
-
-    assert "b\\x0a1\\x1b[31m\\u2028xxx" in ignored.text
-    assert "(609 characters)" in ignored.text
-    server.register(topics=("T\r\n1", "T2"))
-    endings = server.session.connection_lost(0.0, "closed")
-    assert "\r" not in "".join(event.text for event in endings)
-    assert events(server, 216, {"topic": "T2"}) == []
-    server.register(topics=("T\r\n1", "T2"))
-    (deletion,) = events(server, 216, {"topic": "T2"})
-    assert deletion.text == "deleteTopic, remove the topic T2, cluster: null"
 
 
 NAMES = tuple(f"Topic-{number:04}" for number in range(700))
@@ -302,18 +206,6 @@ def test_commands_are_counted_answered_or_not(server: Server) -> None:
     assert server.receive(REQUEST_106[9:]).commands == 1
 
 
-@pytest.mark.parametrize(
-    "data", [b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\x18\0\0\0\x14" + b'{"code":105,"flag":]']
-)
-def test_error_keeps_no_traceback(data: bytes) -> None:
-    error: BaseException | None = Server().receive(data).close
-
-    assert error is not None
-    while error is not None:
-        assert error.__traceback__ is None
-        error = error.__cause__ or error.__context__
-
-
 CLUSTER_INFO = request(Code.GET_BROKER_CLUSTER_INFO)
 ROUTE = request(Code.GET_ROUTEINFO_BY_TOPIC, {"topic": "TA"})
 
@@ -358,15 +250,6 @@ def test_a_scan_lets_others_go_first_and_is_no_limit(server: Server) -> None:
     assert limits(outcome.events) == []
 
 
-def test_unsaved_answers_are_replaced() -> None:
-    work = EffectsBuilder()
-    assert work.frames_if_unsaved() == b""
-    work.send = [b"a", b"b", b"c"]
-    work.unsaved[1] = b"not saved"
-
-    assert work.frames_if_unsaved() == b"anot savedc"
-
-
 # made by a Java broker: topics U and TopicTest, one static mapping, bodyCrc32 799000593
 PACKED = bytes.fromhex(
     "78da554f4dabc230108cfe0fa1ec51aa54786ac9cd834ac10f1eaf7a1109695cb5d83625491129fdef6fdb83e22eb387"
@@ -375,24 +258,3 @@ PACKED = bytes.fromhex(
     "7ea01949f04155c64497ada43875c0278d0f97d4b817f0abcc2cfa80a55677e053fa44e9ce5a885ba613990941e7ae0d"
     "4be43b74c73999fd5658a1051e36ff1d724fd0"
 )
-
-
-@pytest.mark.parametrize("missing", ["brokerName", "brokerAddr", "clusterName", "brokerId"])
-def test_broker_without_an_identity_is_refused(server: Server, missing: str) -> None:
-    fields = {key: value for key, value in identity().items() if key != missing}
-    reply = server.ask(Code.REGISTER_BROKER, fields, registration_body(("TA", "TB")))
-
-    assert reply.code == ResponseCode.SYSTEM_ERROR
-    assert missing in (reply.remark or "")
-    assert server.cluster_info() == {"brokerAddrTable": {}, "clusterAddrTable": {}}
-
-
-@pytest.mark.parametrize("label", ["true", "TRUE", "false"])
-def test_packed_body_is_known_by_its_zlib_stream(server: Server, label: str) -> None:
-    fields = {**identity(), "compressed": label, "bodyCrc32": "799000593"}
-
-    assert server.ask(Code.REGISTER_BROKER, fields, PACKED).code == 0
-    topics = server.ask(Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER).body
-    assert topics == b'{"topicList":["U","TopicTest"]}'
-    assert server.route("U")["queueDatas"][0]["topicSysFlag"] == 0
-    assert any("topicQueueMappingByBroker" in server.route(name) for name in ("TopicTest", "U"))

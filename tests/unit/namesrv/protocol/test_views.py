@@ -39,26 +39,6 @@ def test_acting_masters_can_be_switched_off() -> None:
     assert server.route("TA")["brokerDatas"][0]["brokerAddrs"] != shown
 
 
-def test_system_topics_are_the_names_of_clusters_and_brokers(server: Server) -> None:
-    assert server.ask(Code.GET_SYSTEM_TOPIC_LIST_FROM_NS).body == b'{"topicList":[]}'
-    server.register()
-
-    expected = f'{{"brokerAddr":"{BROKER}","topicList":["C","b1"]}}'
-    assert server.ask(Code.GET_SYSTEM_TOPIC_LIST_FROM_NS).body == expected.encode()
-
-
-def test_a_group_shows_filter_servers_that_another_broker_registered(server: Server) -> None:
-    server.register("a:3", name="b1")
-    server.register("a:5", 1, name="b1", cluster="D")
-    assert server.route("TA")["filterServerTable"] == {}
-
-    server.register("a:5", topics=("TC", "TD"), name="b2", filter_servers=["f:1"])
-    assert server.route("TA")["filterServerTable"] == {"a:5": ["f:1"]}
-
-    server.ask(Code.UNREGISTER_BROKER, identity("b2", "a:5"))
-    assert server.route("TA")["filterServerTable"] == {}
-
-
 def test_the_maps_of_a_zones_part_have_the_order_of_the_whole_route(server: Server) -> None:
     """Java filters an encoded route, whose keys are sorted for clients that read standard JSON.
 
@@ -76,3 +56,15 @@ def test_the_maps_of_a_zones_part_have_the_order_of_the_whole_route(server: Serv
     old, new = order(399), order(513)
     assert old == sorted(old)
     assert new == sorted(new, reverse=True)
+
+
+def test_a_group_shows_filter_servers_that_another_broker_registered(server: Server) -> None:
+    server.register("a:3", name="b1")
+    server.register("a:5", 1, name="b1", cluster="D")
+    assert server.route("TA")["filterServerTable"] == {}
+
+    server.register("a:5", topics=("TC", "TD"), name="b2", filter_servers=["f:1"])
+    assert server.route("TA")["filterServerTable"] == {"a:5": ["f:1"]}
+
+    server.ask(Code.UNREGISTER_BROKER, identity("b2", "a:5"))
+    assert server.route("TA")["filterServerTable"] == {}

@@ -37,30 +37,6 @@ def many_names(count: int, suffix: str = "") -> dict[str, int]:
     return {f"{number:05}-{hash(str(number)):x}{suffix}": 8 for number in range(count)}
 
 
-def test_a_packed_body_is_read_the_same_light_and_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = pack(many_names(2000, "-\u00e9"))
-    light = read_topics(body)
-    monkeypatch.setattr(reader, "MANY_BYTES", len(body) + 1)
-    typed = read_topics(body)
-
-    assert light.record is not None
-    assert typed.record is None
-    assert_alike(light, typed)
-    assert set(dict(light.topics).values()) == {QueueSettings(8, 8, 6, 0)}
-
-
-def test_of_an_unchanged_packed_body_nothing_is_inflated(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = pack(many_names(20_000))
-    assert len(inflate(body, max_size=1 << 24)) > len(body) > 2 * 131_072
-    first = read_topics(body)
-    monkeypatch.delattr(packed_reader, "inflating")
-    second = read_topics(body, previous=first.record)
-
-    assert (second.unchanged, list(second.topics)) == (True, [])
-    assert second.data_version == first.data_version
-    assert second.record is first.record
-
-
 def test_a_record_of_another_kind_or_version_is_not_the_same_body() -> None:
     body = pack(many_names(1000))
     record = read_topics(body).record

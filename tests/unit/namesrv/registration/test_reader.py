@@ -178,27 +178,6 @@ def pack(topics: dict[str, int], *, counter: int = 1, timestamp: int | None = 7)
     return encode_register_broker_body(body, compressed=True)
 
 
-def test_a_large_body_is_read_alike_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    light = read_topics(body_of(MANY))
-    monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
-    complete = read_topics(body_of(MANY))
-
-    assert light.record is not None
-    assert complete.record is None
-    assert_alike(complete, light)
-    assert not light.unchanged
-
-
-def test_of_an_unchanged_body_no_topic_is_read() -> None:
-    first = read_topics(body_of(MANY))
-    second = read_topics(body_of(MANY), previous=first.record)
-
-    assert second.unchanged
-    assert list(second.topics) == []
-    assert second.record is first.record
-    assert second.count == first.count == len(MANY)
-
-
 def test_another_version_of_the_same_topics_is_another_body() -> None:
     first = read_topics(body_of(MANY))
     second = read_topics(body_of(MANY, counter=2), previous=first.record)

@@ -8,10 +8,6 @@ import pytest
 
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
-from rocketwire.messages.registration import (
-    decode_register_broker_body,
-    encode_register_broker_body,
-)
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.registration import split
 from tests.support.fakes.sansio_server import (
@@ -23,7 +19,6 @@ from tests.support.fakes.sansio_server import (
     topic,
     version,
 )
-from tests.support.values import require
 
 FIRST = ("T1", "T2", "T3")
 SECOND = ("T4", "T5", "T6")
@@ -90,16 +85,13 @@ def assert_parts_appear(server: Server, parts: Parts, seconds: float) -> None:
     assert len(server.state.parts) == 0
 
 
-def test_with_a_size_of_zero_each_part_is_seen_as_it_comes() -> None:
-    server = Server(Config(split_registration_size=0))
+@pytest.mark.parametrize(("size", "broker_version"), [(0, 513), (3, 401)])
+def test_without_a_size_or_from_a_4x_broker_each_part_is_seen_as_it_comes(
+    size: int, broker_version: int
+) -> None:
+    server = Server(Config(split_registration_size=size))
 
-    server.register(topics=FIRST)
-
-    assert list_topics(server) == [*FIRST]
-
-
-def test_a_4x_broker_does_not_split(server: Server) -> None:
-    server.register(topics=FIRST, version=401)
+    server.register(topics=FIRST, version=broker_version)
 
     assert list_topics(server) == [*FIRST]
 
@@ -281,18 +273,3 @@ def test_a_first_part_that_repeats_is_kept_once_and_not_for_ever(server: Server)
     server.state.complete_parts(server.now)
 
     assert list_topics(server) == [*FIRST]
-
-
-@pytest.mark.parametrize("packed", [False, True])
-def test_parts_of_the_usual_size_are_read_in_the_fast_ways(packed: bool) -> None:
-    server = Server(Config())
-    names = [f"Topic{number:05}" for number in range(2000)]
-    for start in (0, 800, 1600):
-        body = registration_body(tuple(names[start : start + 800]))
-        if packed:
-            typed = require(decode_register_broker_body(body, compressed=False, version=513))
-            body = encode_register_broker_body(typed, compressed=True, version=513)
-        assert list_topics(server) == []
-        server.ask(Code.REGISTER_BROKER, identity(compressed=str(packed).lower()), body)
-
-    assert list_topics(server) == names

@@ -99,31 +99,3 @@ def test_the_place_of_a_dead_broker_is_free(table: RouteTable) -> None:
     register(table, registration(B, 0, cluster="D", state_version=1))
 
     assert dict(table.groups["b1"].addresses) == {0: B}
-
-
-@pytest.mark.parametrize(("state_version", "address"), [(1, A), (2, B)])
-def test_newer_state_takes_a_place(table: RouteTable, state_version: int, address: str) -> None:
-    register(table, registration(state_version=2))
-    register(table, registration(B, state_version=state_version))
-
-    assert dict(table.groups["b1"].addresses) == {0: address}
-
-
-@pytest.mark.parametrize(
-    ("acting", "broker_id", "expected"),
-    [(None, 1, {}), (False, 1, {"b1": 6}), (True, 1, {"b1": 4}), (True, 0, {"b1": 6})],
-)
-def test_permission_of_topics(
-    table: RouteTable, acting: bool | None, broker_id: int, expected: dict[str, int]
-) -> None:
-    register(table, registration(A, broker_id, acting=acting))
-
-    assert expected == perms(table, "TA")
-
-
-def test_unregistration_takes_the_permission_of_a_group_without_master(table: RouteTable) -> None:
-    register(table, registration(A, 1, acting=True))
-    table.change_perm("b1", lambda _: 6)
-    table.unregister("C", "nobody:1", "b1", 1)
-
-    assert perms(table, "TA") == {"b1": 4}

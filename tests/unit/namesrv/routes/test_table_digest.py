@@ -79,12 +79,6 @@ def test_a_large_table_is_read_in_steps() -> None:
     assert len(list(digest_steps(table))) == 3
 
 
-def test_a_document_is_read_back() -> None:
-    digest = digest_of(table_of(FIRST, SECOND))
-
-    assert TableDigest.read(digest.document()) == digest
-
-
 def test_a_digest_of_two_thousand_brokers_is_read() -> None:
     brokers = {f"cluster {'x' * 200}{number} 10.0.0.1:1": "0 1 1" for number in range(MAX_BROKERS)}
     digest = TableDigest(brokers, (0,) * TOPIC_GROUPS)

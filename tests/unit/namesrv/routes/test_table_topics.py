@@ -84,10 +84,10 @@ def test_a_registration_whose_broker_leaves_between_two_steps_ends_there(
     next(steps)
     while has_topics and not table.topics.entries:
         next(steps)
-    assert bool(table.topics.entries) == has_topics
     table.connection_lost(1, Reason.CLOSED)
+    registered = run_steps(steps)
 
-    assert run_steps(steps).accepted
+    assert registered.accepted
     assert dict(table.topics.entries) == {}
     assert dict(table.groups) == {}
 

@@ -70,19 +70,6 @@ def test_the_values_of_the_sample_are_the_defaults() -> None:
     assert config.tls.test_mode == defaults.tls.test_mode
 
 
-def test_every_setting_of_the_sample_stands_below_an_explanation() -> None:
-    blocks = re.split(r"\n\n+", sample())
-
-    for block in blocks:
-        lines = block.strip().splitlines()
-        if any(SETTING.match(line) for line in lines):
-            assert lines[0].startswith("# "), block
-
-
-def test_lines_of_the_sample_are_short() -> None:
-    assert [line for line in sample().splitlines() if len(line) > 100] == []
-
-
 NOTHING: AddressLists = {}
 
 
@@ -107,7 +94,3 @@ def test_fault_leaves_the_last_lists(tmp_path: Path, caplog: pytest.LogCaptureFi
         f"{stay} {path}: nsaddr: 'b' must be host:port",
         f"{now} {path} now",
     ]
-
-
-def test_without_a_path_there_is_nothing() -> None:
-    assert AddressFile("", read_lists, NOTHING).read() == {}

@@ -12,18 +12,6 @@ from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.runtime.durable_file import DurableFile
 
 
-async def test_the_content_of_the_moment_is_saved(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    content = [b"one"]
-    file = DurableFile("it", lambda: str(path), lambda: content[0])
-
-    await file.save()
-    assert path.read_bytes() == b"one"
-    content[0] = b"two"
-    await file.save()
-    assert path.read_bytes() == b"two"
-
-
 async def test_without_a_path_nothing_is_saved() -> None:
     assert await DurableFile("it", lambda: "", lambda: pytest.fail("not needed")).save()
 
@@ -37,38 +25,6 @@ async def test_failed_save_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFi
     (record,) = caplog.records
     assert record.levelname == "ERROR"
     assert "the table is not saved" in record.getMessage()
-
-
-async def test_callers_that_wait_share_one_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    go_on = threading.Event()
-    written: list[bytes] = []
-
-    def slow(_: str, content: bytes) -> None:
-        go_on.wait(10)
-        written.append(content)
-
-    monkeypatch.setattr(storage, "save", slow)
-    value = [0]
-    file = DurableFile("it", lambda: "path", lambda: b"%d" % value[0])
-    saved: list[int] = []
-
-    async def change(number: int) -> None:
-        value[0] = number
-        await file.save()
-        saved.append(number)
-
-    with trio.fail_after(60):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(change, 1)
-            await wait_all_tasks_blocked()
-            for number in (2, 3, 4):
-                nursery.start_soon(change, number)
-                await wait_all_tasks_blocked()
-            assert saved == []
-            go_on.set()
-
-    assert written == [b"1", b"4"]
-    assert sorted(saved) == [1, 2, 3, 4]
 
 
 async def test_callers_get_the_result_of_their_write(monkeypatch: pytest.MonkeyPatch) -> None:

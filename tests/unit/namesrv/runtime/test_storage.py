@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocketwire_namesrv.routes.kv_config import KVConfig
-from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.runtime.storage import StorageError, kv_document, load_kv, save
-from tests.support.virtual_disk import run_until_crashes
 
 
 def load_content(folder: Path, content: bytes) -> dict[str, dict[str, str | None]]:
@@ -168,14 +166,6 @@ def test_the_next_save_keeps_the_text_before_it(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-def test_name_without_a_folder_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    save("kv.json", b"one")
-
-    assert (tmp_path / "kv.json").read_bytes() == b"one"
-
-
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     target = tmp_path / "target.json"
     target.write_bytes(b"one")
@@ -186,16 +176,6 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
     assert link.is_symlink()
     assert target.read_bytes() == b"two"
-
-
-def test_the_remains_of_a_save_that_was_cut_short_are_not_in_the_way(tmp_path: Path) -> None:
-    path = tmp_path / "kv.json"
-    (tmp_path / "kv.json.tmp").write_bytes(b"half")
-
-    save(str(path), b"whole")
-
-    assert path.read_bytes() == b"whole"
-    assert os.listdir(tmp_path) == ["kv.json"]
 
 
 def test_mount_point_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,24 +206,3 @@ def test_failed_save_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
     assert path.read_bytes() == b"one"
     assert os.listdir(tmp_path) == ["kv.json"]
-
-
-def test_a_saved_file_survives_a_crash_at_each_call(tmp_path: Path) -> None:
-    texts = [b"one", b"two", b"three"]
-
-    def save_all(root: Path, saved: list[bytes]) -> None:
-        for text in texts:
-            save(str(root / "conf" / "kv.json"), text)
-            saved.append(text)
-
-    for root, saved in run_until_crashes(tmp_path, save_all):
-        path = root / "conf" / "kv.json"
-        expected = [None, *texts][len(saved) : len(saved) + 2]
-        assert (path.read_bytes() if path.exists() else None) in expected
-
-
-def test_only_this_module_of_the_name_server_opens_files() -> None:
-    folder = Path(storage.__file__).parents[1]
-    openers = {path.name for path in folder.rglob("*.py") if " open(" in path.read_text("utf-8")}
-
-    assert openers == {"storage.py"}

@@ -19,25 +19,21 @@ from rocketwire_tools.pcap.files.reader import CaptureReader
 from rocketwire_tools.pcap.files.records import CHUNK_SIZE
 from rocketwire_tools.pcap.files.series import Series, Span
 from rocketwire_tools.pcap.packets.packets import Addresses, segments
-from rocketwire_tools.pcap.packets.skipped import Skipped
-from rocketwire_tools.pcap.rows.batches import BatchBuilder
-from rocketwire_tools.pcap.rows.file_names import FileNames
+from rocketwire_tools.pcap.rows.batches import BatchBuilder, FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
 from rocketwire_tools.pcap.rows.rows import COLUMNS, Rows, concatenate, frames_to_rows
 from rocketwire_tools.pcap.streams.flows import MAX_KEPT, MAX_STREAMS, ChunkFrames, Flows
+from rocketwire_tools.pcap.streams.reassembly import Limits
 from rocketwire_tools.pcap.streams.resync import JSON, ROCKETMQ
-from rocketwire_tools.pcap.streams.segments import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
     from rocketwire_tools.pcap.arrow import Batch
-    from rocketwire_tools.pcap.files.records import Records
+    from rocketwire_tools.pcap.files.records import Array, Records
     from rocketwire_tools.pcap.packets.packets import Segments
 
-    Array = np.ndarray[Any, Any]
     Watch = Callable[[Records, Segments, Addresses], None]
-
 
 CELL: Final = 16 << 20  # Bytes of a capture whose rows form one batch
 MAX_ROWS: Final = 131_072  # Rows of a batch
@@ -90,13 +86,8 @@ class Totals:
 
 
 class Decoder:
-    """Decodes a capture, or several captures that continue each other as one.
-
-    Args:
-        path: of the capture, ``-`` for standard input; or a series, of which the first files are
-            read that continue each other.
-        options: options of the decoder.
-    """
+    """Decodes a capture (``-`` is standard input), or the first captures of a series that continue
+    each other as one."""
 
     def __init__(self, path: str | Series, options: Options | None = None) -> None:
         self._series = Series.of(path)
@@ -105,12 +96,11 @@ class Decoder:
         self.files = FileNames(self._series.paths[0])  # files so far
         self._options = Options() if options is None else options
         self.addresses = Addresses()  # numbers of addresses
-        self._skipped = Skipped()
         self._flows = Flows(
             self._options.limits, bodies=self._options.bodies, max_streams=self._options.max_streams
         )
         self._flows.careful = self._options.careful
-        self.totals = Totals(skipped=self._skipped.reasons)  # counts so far
+        self.totals = Totals()  # counts so far
         self.pairing = Pairing()  # unanswered requests so far
         self._builder = BatchBuilder(self.files, self._options.fields, self.addresses, self.pairing)
         self._waiting: list[Rows] = []
@@ -197,7 +187,8 @@ class Decoder:
         self.totals.packets += len(records.time_ns)
         self.totals.bytes += int(records.captured.sum())
         self.totals.cut_short += int((records.captured < records.wire).sum())
-        tcp_segments = self._select_segments(segments(records, self.addresses, self._skipped))
+        every = segments(records, self.addresses, self.totals.skipped)
+        tcp_segments = self._select_segments(every)
         if self._options.watch is not None:
             self._options.watch(records, tcp_segments, self.addresses)
         rows = self._rows_of(self._flows.feed(records, tcp_segments))

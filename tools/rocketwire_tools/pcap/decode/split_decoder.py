@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from rocketwire_tools.pcap.files.inputs import ByteSource
+    from rocketwire_tools.pcap.files.records import Array
     from rocketwire_tools.pcap.files.splits import Head
     from rocketwire_tools.pcap.packets.packets import Segments
     from rocketwire_tools.pcap.rows.rows import Rows
     from rocketwire_tools.pcap.streams.stream import Stream
-
-    Array = np.ndarray[Any, Any]
 
 _FAR: Final = 1 << 50
 """Distance between the offsets of a capture and those of the next or previous one."""
@@ -37,8 +36,6 @@ _AHEAD_CHUNK: Final = 2 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """How far a part reads before and after itself."""
-
     backward: int = 16 << 20  # bytes before the part; retransmissions of these are recognised
     ahead: int = 64 << 20  # bytes after the part
     ahead_ns: int = 5_000_000_000  # nanoseconds of capture time after the part

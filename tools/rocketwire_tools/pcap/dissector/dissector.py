@@ -61,7 +61,6 @@ def dissector() -> str:
 
 
 def tables() -> dict[str, Any]:
-    """The tables of the dissector; ``dissector.lua`` describes their use."""
     prefix = _integer_nodes(declarations.PREFIX)
     binary = _nodes(declarations.BINARY_HEADER)
     stored = declarations.STORED_MESSAGE

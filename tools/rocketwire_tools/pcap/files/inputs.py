@@ -45,8 +45,6 @@ class ByteSource(Protocol):
 
 
 class RawSource:
-    """A plain file or a pipe."""
-
     def __init__(self, file: io.RawIOBase, opening: bytes = b"") -> None:
         self._file = file
         self._opening = opening
@@ -65,8 +63,6 @@ class RawSource:
 
 
 class InflatedSource:
-    """A compressed stream that a thread inflates ahead of the decoder."""
-
     def __init__(
         self,
         path: str,  # for error messages
@@ -150,8 +146,6 @@ class InflatedSource:
 
 
 class _PrefixedFile(io.RawIOBase):
-    """A pipe whose first bytes have already been read."""
-
     def __init__(self, opening: bytes, file: io.RawIOBase) -> None:
         self._source = RawSource(file, opening)
         self._file = file
@@ -168,12 +162,8 @@ class _PrefixedFile(io.RawIOBase):
 
 
 def open_input(path: str, *, ahead: int = AHEAD) -> ByteSource:
-    """Open a capture; inflate it if its first bytes are those of a compressed file.
-
-    Args:
-        path: of the file; ``-`` is standard input.
-        ahead: blocks that are inflated before they are needed, at least 2.
-    """
+    """Open a capture (``-`` is standard input); inflate it if its first bytes are those of a
+    compressed file, ``ahead`` blocks before they are needed, at least 2."""
     try:
         file = (
             cast("io.RawIOBase", io.FileIO(os.dup(sys.stdin.fileno())))

@@ -23,7 +23,7 @@ from rocketwire_tools.pcap.files.records import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.pcap.files.records import Integers
+    from rocketwire_tools.pcap.files.records import Array
 
 
 class PcapFormat:
@@ -41,8 +41,9 @@ class PcapFormat:
         self._captured = struct.Struct(f"{order}8xI").unpack_from
         # two bytes of the seconds change every 18 hours
 
-    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[Integers, int]:
-        """See ``Format``; stops at an invalid length and at the header of another file."""
+    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[Array, int]:
+        """Find the complete records between two offsets, up to an invalid length or the header of
+        another file; returns their offsets and the end of the last one."""
         offsets = np.fromiter(self._chain(buffer, start, end - self.record_header), np.int64)
         if not len(offsets):
             return offsets, start
@@ -71,7 +72,7 @@ class PcapFormat:
             return f"a record claims {captured} bytes, {MAX_RECORD} is the limit"
         return None
 
-    def records(self, buffer: bytearray, offsets: Integers, base: int) -> Records:
+    def records(self, buffer: bytearray, offsets: Array, base: int) -> Records:
         words = rows_at(buffer, offsets, 16).view(f"{self.order}u4").astype(np.int64)
         return Records(
             buffer=buffer,
@@ -92,7 +93,6 @@ _MAGICS: Final = {
 }
 """Whether fractions are nanoseconds, and the size of a record header, by magic number."""
 
-
 _HEADS: Final = frozenset(
     struct.pack(f"{order}IHH", magic, 2, 4) for magic in _MAGICS for order in "<>"
 )
@@ -104,12 +104,10 @@ would begin within the header, and its length leads nowhere."""
 
 
 def is_head(buffer: bytearray, offset: int) -> bool:
-    """Whether a classic capture begins at an offset."""
     return bytes(buffer[offset : offset + 8]) in _HEADS
 
 
 def is_cut_head(data: bytes) -> bool:
-    """Whether the data is the incomplete file header of a classic capture."""
     return len(data) < PcapFormat.head_size and any(head.startswith(data[:8]) for head in _HEADS)
 
 

@@ -27,22 +27,15 @@ from rocketwire_tools.pcap.files.records import MAX_RECORD, MAX_RECORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rocketwire_tools.pcap.files.reader import CaptureReader
     from rocketwire_tools.pcap.files.records import Records
-    from rocketwire_tools.pcap.files.window import Window
-
-__all__ = ["PACKETS", "read", "read_front"]
 
 _ORDER: Final = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _MAX_SECTIONS: Final = 4096  # Sections whose packets are gathered together
 
 
-def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
-    """Read all records of a capture.
-
-    Args:
-        reader: its window holds the next bytes of the capture.
-        section: the section of these bytes; None at the front of the capture.
-    """
+def read(reader: CaptureReader, section: Section | None = None) -> Iterator[Records]:
+    """Read all records of a capture; ``section`` is that of the next bytes, None at the front."""
     walk = _BlockWalk(reader.path, section)
     offset = 0
     while True:
@@ -63,11 +56,8 @@ def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
 
 
 def read_front(path: str, data: bytes) -> tuple[Section, int]:
-    """Read the blocks before the first packet.
-
-    Returns:
-        The first section, and the offset of the first packet or of an incomplete block.
-    """
+    """Read the blocks before the first packet; returns the first section, and the offset of the
+    first packet or of an incomplete block."""
     order = _ORDER.get(data[8:12])
     if order is None or len(data) < 28:
         raise CaptureError(path, 0, "a section without its byte-order magic")
@@ -88,12 +78,7 @@ def read_front(path: str, data: bytes) -> tuple[Section, int]:
 
 
 class _BlockWalk:
-    """Walks from block to block.
-
-    Args:
-        path: for error messages.
-        section: of the first block; None at the front of the capture.
-    """
+    """Walks from block to block, from the front of the capture if ``section`` is None."""
 
     def __init__(self, path: str, section: Section | None) -> None:
         self._path = path

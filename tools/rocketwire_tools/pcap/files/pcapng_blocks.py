@@ -15,7 +15,7 @@ from rocketwire_tools.pcap.files.records import MAX_RECORD, Records, rows_at
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.pcap.files.records import Integers
+    from rocketwire_tools.pcap.files.records import Array
 
 SECTION: Final = 0x0A0D0D0A
 INTERFACE: Final = 1
@@ -29,8 +29,6 @@ MAX_INTERFACES: Final = 65_536
 
 
 class Interface(NamedTuple):
-    """An interface on which packets were captured."""
-
     link: int  # link type
     snaplen: int  # bytes kept of a packet; 0 for all
     resolution: int = 6  # the byte of option if_tsresol
@@ -38,8 +36,6 @@ class Interface(NamedTuple):
 
 
 class Section:
-    """The byte order and the interfaces of a section."""
-
     def __init__(self, path: str, order: str) -> None:
         self.path = path
         self.order = order
@@ -47,7 +43,6 @@ class Section:
         self.words = struct.Struct(f"{order}II").unpack_from
 
     def declare(self, body: bytes, file_offset: int) -> None:
-        """Read an interface description block."""
         if len(body) < 8:
             raise CaptureError(self.path, file_offset, "a bad interface description")
         if len(self.interfaces) >= MAX_INTERFACES:
@@ -75,11 +70,9 @@ class Section:
 
 @dataclass(slots=True)
 class PacketBlocks:
-    """Blocks that hold packets, in the order of the file."""
-
-    offset: Integers  # their offsets in the buffer
-    type: Integers  # their block types
-    section: Integers  # indices of their sections
+    offset: Array  # their offsets in the buffer
+    type: Array  # their block types
+    section: Array  # indices of their sections
     sections: list[Section]  # the sections
 
 
@@ -98,11 +91,8 @@ class _InterfaceTable:
 def records(
     blocks: PacketBlocks, buffer: bytearray, base: int
 ) -> tuple[Records, CaptureError | None]:
-    """Gather the fields of packet blocks up to the first invalid one.
-
-    Returns:
-        The packets, and why the next one is invalid.
-    """
+    """Gather the fields of packet blocks up to the first invalid one; returns the packets, and why
+    the next one is invalid."""
     table = _InterfaceTable(blocks.sections)
     offset, data, captured, wire, raw, interface, room = _read_columns(blocks, buffer, table)
     count = table.count[blocks.section]
@@ -134,7 +124,7 @@ def records(
     return packets, error
 
 
-Part = tuple["Integers", ...]
+Part = tuple["Array", ...]
 
 
 def _read_columns(blocks: PacketBlocks, buffer: bytearray, table: _InterfaceTable) -> Part:
@@ -154,7 +144,7 @@ def _read_columns(blocks: PacketBlocks, buffer: bytearray, table: _InterfaceTabl
 
 
 def _read_columns_of_type(
-    blocks: PacketBlocks, buffer: bytearray, table: _InterfaceTable, group: int, numbers: Integers
+    blocks: PacketBlocks, buffer: bytearray, table: _InterfaceTable, group: int, numbers: Array
 ) -> Part:
     block_type, order = group >> 1, "<>"[group & 1]
     offset = blocks.offset[numbers]
@@ -175,7 +165,7 @@ def _read_columns_of_type(
     return offset, offset + 28, words[:, 5], words[:, 6], raw, interface, length - 32
 
 
-def _nanoseconds(table: _InterfaceTable, raw: Integers, interface: Integers) -> Integers:
+def _nanoseconds(table: _InterfaceTable, raw: Array, interface: Array) -> Array:
     if (table.resolution == table.resolution[0]).all():
         result = _to_nanoseconds(raw, int(table.resolution[0]))
     else:
@@ -187,7 +177,7 @@ def _nanoseconds(table: _InterfaceTable, raw: Integers, interface: Integers) -> 
     return result + table.offset[interface] * 1_000_000_000 if table.offset.any() else result
 
 
-def _to_nanoseconds(raw: Integers, resolution: int) -> Integers:
+def _to_nanoseconds(raw: Array, resolution: int) -> Array:
     bits: Any = raw.view(np.uint64)
     if resolution & 0x80:
         power = min(resolution & 0x7F, 63)
@@ -200,5 +190,4 @@ def _to_nanoseconds(raw: Integers, resolution: int) -> Integers:
         nanoseconds = bits * np.uint64(10 ** (9 - resolution))
     else:
         nanoseconds = bits // np.uint64(10 ** min(resolution - 9, 19))
-    result: Integers = nanoseconds.view(np.int64)
-    return result
+    return nanoseconds.view(np.int64)

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
-if TYPE_CHECKING:
-    Integers = np.ndarray[Any, Any]
-
+Array = np.ndarray[Any, Any]
 
 CHUNK_SIZE: Final = 16 << 20
 """Bytes that are decoded together: few enough for the processor's caches, many enough for numpy."""
-
-
 MAX_RECORD: Final = 1 << 20  # Largest record; captures hold at most 256 KiB of a packet
-
-
 MAX_RECORDS: Final = 32_768  # Records that are decoded together at most
-
-
 PADDING: Final = 256
 """Bytes after the buffer, so that headers can be gathered before their lengths are checked."""
 
@@ -31,14 +23,14 @@ class Records:
 
     buffer: bytearray  # holds the records, and ``PADDING`` more bytes
     size: int  # bytes of the buffer in use
-    file_offset: Integers  # offsets of the records in the file
-    data: Integers  # offsets of the packets in the buffer
-    captured: Integers  # captured bytes of each packet
-    wire: Integers  # bytes that each packet had on the wire
-    time_ns: Integers  # nanoseconds since 1970
-    link: Integers | int  # link type of each packet, or of all packets
+    file_offset: Array  # offsets of the records in the file
+    data: Array  # offsets of the packets in the buffer
+    captured: Array  # captured bytes of each packet
+    wire: Array  # bytes that each packet had on the wire
+    time_ns: Array  # nanoseconds since 1970
+    link: Array | int  # link type of each packet, or of all packets
 
-    def take(self, numbers: Integers | slice) -> Records:
+    def take(self, numbers: Array | slice) -> Records:
         return Records(
             self.buffer,
             self.size,
@@ -51,20 +43,7 @@ class Records:
         )
 
 
-class Format(Protocol):
-    head_size: int
-
-    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[Integers, int]:
-        """Find the complete records between two offsets; returns their offsets and the end of
-        the last one."""
-        ...
-
-    def records(self, buffer: bytearray, offsets: Integers, base: int) -> Records:
-        """Gather the headers of records; ``base`` is the offset of the buffer in the file."""
-        ...
-
-
-def rows_at(buffer: bytearray | Integers, offsets: Integers, size: int) -> np.ndarray[Any, Any]:
+def rows_at(buffer: bytearray | Array, offsets: Array, size: int) -> np.ndarray[Any, Any]:
     """Gather ``size`` bytes at each offset, one row each; they may reach into the padding."""
     width = np.dtype((np.void, size))
     windows = np.ndarray((len(buffer) - size + 1,), width, buffer, strides=(1,))

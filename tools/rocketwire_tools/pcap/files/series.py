@@ -21,7 +21,7 @@ from rocketwire_tools.pcap.files.splits import Range, RangeReader, find_record, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.pcap.files.records import Integers
+    from rocketwire_tools.pcap.files.records import Array
 
 MAX_APART_NS: Final = 60_000_000_000
 """Nanoseconds from the last packet of a file to the first packet of the next one: RocketMQ
@@ -37,14 +37,11 @@ _TAIL: Final = 1 << 20  # Bytes at the end of a file that hold at least one reco
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Captures that are decoded as one."""
-
     paths: tuple[str, ...]  # of the files, in order
     certain: bool = False  # whether they continue each other regardless of their times
 
     @classmethod
     def of(cls, captures: str | Series) -> Series:
-        """Make a series, also of a single path."""
         return cls((captures,)) if isinstance(captures, str) else captures
 
     def rest(self, count: int) -> Series | None:
@@ -53,20 +50,16 @@ class Series:
         return replace(self, paths=paths) if paths else None
 
     def name(self, count: int) -> str:
-        """The name of the first files for messages."""
         last = self.paths[max(count, 1) - 1]
         return last if last == self.paths[0] else f"{self.paths[0]} to {last}"
 
 
 class Span:
-    """The time that a file covers."""
-
     def __init__(self, first_ns: int | None = None, last_ns: int = 0) -> None:
         self.first_ns = first_ns  # time of its first packet; None before the first packet
         self.last_ns = last_ns  # time of its latest packet
 
-    def add(self, time_ns: Integers) -> None:
-        """Extend the span by packets."""
+    def add(self, time_ns: Array) -> None:
         if self.first_ns is None:
             self.first_ns = int(time_ns[0])
         self.last_ns = max(self.last_ns, int(time_ns.max()))
@@ -81,12 +74,8 @@ class Span:
 
 
 def series(paths: Sequence[str], join: str) -> list[Series]:
-    """Group captures.
-
-    Returns:
-        Each path once. Files that may continue each other form one series, in the order of their
-        times, at the position of the first.
-    """
+    """Group captures: files that may continue each other form one series, in the order of their
+    times, at the position of the first."""
     if join == "all":
         return [Series(tuple(paths), certain=True)]
     if join == "none":

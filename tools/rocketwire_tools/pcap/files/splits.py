@@ -19,6 +19,7 @@ from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files import pcapng
 from rocketwire_tools.pcap.files.decompress import COMPRESSED
 from rocketwire_tools.pcap.files.pcap import is_cut_head, pcap_format
+from rocketwire_tools.pcap.files.pcapng_blocks import PACKETS
 from rocketwire_tools.pcap.files.reader import PCAPNG, CaptureReader
 from rocketwire_tools.pcap.files.records import CHUNK_SIZE, MAX_RECORD
 
@@ -68,8 +69,6 @@ class Split:
 
 
 class PcapHead:
-    """The file header of a classic capture."""
-
     end = 24
 
     def __init__(self, path: str, data: bytes) -> None:
@@ -123,8 +122,6 @@ class PcapHead:
 
 
 class PcapngHead:
-    """The front of a pcapng capture."""
-
     def __init__(self, path: str, data: bytes) -> None:
         self.section, self.end = pcapng.read_front(path, data)
 
@@ -136,7 +133,7 @@ class PcapngHead:
         start = -offset % 4
         while start + 12 <= len(data):
             block_type, _ = struct.unpack_from(f"{self.section.order}II", data, start)
-            if block_type in pcapng.PACKETS:
+            if block_type in PACKETS:
                 is_chain = self._follow(data, start, last=last)
                 if is_chain is None:
                     return None
@@ -164,8 +161,6 @@ class PcapngHead:
 
 
 class RangeReader(CaptureReader):
-    """Reads a capture from a record on."""
-
     def __init__(
         self,
         path: str,  # for error messages
@@ -185,13 +180,7 @@ class RangeReader(CaptureReader):
 
 
 class Range:
-    """A range of a file's bytes.
-
-    Args:
-        path: of the file.
-        start: offset of the first byte.
-        end: offset after the last byte; None for the end of the file.
-    """
+    """The bytes of a file from ``start`` to ``end``; None for the end of the file."""
 
     def __init__(self, path: str, start: int, end: int | None) -> None:
         try:
@@ -254,11 +243,8 @@ def _read_at(file: IO[bytes], offset: int, count: int) -> bytes:
 
 
 def plan(path: str, size: int) -> list[Split]:
-    """Split a capture.
-
-    Returns:
-        Parts that contain every record once; one part for a compressed capture or an empty file.
-    """
+    """Split a capture into parts that contain every record once; one part for a compressed capture
+    or an empty file."""
     total = os.path.getsize(path) if os.path.exists(path) else 0
     head = read_head(path) if total or not os.path.exists(path) else None
     if head is None or not 0 < size < total:

@@ -6,7 +6,7 @@ are read. An unusual header is left to the codec.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from rocketwire_tools.pcap.arrow import Column
+    from rocketwire_tools.pcap.files.records import Array
     from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
-
-    Array = np.ndarray[Any, Any]
 
 _FIXED: Final = np.dtype(
     [(name, f">{number_type}") for name, number_type in layouts.BINARY_HEADER_FIXED]
@@ -76,11 +75,8 @@ class _Fields(NamedTuple):
 
 
 def read(headers: HeaderBytes, column_names: AbstractSet[str]) -> tuple[Array, Columns]:
-    """Read headers.
-
-    Returns:
-        Which of the headers were read, and the columns. Entries of the other headers are arbitrary.
-    """
+    """Read headers; returns which of them were read, and the columns. Entries of the other headers
+    are arbitrary."""
     (data,), start = headers.pieces, headers.start
     ends = start + headers.length
     numbers = rows_at(data, start, _FIXED.itemsize).view(_FIXED)[:, 0]

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire_tools.pcap.arrow import Column
-
-    Array = np.ndarray[Any, Any]
+    from rocketwire_tools.pcap.files.records import Array
 
 REQUESTS_WITH_LETTERS: Final = (310, 320, 325)
 """Requests whose header has one-letter names (Java: ``SendMessageRequestHeaderV2``)."""
@@ -45,7 +44,6 @@ class Columns:
     queue_id: Column | None = None
 
     def take(self, order: Array) -> Columns:
-        """The entries of some headers, in the given order."""
         arrays: list[Any] = [getattr(self, name)[order] for name in _ARRAYS]
         columns = Columns(*arrays)
         order_column = column(order)
@@ -74,7 +72,6 @@ def concatenate(parts: Sequence[Columns]) -> Columns:
 
 
 def has_letters(code: Array, flag: Array) -> Array:
-    """Which headers have extension fields with one-letter names."""
     letters = np.zeros(len(code), np.bool_)
     for request_code in REQUESTS_WITH_LETTERS:
         letters |= code == request_code
@@ -101,8 +98,7 @@ class Span(NamedTuple):
 def text_column(text: Array, ends: Array, there: Array) -> Column:
     parts = (np.packbits(there, bitorder="little"), ends, text)
     buffers = [pa.py_buffer(part) for part in parts]
-    values: Column = pa.Array.from_buffers(pa.string(), len(there), buffers)
-    return values
+    return pa.Array.from_buffers(pa.string(), len(there), buffers)
 
 
 def text_bytes(data: Array, span: Span) -> tuple[Array, Array]:

@@ -5,7 +5,7 @@ No object is made of the bytes of a header, and none of its values outlives the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import numpy as np
@@ -16,7 +16,6 @@ from rocketwire.wire.json_header import decode_json_header
 from rocketwire_tools.pcap.headers import binary
 from rocketwire_tools.pcap.headers.columns import (
     OPTIONAL_COLUMNS,
-    REQUESTS_WITH_LETTERS,
     Columns,
     concatenate,
 )
@@ -28,15 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
-    Array = np.ndarray[Any, Any]
-
-__all__ = [
-    "OPTIONAL_COLUMNS",
-    "REQUESTS_WITH_LETTERS",
-    "Columns",
-    "HeaderReader",
-    "ext_fields_text",
-]
+    from rocketwire_tools.pcap.files.records import Array
 
 _FEW: Final = 96  # Fewer ROCKETMQ headers are read faster one by one
 
@@ -85,7 +76,6 @@ class HeaderReader:
 
 
 def ext_fields_text(header: bytes, header_type: int) -> str | None:
-    """All extension fields of a header as JSON text."""
     try:
         fields = (
             decode_json_header(header) if header_type == JSON else decode_binary_header(header)[0]

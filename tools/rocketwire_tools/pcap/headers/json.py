@@ -24,17 +24,15 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.header_fields import HeaderFields
     from rocketwire_tools.pcap.arrow import Column
+    from rocketwire_tools.pcap.files.records import Array
     from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
 
-    Array = np.ndarray[Any, Any]
     Integer = int
 else:
     Integer = Annotated[int, msgspec.Meta(ge=-(1 << 31), le=(1 << 31) - 1)]
 
 
 class ExtFields(msgspec.Struct, gc=False):
-    """The extension fields that become columns."""
-
     topic: str | None = None
     consumerGroup: str | None = None
     producerGroup: str | None = None
@@ -47,8 +45,6 @@ class ExtFields(msgspec.Struct, gc=False):
 
 
 class ColumnFields(msgspec.Struct, gc=False):
-    """The members of a header that become columns, without extension fields."""
-
     code: Integer = 0
     flag: Integer = 0
     language: str | None = "JAVA"
@@ -58,8 +54,6 @@ class ColumnFields(msgspec.Struct, gc=False):
 
 
 class ColumnFieldsWithExt(ColumnFields, gc=False):
-    """The members of a header that become columns, with extension fields."""
-
     extFields: ExtFields | None = None
 
 
@@ -98,7 +92,6 @@ class JsonHeaders:
 
 
 def read_rocketmq(headers: Sequence[bytes], column_names: AbstractSet[str]) -> Columns:
-    """Read ROCKETMQ headers one by one with the codec."""
     return to_columns([_read_rocketmq(header) for header in headers], column_names)
 
 

@@ -17,12 +17,10 @@ import numpy as np
 from rocketwire_tools.pcap.files.records import rows_at
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Set as AbstractSet
 
-    from rocketwire_tools.pcap.files.records import Integers, Records
-    from rocketwire_tools.pcap.packets.skipped import Skipped
-
-    Array = np.ndarray[Any, Any]
+    from rocketwire_tools.pcap.files.records import Array, Records
 
 _UNKNOWN: Final = -1
 _VLAN: Final = (0x8100, 0x88A8, 0x9100)
@@ -54,17 +52,17 @@ _FAMILIES_INET6: Final = (10, 24, 28, 30)  # AF_INET6 of Linux, NetBSD, FreeBSD 
 class Segments:
     """TCP segments, one entry each, in the order of their capture."""
 
-    record: Integers  # number of the record in its chunk
-    source: Integers  # number of the sender: address number << 16 | port, see ``Addresses``
-    target: Integers  # number of the receiver
-    sequence: Integers  # of the first byte
-    acknowledged: Integers  # next sequence number that the sender expects, with flag ACK
-    flags: Integers  # of TCP
-    data: Integers  # offset of the payload in the buffer
-    captured: Integers  # captured bytes of the payload
-    length: Integers  # bytes of the payload on the wire
+    record: Array  # number of the record in its chunk
+    source: Array  # number of the sender: address number << 16 | port, see ``Addresses``
+    target: Array  # number of the receiver
+    sequence: Array  # of the first byte
+    acknowledged: Array  # next sequence number that the sender expects, with flag ACK
+    flags: Array  # of TCP
+    data: Array  # offset of the payload in the buffer
+    captured: Array  # captured bytes of the payload
+    length: Array  # bytes of the payload on the wire
 
-    def take(self, numbers: Integers) -> Segments:
+    def take(self, numbers: Array) -> Segments:
         return Segments(*(getattr(self, name)[numbers] for name in Segments.__dataclass_fields__))
 
 
@@ -82,8 +80,7 @@ class Addresses:
         self._texts: dict[int, bytes] = {}
         self._next = self._FIRST
 
-    def numbers(self, addresses: Array) -> Integers:
-        """The numbers of addresses, given as rows of 16 bytes."""
+    def numbers(self, addresses: Array) -> Array:
         halves: Any = np.ascontiguousarray(addresses).view(np.uint64)
         mixed = halves[:, 0] * _MIX ^ halves[:, 1]
         _, first, inverse = np.unique(mixed, return_index=True, return_inverse=True)
@@ -108,14 +105,12 @@ class Addresses:
         return number
 
     def address_bytes(self, number: int) -> bytes:
-        """The address with a number, 4 or 16 bytes."""
         return number.to_bytes(4, "big") if number < self._FIRST else self._texts[number]
 
     # ---- limits
 
     @property
     def are_many(self) -> bool:
-        """Whether ``keep`` is due."""
         return len(self._texts) > MAX_ADDRESSES
 
     def keep(self, numbers: AbstractSet[int]) -> None:
@@ -128,13 +123,13 @@ UNREAD: Final = ("link type", "IP fragment")
 """Prefixes of the reasons for which a packet that may contain frames was not decoded."""
 
 
-def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segments:
+def segments(records: Records, addresses: Addresses, skipped: Counter[str]) -> Segments:
     offset, ether_type = _network(records, skipped)
     end = records.data + records.captured
     four = np.flatnonzero(ether_type == _IPV4)
     six = np.flatnonzero(ether_type == _IPV6)
     others = (ether_type != _IPV4) & (ether_type != _IPV6) & (ether_type >= 0)
-    skipped.count("not IP", int(others.sum()))
+    _count(skipped, "not IP", others)
     parts: list[Network] = []
     if len(four):
         parts.append(_ipv4(records, four, offset[four], end[four], skipped))
@@ -145,6 +140,11 @@ def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segmen
         return Segments(none, none, none, none, none, none, none, none, none)
     index, transport, stop, source, target = parts[0] if len(parts) == 1 else _merge(parts)
     return _tcp(records, index, transport, stop, source, target, skipped)
+
+
+def _count(skipped: Counter[str], reason: str, packets: Array) -> None:
+    if number := int(packets.sum()):
+        skipped[reason] += number
 
 
 def _merge(parts: list[Network]) -> Network:
@@ -163,7 +163,7 @@ def _merge(parts: list[Network]) -> Network:
 # ---------------------------------------------------------------------------- link layer
 
 
-def _network(records: Records, skipped: Skipped) -> tuple[Integers, Array]:
+def _network(records: Records, skipped: Counter[str]) -> tuple[Array, Array]:
     # Offsets of the network headers, and their Ethernet types (0 for other protocols, -1 for an
     # unknown link type)
     link = records.link
@@ -184,8 +184,8 @@ def _network(records: Records, skipped: Skipped) -> tuple[Integers, Array]:
 
 
 def _read_link(
-    buffer: bytearray, link: int, data: Integers, captured: Integers, skipped: Skipped
-) -> tuple[Integers, Array]:
+    buffer: bytearray, link: int, data: Array, captured: Array, skipped: Counter[str]
+) -> tuple[Array, Array]:
     if link == ETHERNET:
         return _skip_tags(buffer, data + 14, captured - 14, _big16(buffer, data + 12))
     if link == SLL:
@@ -199,17 +199,17 @@ def _read_link(
         return data + 4, _family(rows_at(buffer, data, 4))
     if link in (_RAW_IPV4, _RAW_IPV6):
         return data, np.full(len(data), _IPV4 if link == _RAW_IPV4 else _IPV6)
-    skipped.count(f"link type {link}", len(data))
+    skipped[f"link type {link}"] += len(data)
     return data, np.full(len(data), _UNKNOWN)
 
 
-def _big16(buffer: bytearray, offsets: Integers) -> Array:
+def _big16(buffer: bytearray, offsets: Array) -> Array:
     return rows_at(buffer, offsets, 2).view(">u2")[:, 0].astype(np.int64)
 
 
 def _skip_tags(
-    buffer: bytearray, offset: Integers, room: Integers, ether_type: Array
-) -> tuple[Integers, Array]:
+    buffer: bytearray, offset: Array, room: Array, ether_type: Array
+) -> tuple[Array, Array]:
     for _ in range(_MAX_TAGS):
         tagged = np.flatnonzero(np.isin(ether_type, _VLAN) & (room >= 4))
         if not len(tagged):
@@ -253,16 +253,16 @@ _IPV4_HEADER: Final = np.dtype(
 
 
 def _ipv4(
-    records: Records, index: Integers, offset: Integers, end: Integers, skipped: Skipped
+    records: Records, index: Array, offset: Array, end: Array, skipped: Counter[str]
 ) -> Network:
     head: Any = rows_at(records.buffer, offset, 20).view(_IPV4_HEADER)[:, 0]
     size = (head["version"] & 15).astype(np.int64) * 4
     good = (offset + 20 <= end) & (head["version"] >> 4 == 4) & (size >= 20)
     is_whole = (head["fragment"] & 0x3FFF) == 0
     tcp = head["protocol"] == _TCP
-    skipped.count("not TCP", int((good & ~tcp).sum()))
-    skipped.count("IP fragment", int((good & tcp & ~is_whole).sum()))
-    skipped.count("damaged IP header", int((~good).sum()))
+    _count(skipped, "not TCP", good & ~tcp)
+    _count(skipped, "IP fragment", good & tcp & ~is_whole)
+    _count(skipped, "damaged IP header", ~good)
     keep = np.flatnonzero(good & is_whole & tcp)
     if len(keep) < len(index):
         offset, index, size = offset[keep], index[keep], size[keep]
@@ -282,15 +282,15 @@ def _ipv4(
 
 def _ipv6(
     records: Records,
-    index: Integers,
-    offset: Integers,
-    end: Integers,
+    index: Array,
+    offset: Array,
+    end: Array,
     addresses: Addresses,
-    skipped: Skipped,
+    skipped: Counter[str],
 ) -> Network:
     head = rows_at(records.buffer, offset, 40)
     good = (offset + 40 <= end) & (head[:, 0] >> 4 == 6)
-    skipped.count("damaged IP header", int((~good).sum()))
+    _count(skipped, "damaged IP header", ~good)
     keep = np.flatnonzero(good)
     head, offset, index, end = head[keep], offset[keep], index[keep], end[keep]
     length = np.ascontiguousarray(head[:, 4:6]).view(">u2")[:, 0].astype(np.int64)
@@ -299,17 +299,17 @@ def _ipv6(
     transport, protocol = _skip_extensions(
         records.buffer, offset + 40, head[:, 6].astype(np.int64), end
     )
-    skipped.count("IP fragment", int((protocol == _FRAGMENT).sum()))
+    _count(skipped, "IP fragment", protocol == _FRAGMENT)
     is_other = (protocol != _TCP) & (protocol != _FRAGMENT)
-    skipped.count("not TCP", int(is_other.sum()))
+    _count(skipped, "not TCP", is_other)
     keep = np.flatnonzero(protocol == _TCP)
     ends = addresses.numbers(head[keep, 8:40].reshape(-1, 16)) if len(keep) else keep
     return index[keep], transport[keep], stop[keep], ends[::2], ends[1::2]
 
 
 def _skip_extensions(
-    buffer: bytearray, offset: Integers, protocol: Array, end: Integers
-) -> tuple[Integers, Array]:
+    buffer: bytearray, offset: Array, protocol: Array, end: Array
+) -> tuple[Array, Array]:
     for _ in range(_MAX_EXTENSIONS):
         extended = np.flatnonzero(_EXTENDS[protocol] & (offset + 8 <= end))
         if not len(extended):
@@ -345,18 +345,18 @@ _TCP_HEADER: Final = np.dtype(
 
 def _tcp(
     records: Records,
-    index: Integers,
-    offset: Integers,
-    stop: Integers,
-    source: Integers,
-    target: Integers,
-    skipped: Skipped,
+    index: Array,
+    offset: Array,
+    stop: Array,
+    source: Array,
+    target: Array,
+    skipped: Counter[str],
 ) -> Segments:
     end = records.data[index] + records.captured[index]
     head: Any = rows_at(records.buffer, np.minimum(offset, end), 20).view(_TCP_HEADER)[:, 0]
     size = (head["offset"] >> 4).astype(np.int64) * 4
     good = (offset + 20 <= end) & (size >= 20) & (offset + size <= stop)
-    skipped.count("damaged TCP header", int((~good).sum()))
+    _count(skipped, "damaged TCP header", ~good)
     if not good.all():
         keep = np.flatnonzero(good)
         head, offset, size, stop, end, index = (

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.pcap.reports.poll_statuses import is_poll_end
+from rocketwire_tools.pcap.reports.reports import is_poll_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire_tools.pcap.arrow import Batch
     from rocketwire_tools.pcap.decode.decoder import Totals
+    from rocketwire_tools.pcap.files.records import Array
     from rocketwire_tools.pcap.reports.reports import Report, Table
-
-    Array = np.ndarray[Any, Any]
 
 SUFFIXES: Final = (".png", ".svg")
 KINDS: Final = ("request", "oneway", "response")
@@ -40,8 +39,6 @@ class PlotError(ValueError):
 
 
 class PlottedReport:
-    """Adds a plot to a report."""
-
     def __init__(self, report: Report, path: str) -> None:
         if Path(path).suffix.lower() not in SUFFIXES:
             raise PlotError(f"{path}: the name of a picture must end in {' or '.join(SUFFIXES)}")
@@ -108,14 +105,12 @@ class PlottedReport:
         self._frames, self._latencies = frames, latencies
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
-        """See ``Report``; draws the picture."""
         self._draw()
         return self._report.tables(totals)
 
     def counts(self, frame_kind: str) -> Array:
         """Number of frames of a kind in each slot up to the last slot in use."""
-        counts: Array = self._frames[_PLACES[frame_kind], : self._last() + 1]
-        return counts
+        return self._frames[_PLACES[frame_kind], : self._last() + 1]
 
     # ---- drawing
 
@@ -152,13 +147,11 @@ _PLACES: Final = {name: number for number, name in enumerate(KINDS)}
 
 def _class_of(latency_ns: Array) -> Array:
     decades = np.log10(np.maximum(latency_ns, _MIN_NS) / _MIN_NS)
-    result: Array = np.minimum((decades * _PER_DECADE).astype(np.int64), _CLASSES - 1)
-    return result
+    return np.minimum((decades * _PER_DECADE).astype(np.int64), _CLASSES - 1)
 
 
 def _edges() -> Array:
-    edges: Array = _MIN_NS / 1e6 * 10 ** (np.arange(_CLASSES + 1) / _PER_DECADE)
-    return edges
+    return _MIN_NS / 1e6 * 10 ** (np.arange(_CLASSES + 1) / _PER_DECADE)
 
 
 def percentile(counts: Array, percent: float) -> float:

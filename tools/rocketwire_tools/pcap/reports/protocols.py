@@ -10,11 +10,14 @@ from __future__ import annotations
 import ipaddress
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.pcap.reports.reports import OTHERS, Report, Table
+from rocketwire_tools.pcap.decode.decoder import Decoder, Options
+from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.reports.reports import OTHERS, ColumnReport, Report, Table
 from rocketwire_tools.pcap.rows.redaction import Redaction
 from rocketwire_tools.pcap.streams.chunk import RST, SYN
 from rocketwire_tools.pcap.streams.flows import ACK
@@ -51,8 +54,6 @@ class ConnectionOpening:
 
 
 class OpeningReport:
-    """Adds tables about the protocols of connections to a report."""
-
     def __init__(self, report: Report, top: int, redact: str | None) -> None:
         self._report = report
         self._top = top
@@ -76,7 +77,6 @@ class OpeningReport:
         return [*self._report.tables(totals), *self._own_tables()]
 
     def count(self, protocol: Protocol) -> int:
-        """Number of connections with a protocol."""
         name = _NAMES[protocol]
         return sum(opening.protocol == name for opening in self._openings.values())
 
@@ -202,3 +202,44 @@ class OpeningReport:
 
     def _busiest_second(self, client: str) -> int:
         return max((count for (who, _), count in self._seconds.items() if who == client), default=0)
+
+
+MAX_PACKETS: Final = 200_000
+"""Packets to read; the first bytes of a connection show whether it is encrypted."""
+
+
+class _EnoughError(Exception):
+    """Enough packets have been read."""
+
+
+def tls_hint(path: str) -> str | None:
+    """Describe the encrypted connections of a capture without frames; None if no connection uses
+    TLS, or if the capture cannot be read twice (standard input)."""
+    if not Path(path).is_file():
+        return None
+    openings = OpeningReport(ColumnReport("connection", 1), 1, None)
+    packets = 0
+
+    def watch(records: Records, segments: Segments, addresses: Addresses) -> None:
+        nonlocal packets
+        openings.watch(records, segments, addresses)
+        packets += len(records.time_ns)
+        if packets >= MAX_PACKETS:
+            raise _EnoughError
+
+    bound = ""
+    try:
+        for _ in Decoder(path, Options(fields=("time_ns",), watch=watch)):
+            pass
+    except _EnoughError:
+        bound = "at least "
+    except CaptureError:  # the error has already been printed
+        pass
+    count = openings.count(Protocol.TLS)
+    if not count:
+        return None
+    connections = "connection uses" if count == 1 else "connections use"
+    return (
+        f"{bound}{count:,} {connections} TLS, which cannot be decoded; capture the decrypted"
+        " traffic, or use Wireshark with the keys"
+    )

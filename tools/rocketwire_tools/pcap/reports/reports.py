@@ -16,7 +16,6 @@ import numpy as np
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.versions import MQVersion
-from rocketwire_tools.pcap.reports.poll_statuses import POLL_ENDS, is_error, is_poll_end
 from rocketwire_tools.pcap.rows.output import clock
 from rocketwire_tools.terminal import align, printable, text_width
 
@@ -25,6 +24,30 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.arrow import Batch
     from rocketwire_tools.pcap.decode.decoder import Totals
+
+POLL_ENDS: Final[dict[int, str]] = {
+    ResponseCode.PULL_NOT_FOUND: "no new message came while the broker held the pull",
+    ResponseCode.PULL_RETRY_IMMEDIATELY: (
+        "no message before the next offset matches the filter; the client pulls from there"
+    ),
+    ResponseCode.POLLING_FULL: "the broker holds as many pops as it may (popPollingSize)",
+    ResponseCode.POLLING_TIMEOUT: "no new message came while the broker held the pop",
+}
+"""Reasons by code (Java: ``PullMessageProcessor``, ``PopMessageProcessor``; clients return them as
+a status and raise nothing).
+
+``PULL_OFFSET_MOVED`` is missing here: the consumer asked for an offset that does not exist, because
+the messages were deleted or its offset is wrong, and continues elsewhere.
+"""
+
+
+def is_poll_end(frame_kind: str | None, code: int | None) -> bool:
+    return frame_kind == "response" and code in POLL_ENDS
+
+
+def is_error(frame_kind: str | None, code: int | None) -> bool:
+    return frame_kind == "response" and code != 0 and code not in POLL_ENDS
+
 
 _SAMPLE: Final = 200_000  # Latencies kept for each code and topic, unless the total is too large
 _SAMPLES: Final = 2_000_000
@@ -47,8 +70,6 @@ class Table:
 
 
 class Report(Protocol):
-    """Turns rows into tables."""
-
     @property
     def fields(self) -> Sequence[str]: ...
 
@@ -97,7 +118,6 @@ class Seconds(float):
 
 
 def milliseconds(value: float) -> str:
-    """Format a duration in milliseconds for people."""
     return f"{value:.3f}ms"
 
 
@@ -145,14 +165,11 @@ class Sample:
             self.values = array("d", random.sample(self.values, limit))
 
     def percentiles(self) -> tuple[float, float, float]:
-        """The 50th, 90th and 99th percentile."""
         p50, p90, p99 = np.percentile(np.frombuffer(self.values), (50, 90, 99))
         return float(p50), float(p90), float(p99)
 
 
 class PollEnds:
-    """Counts of responses that end a poll without messages."""
-
     def __init__(self) -> None:
         self._counts: Counter[tuple[int | None, int]] = Counter()
 
@@ -165,7 +182,6 @@ class PollEnds:
         return self._counts.total()
 
     def table(self, top: int) -> Table:
-        """The counts, with Java's reason for each code."""
         rows = [
             (_request_name(request_code), ResponseCode(code).name, count, POLL_ENDS[code])
             for (request_code, code), count in self._counts.most_common(top)
@@ -174,8 +190,6 @@ class PollEnds:
 
 
 class SlowReport:
-    """Latencies by the request's code and topic, and the slowest requests."""
-
     fields = (
         "time_ns", "connection", "kind", "code", "request_code", "opaque", "request_topic",
         "latency_ns", "held",
@@ -262,8 +276,6 @@ class SlowReport:
 
 
 class Tally:
-    """Frames, bytes and errors by key."""
-
     def __init__(self) -> None:
         self.counts: dict[Any, list[int]] = {}
 
@@ -296,14 +308,8 @@ def _errors(batch: Batch) -> list[bool]:
 
 
 class ColumnReport:
-    """Counts by one column.
-
-    Args:
-        column: its name.
-        top: rows of the table.
-        of_request: the column with the request's value, for responses without a value of their own;
-            None if there is none.
-    """
+    """Counts by one column; responses without a value of their own have that of the column
+    ``of_request``."""
 
     def __init__(self, column: str, top: int, of_request: str | None = None) -> None:
         needed = (column, *([of_request] if of_request else []), "kind", "code", "frame_length")

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.files.series import Series
     from rocketwire_tools.pcap.reports.reports import Report, Table
 
-
 FAILED: Final = 1
 WATCHING: Final = ("summary", "connections")  # Reports that include the protocols of connections
 _AT_ONCE: Final = 16_384  # Rows that a report turns into objects at once
@@ -135,7 +134,7 @@ class CaptureRun:
             self._print(
                 f"{path}: no frames in {totals.packets:,} packets{reasons and f' ({reasons})'}"
             )
-            from rocketwire_tools.pcap.reports.hints import tls_hint
+            from rocketwire_tools.pcap.reports.protocols import tls_hint
 
             for file_path in captures.paths[: totals.files]:
                 if (hint := tls_hint(file_path)) is not None:
@@ -161,11 +160,6 @@ def decode(
     live: bool = False,  # write rows as soon as they are known
     join: str = "auto",  # which captures are decoded as one
 ) -> int:
-    """Write the rows of captures.
-
-    Returns:
-        The exit status.
-    """
     run = CaptureRun(captures, selection, live=live, join=join)
     with open_sink(path, form, selection.schema) as sink:
         for batch in run.batches():
@@ -186,11 +180,6 @@ def report(
     plot: str | None = None,
     join: str = "auto",
 ) -> int:
-    """Print a report on captures; see ``reports``.
-
-    Returns:
-        The exit status.
-    """
     from rocketwire_tools.pcap.reports.protocols import OpeningReport
     from rocketwire_tools.pcap.reports.reports import REPORTS
 

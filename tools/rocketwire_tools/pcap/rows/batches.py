@@ -14,12 +14,8 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.wire.layouts.fused import LENGTH_SIZE
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, mask, pa, take
-from rocketwire_tools.pcap.headers.headers import (
-    OPTIONAL_COLUMNS,
-    Columns,
-    HeaderReader,
-    ext_fields_text,
-)
+from rocketwire_tools.pcap.headers.columns import OPTIONAL_COLUMNS, Columns
+from rocketwire_tools.pcap.headers.headers import HeaderReader, ext_fields_text
 from rocketwire_tools.pcap.rows.endpoints import CONNECTION, SOURCE, TARGET, StreamNames
 from rocketwire_tools.pcap.rows.pairing import MAX_HELD
 from rocketwire_tools.pcap.rows.rows import schema
@@ -28,12 +24,31 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire_tools.pcap.arrow import Batch, Column
+    from rocketwire_tools.pcap.files.records import Array
     from rocketwire_tools.pcap.packets.packets import Addresses
-    from rocketwire_tools.pcap.rows.file_names import FileNames
     from rocketwire_tools.pcap.rows.pairing import Paired, Pairing
     from rocketwire_tools.pcap.rows.rows import Rows
 
-    Array = np.ndarray[Any, Any]
+
+class FileNames:
+    def __init__(self, first: str) -> None:
+        # offset of each file in the series, and its path
+        self.begun: list[tuple[int, str]] = [(0, first)]
+        self._scalar = pa.scalar(first, pa.string())
+        self._equal: Column = pa.repeat(self._scalar, 0)
+
+    def add(self, base: int, path: str) -> None:
+        self.begun.append((base, path))
+
+    def column(self, file_offset: Array) -> Column:
+        if len(self.begun) == 1:
+            if len(self._equal) < len(file_offset):
+                self._equal = pa.repeat(self._scalar, len(file_offset))
+            return self._equal.slice(0, len(file_offset))
+        bases, paths = zip(*self.begun, strict=True)
+        number = np.searchsorted(np.array(bases[1:]), file_offset, side="right")
+        return take(column(list(paths), pa.string()), column(number))
+
 
 KINDS: Final = ("request", "oneway", "response")
 _KIND_NAMES: Final = column(list(KINDS), pa.string())
@@ -41,7 +56,6 @@ _KIND_OF_FLAG: Final = np.array([0, 2, 1, 2], np.int8)
 """Index in ``KINDS`` by the last two bits of the flag: 1 is a response, 2 is oneway."""
 _SERIALIZE_TYPES: Final = column(["JSON", "ROCKETMQ"], pa.string())
 _JSON: Final = pa.scalar("JSON", pa.string())
-
 
 _OF_PAIRS: Final = frozenset({"request_code", "request_topic", "latency_ns"})
 _NO_ANSWER: Final = 2  # Flag of a oneway request; stands for an unreadable header
@@ -55,8 +69,6 @@ class _PendingBatch:
 
 
 class BatchBuilder:
-    """Makes Arrow batches of rows."""
-
     def __init__(
         self, files: FileNames, fields: Sequence[str], addresses: Addresses, pairing: Pairing
     ) -> None:
@@ -74,13 +86,16 @@ class BatchBuilder:
     def add(self, rows: Rows) -> list[Batch]:
         """Add rows as one batch; returns the batches, in order, whose pairs are final."""
         headers = self._reader.read(rows.header, rows.header_type)
+        topics: Array | None = None
+        if self._with_topics and headers.topic is not None:
+            topics = headers.topic.to_numpy(zero_copy_only=False)
         paired = self._pairing.pair(
             rows.number,
             headers.opaque,
             headers.flag if headers.ok.all() else np.where(headers.ok, headers.flag, _NO_ANSWER),
             headers.code,
             rows.time_ns,
-            _objects(headers.topic) if self._with_topics else None,
+            topics,
         )
         values = _ColumnMaker(self, rows, headers)
         columns = {
@@ -97,7 +112,6 @@ class BatchBuilder:
         return self._take_batches(count)
 
     def rest(self) -> list[Batch]:
-        """Return all remaining batches."""
         return self._take_batches(len(self._held))
 
     def _take_batches(self, count: int) -> list[Batch]:
@@ -114,12 +128,7 @@ class BatchBuilder:
 
 
 class _ColumnMaker:
-    def __init__(
-        self,
-        builder: BatchBuilder,
-        rows: Rows,
-        headers: Columns,
-    ) -> None:
+    def __init__(self, builder: BatchBuilder, rows: Rows, headers: Columns) -> None:
         self._builder = builder
         self._rows = rows
         self._columns = headers
@@ -128,11 +137,11 @@ class _ColumnMaker:
     def column(self, name: str) -> Column:
         make = getattr(self, f"_{name}", None)
         if make is not None:
-            return _as_column(make())
+            return make()
         if name in ("code", "opaque", "flag", "version"):
             return mask(getattr(self._columns, name).astype(np.int32), self._columns.ok)
         if name in ("language", "remark", "topic", "group", "queue_id"):
-            return _as_column(getattr(self._columns, name))
+            return getattr(self._columns, name)
         return column(getattr(self._rows, name))
 
     # ---- connection
@@ -183,7 +192,7 @@ class _ColumnMaker:
         kinds = self._rows.header_type
         if kinds.any():
             return take(_SERIALIZE_TYPES, column(kinds))
-        return _as_column(pa.repeat(_JSON, len(kinds)))
+        return pa.repeat(_JSON, len(kinds))
 
     # ---- lengths and bodies
 
@@ -222,16 +231,6 @@ def _pair_column(name: str, paired: Paired) -> Column:
     if name == "request_code":
         return mask(paired.code.astype(np.int32), paired.is_paired)
     return mask(paired.latency_ns, paired.is_paired & (paired.latency_ns >= 0))
-
-
-def _objects(values: Any) -> Array:
-    objects: Array = values.to_numpy(zero_copy_only=False)
-    return objects
-
-
-def _as_column(value: Any) -> Column:
-    result: Column = value
-    return result
 
 
 def _names_by_code(codes: Any) -> dict[int, str]:

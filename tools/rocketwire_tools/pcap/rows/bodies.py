@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 def body_text(
     body: bytes, *, code: int, request_code: int | None, version: int, ext_fields: str | None
 ) -> str | None:
-    """Convert a body to JSON text.
-
-    Returns:
-        None if the body is unknown or invalid.
-    """
+    """Convert a body to JSON text; None if it is unknown or invalid."""
     if not body:
         return None
     body_class = _kind(code, request_code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -11,9 +11,8 @@ from rocketwire_tools.pcap.arrow import column, concatenate_columns, pa, take
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.arrow import Column
+    from rocketwire_tools.pcap.files.records import Array
     from rocketwire_tools.pcap.packets.packets import Addresses
-
-    Array = np.ndarray[Any, Any]
 
 MAX_TEXTS: Final = 1 << 17  # Streams, and addresses, whose texts are cached
 _FEW: Final = 4096  # Fewer ports are converted one by one; to convert all 65,536 takes longer
@@ -45,8 +44,7 @@ class StreamNames:
         if len(numbers[new]):
             self._add(numbers[new], sources[new], targets[new])
             indexes = self._indexes_of(numbers)
-        rows: Array = self._rows[indexes]
-        return rows
+        return self._rows[indexes]
 
     def _indexes_of(self, numbers: Array) -> Array:
         indexes: Array = np.searchsorted(self._numbers, numbers)

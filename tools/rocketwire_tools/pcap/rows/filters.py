@@ -54,7 +54,6 @@ class Filter:
             raise FilterError(f"filter {text!r}: {_advice(text) or error.args[0]}") from error
 
     def apply(self, batch: Batch) -> Batch:
-        """The rows for which the expression is true."""
         table = pa.Table.from_batches([batch]).filter(self._expression).combine_chunks()
         batches: list[Batch] = table.to_batches()
         return batches[0] if batches else batch.slice(0, 0)
@@ -102,8 +101,7 @@ class Filter:
             return membership if isinstance(operator, ast.In) else ~membership
         compare = _COMPARISONS[type(operator)]
         self._check_kinds(left_side, right_side)
-        result: Expression = compare(*self._two_values(left_side, right_side))
-        return result
+        return compare(*self._two_values(left_side, right_side))
 
     def _compile_in(self, left_side: ast.expr, right_side: ast.expr) -> Expression:
         if isinstance(right_side, ast.Name):

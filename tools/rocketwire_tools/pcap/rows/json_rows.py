@@ -62,7 +62,6 @@ class JsonRows:
         self._names = [(name, f'"{name}":') for name in schema.names]
 
     def lines(self, batch: Batch) -> Iterator[bytes | memoryview]:
-        """Encode rows, a part of them at a time."""
         count = batch.num_rows
         if count < _FEW:
             yield escape_line_breaks(self._encode_lines(batch.to_pylist()))
@@ -107,5 +106,4 @@ class JsonRows:
 
 
 def _scalar(text: str) -> Column:
-    scalar: Column = pa.scalar(text, pa.string())
-    return scalar
+    return pa.scalar(text, pa.string())

@@ -32,7 +32,6 @@ _SUFFIXES: Final = {
     ".txt": "text",
 }
 
-
 _OBJECTS: Final = 4096  # Rows that are objects at the same time
 
 
@@ -61,7 +60,6 @@ def format_of(path: str | None) -> str | None:
 
 @contextmanager
 def open_sink(path: str | None, form: str, schema: Schema) -> Generator[Sink]:
-    """Write rows to a file, or to standard output."""
     if path is None:
         sink = _SINKS[form](sys.stdout.buffer, schema)
         yield sink
@@ -234,7 +232,6 @@ def _code(row: dict[str, Any]) -> str:
 
 
 def clock(time_ns: int) -> str:
-    """Format a time in nanoseconds since 1970 for people."""
     seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
     moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{nanoseconds:09d}Z"

@@ -10,14 +10,72 @@ within that time. Chunks do not matter: a response waits for a request that may 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from rocketwire_tools.pcap.rows.pending import Pending, Requests
-
 if TYPE_CHECKING:
-    Array = np.ndarray[Any, Any]
+    from rocketwire_tools.pcap.files.records import Array
+
+
+class Requests(NamedTuple):
+    key: Array  # identifies the request in a response
+    code: Array  # of the request
+    time_ns: Array  # of its first byte
+    topic: Array  # of the request; None if it is not requested
+
+    def take(self, order: Array) -> Requests:
+        return Requests(*(part[order] for part in self))
+
+
+_NONE: Final = Requests(
+    *(np.zeros(0, number_type) for number_type in (np.int64, np.int64, np.int64, np.object_))
+)
+
+
+class Pending:
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._requests = _NONE
+        self._age: Array = np.zeros(0, np.int64)
+        self._latest = 0
+
+    def __len__(self) -> int:
+        return len(self._age)
+
+    def pop(self, keys: Array) -> tuple[Array, Requests]:
+        """Remove and return requests, with the indices of the keys that exist."""
+        if not len(self) or not len(keys):
+            return np.zeros(0, np.int64), _NONE
+        candidates = np.minimum(np.searchsorted(self._requests.key, keys), len(self) - 1)
+        matches = np.flatnonzero(self._requests.key[candidates] == keys)
+        indexes = candidates[matches]
+        requests = self._requests.take(indexes)
+        if len(indexes):
+            kept = np.ones(len(self), np.bool_)
+            kept[indexes] = False
+            self._keep(kept)
+        return matches, requests
+
+    def add(self, requests: Requests) -> int:
+        """Add requests; returns the number of requests that were forgotten."""
+        if not len(requests.key):
+            return 0
+        age = np.arange(self._latest, self._latest + len(requests.key))
+        self._latest += len(age)
+        both = Requests(*map(np.append, self._requests, requests))
+        order = np.argsort(both.key, kind="stable")
+        self._requests, self._age = both.take(order), np.append(self._age, age)[order]
+        surplus = len(self) - self._limit
+        if surplus <= 0:
+            return 0
+        oldest = np.partition(self._age, surplus)[surplus]
+        self._keep(self._age >= oldest)
+        return surplus
+
+    def _keep(self, kept: Array) -> None:
+        self._requests, self._age = self._requests.take(kept), self._age[kept]
+
 
 MAX_PENDING: Final = 1 << 18  # Requests that wait for a response; the oldest are forgotten
 _RESPONSE: Final = 1
@@ -184,18 +242,14 @@ class Pairing:
 
     @property
     def waiting(self) -> int:
-        """Number of requests that wait for a response."""
         return len(self._pending)
 
 
 def _pair_early_responses(
     paired: Paired, frame: Array, same_key: Array, response: Array, answers: Array, frames: _Frames
 ) -> Array:
-    """Pair responses that were captured shortly before their requests.
-
-    Returns:
-        Which entries are such requests.
-    """
+    """Pair responses that were captured shortly before their requests; returns which entries are
+    such requests."""
     early = np.zeros(len(frame), np.bool_)
     early[:-1] = response[:-1] & ~paired.is_paired[frame[:-1]] & same_key[1:] & ~response[1:]
     times = frames.time_ns[frame]

@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 
 
 class Redaction:
-    """Masks rows.
-
-    Args:
-        secret: with the secret, a guessed name can be checked against a mask. An empty secret,
-            which an unset shell variable has, is rejected.
-    """
+    """Masks rows. With the secret, a guessed name can be checked against a mask."""
 
     def __init__(self, secret: str) -> None:
         if not secret:

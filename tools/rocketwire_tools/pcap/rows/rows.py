@@ -14,12 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire_tools.pcap.arrow import DataType, Schema
-    from rocketwire_tools.pcap.files.records import Records
+    from rocketwire_tools.pcap.files.records import Array, Records
     from rocketwire_tools.pcap.streams.flows import ChunkFrames, FrameColumns
     from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
-    from rocketwire_tools.pcap.streams.segments import Direction, Frame
-
-    Array = np.ndarray[Any, Any]
+    from rocketwire_tools.pcap.streams.reassembly import Frame
 
 COLUMNS: Final[dict[str, DataType]] = {
     "file": pa.string(),
@@ -66,15 +64,11 @@ EVERY: Final[dict[str, DataType]] = COLUMNS | ON_REQUEST | FOR_REPORTS
 
 
 def schema(fields: Sequence[str]) -> Schema:
-    """The schema of rows with these columns."""
-    arrow_schema: Schema = pa.schema([(name, EVERY[name]) for name in fields])
-    return arrow_schema
+    return pa.schema([(name, EVERY[name]) for name in fields])
 
 
 @dataclass(slots=True)
 class Rows:
-    """Frames as columns of numpy."""
-
     number: Array  # of the stream; that of the other direction differs in the last bit
     source: Array  # the sender, as in ``packets.Segments``
     target: Array  # the receiver
@@ -94,7 +88,6 @@ class Rows:
 
     @property
     def size(self) -> int:
-        """Bytes of the headers and bodies."""
         return int(self.header.length.sum()) + (
             0 if self.body is None else sum(len(body) for body in self.body.tolist() if body)
         )
@@ -114,7 +107,6 @@ NUMBERS: Final = tuple(name for name in Rows.__dataclass_fields__ if name not in
 
 
 def concatenate(parts: Sequence[Rows]) -> Rows:
-    """Concatenate and sort rows."""
     if len(parts) == 1:
         return parts[0].sorted()
     body = None
@@ -162,20 +154,14 @@ def _columns_to_rows(records: Records, cut: FrameColumns) -> Rows:
     )
 
 
-def _stream_columns(streams: Sequence[Direction]) -> tuple[Array, Array, Array]:
-    return (
-        np.array([stream.number for stream in streams], np.int64),
-        np.array([stream.source for stream in streams], np.int64),
-        np.array([stream.target for stream in streams], np.int64),
-    )
-
-
 def _objects_to_rows(frames: Sequence[Frame]) -> Rows:
     stream, first, last, header, header_type, length, is_complete, gap, body = zip(
         *frames, strict=True
     )
     return Rows(
-        *_stream_columns(stream),
+        np.array([direction.number for direction in stream], np.int64),
+        np.array([direction.source for direction in stream], np.int64),
+        np.array([direction.target for direction in stream], np.int64),
         np.array([packet.time_ns for packet in first], np.int64),
         np.array([packet.time_ns for packet in last], np.int64),
         np.array([packet.file_offset for packet in first], np.int64),
@@ -185,9 +171,5 @@ def _objects_to_rows(frames: Sequence[Frame]) -> Rows:
         np.array(length, np.int64),
         np.array(is_complete, np.bool_),
         np.array(gap, np.bool_),
-        _body_column(body),
+        None if all(content is None for content in body) else objects(body),
     )
-
-
-def _body_column(values: Sequence[bytes | None]) -> Array | None:
-    return None if all(body is None for body in values) else objects(values)

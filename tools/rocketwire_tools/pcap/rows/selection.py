@@ -34,8 +34,6 @@ class SelectionError(ValueError):
 
 
 class Selection:
-    """Turns the decoder's rows into the requested rows."""
-
     def __init__(
         self,
         # the columns, in order; None for all except those of ``ON_REQUEST``

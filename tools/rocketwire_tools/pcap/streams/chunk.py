@@ -7,20 +7,17 @@ Repeated, overlapping and reordered segments are put in order here up to the fir
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from rocketwire_tools.pcap.streams.reassembly import LOOK_BACK
-from rocketwire_tools.pcap.streams.segments import PacketRef
+from rocketwire_tools.pcap.streams.reassembly import LOOK_BACK, PacketRef
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_tools.pcap.files.records import Integers, Records
+    from rocketwire_tools.pcap.files.records import Array, Records
     from rocketwire_tools.pcap.packets.packets import Segments
-
-    Array = np.ndarray[Any, Any]
 
 FIN: Final = 1
 SYN: Final = 2
@@ -75,26 +72,21 @@ class Chunk:
         return len(self.length)
 
     def are_in_order(self) -> Array:
-        """Which groups consist of consecutive segments."""
         return ~self._any(~self.follows)
 
     def has_syn(self) -> Array:
-        """Which groups have a SYN."""
         return self._any(self.flags & SYN != 0)
 
     def _any(self, segments: Array) -> Array:
         counts = np.zeros(len(self) + 1, np.int32)
         np.cumsum(segments, out=counts[1:])
-        result: Array = counts[self.high] != counts[self.low]
-        return result
+        return counts[self.high] != counts[self.low]
 
     def members(self, groups: Array) -> Array:
         """Repeat a value of each group for each of its segments."""
-        result: Array = np.repeat(groups, self.high - self.low)
-        return result
+        return np.repeat(groups, self.high - self.low)
 
     def part(self, mask: Array) -> Chunk:
-        """A chunk with the segments of the mask."""
         if mask.all():
             return self
         counts = np.zeros(len(self) + 1, np.int64)
@@ -117,7 +109,6 @@ class Chunk:
         return _sorted(self.records, slots, columns)
 
     def packet_ref(self, record: int) -> PacketRef:
-        """Offset and capture time of a record."""
         return PacketRef(int(self.records.file_offset[record]), int(self.records.time_ns[record]))
 
     def piece(self, start: int, end: int, number: int) -> bytes:
@@ -140,11 +131,8 @@ class Chunk:
     # ---- ordering
 
     def put_in_order(self, ready: Array, expected: Array, hold_ns: int) -> tuple[Chunk, Chunk]:
-        """Divide the chunk.
-
-        Returns:
-            The consecutive segments of the ready groups, in order and without bytes of an earlier
-            record; and all other segments unchanged, except completely used ones.
+        """Divide the chunk into the consecutive segments of the ready groups, in order and without
+        bytes of an earlier record; and all other segments unchanged, except completely used ones.
         """
         orderly = ready & self.are_in_order() & (self.sequence[self.low] == expected)
         simple, remaining = self.members(orderly), self.members(~ready)
@@ -156,12 +144,8 @@ class Chunk:
         return self.part(simple).merge(pieces), self.part(remaining)
 
     def _pieces(self, numbers: Array, expected: Array, hold_ns: int) -> tuple[Chunk, Array]:
-        """Put segments in order.
-
-        Returns:
-            The consecutive pieces up to the first hole of each group; and the indices of the
-            segments with bytes after it.
-        """
+        """Put segments in order; returns the consecutive pieces up to the first hole of each group,
+        and the indices of the segments with bytes after it."""
         group = self.members(np.arange(len(self.low)))[numbers]
         ahead = (self.sequence[numbers] - expected[group]) & MASK
         ahead -= (ahead >= _HALF) * (1 << 32)
@@ -237,11 +221,8 @@ def _spans(start: Array, end: Array) -> _Spans:
 
 
 def _earliest(spans: _Spans, record: Array) -> tuple[Array, Array, Array]:
-    """Divide overlapping segments, so that each byte belongs to its earliest record.
-
-    Returns:
-        Start, end and index of the segment of each piece, in order.
-    """
+    """Divide overlapping segments, so that each byte belongs to its earliest record; returns start,
+    end and index of the segment of each piece, in order."""
     points, first, count = spans
     segment = np.repeat(np.arange(len(count)), count)
     point = np.arange(len(segment)) + np.repeat(first - np.cumsum(count) + count, count)
@@ -261,8 +242,7 @@ def _from_first(group: Array, stops: Array) -> Array:
         return stops
     new = np.append(True, group[1:] != group[:-1])
     number = np.cumsum(new) * 2
-    stopped: Array = np.maximum.accumulate(number + stops) > number
-    return stopped
+    return np.maximum.accumulate(number + stops) > number
 
 
 def _before(running: Array, first: Array) -> Array:
@@ -270,14 +250,12 @@ def _before(running: Array, first: Array) -> Array:
     shifted = np.empty_like(running)
     shifted[:1] = first[:1]
     shifted[1:] = running[:-1]
-    result: Array = np.maximum(shifted, first)
-    return result
+    return np.maximum(shifted, first)
 
 
 def chunk_of(
-    records: Records, segments: Segments, numbers: Integers, slots: Callable[[Array, Array], Array]
+    records: Records, segments: Segments, numbers: Array, slots: Callable[[Array, Array], Array]
 ) -> Chunk:
-    """Make a chunk of segments."""
     order = sorted_by_stream(segments, numbers)
     source, target = segments.source[order], segments.target[order]
     new = np.append(True, (source[1:] != source[:-1]) | (target[1:] != target[:-1]))
@@ -287,8 +265,7 @@ def chunk_of(
     return Chunk(records, slots(source[low], target[low]), count, columns)
 
 
-def sorted_by_stream(segments: Segments, numbers: Integers) -> Integers:
+def sorted_by_stream(segments: Segments, numbers: Array) -> Array:
     """Sort segments by stream, and those of a stream in the order of their capture."""
     order = np.lexsort((segments.target[numbers], segments.source[numbers]))
-    result: Integers = numbers[order]
-    return result
+    return numbers[order]

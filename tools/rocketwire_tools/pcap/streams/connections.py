@@ -8,14 +8,14 @@ decoded.
 from __future__ import annotations
 
 from bisect import insort
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Array = np.ndarray[Any, Any]
+    from rocketwire_tools.pcap.files.records import Array
 
 _MAX_KEPT: Final = 8
 """Connections of a pair of ends that are remembered between chunks, for frames that are still
@@ -59,8 +59,6 @@ class _EndPair:
 
 
 class Connections:
-    """The pairs of ends with several connections."""
-
     def __init__(self, next_number: Callable[[], int]) -> None:
         self._next_number = next_number
         self._end_pairs: dict[int, _EndPair] = {}

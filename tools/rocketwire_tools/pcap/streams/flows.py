@@ -9,7 +9,7 @@ streams, silent ones are forgotten.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -18,26 +18,22 @@ from rocketwire_tools.pcap.streams import vector_cutter
 from rocketwire_tools.pcap.streams.chunk import FIN, MASK, RST, SYN, Chunk, chunk_of
 from rocketwire_tools.pcap.streams.connections import Connections
 from rocketwire_tools.pcap.streams.header_bytes import STEP
-from rocketwire_tools.pcap.streams.reassembly import PIECE
-from rocketwire_tools.pcap.streams.segments import Frame, Limits
+from rocketwire_tools.pcap.streams.reassembly import PIECE, Frame, Limits
+from rocketwire_tools.pcap.streams.resync import is_header
 from rocketwire_tools.pcap.streams.sequential import SequentialFeeder
 from rocketwire_tools.pcap.streams.stream import Stream
-from rocketwire_tools.pcap.streams.stream_table import IGNORED, VECTORISED, StreamTable
-from rocketwire_tools.pcap.streams.syn_fin import without_control_segments
+from rocketwire_tools.pcap.streams.stream_table import IGNORED, SEQUENTIAL, VECTORISED, StreamTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_tools.pcap.files.records import Integers, Records
+    from rocketwire_tools.pcap.files.records import Array, Records
     from rocketwire_tools.pcap.packets.packets import Segments
-
-    Array = np.ndarray[Any, Any]
 
 ACK: Final = 16
 MAX_STREAMS: Final = 65_536  # Streams that are remembered
 MAX_KEPT: Final = 128 << 20
 """Bytes of memory for incomplete data of all streams; four times as many if bodies are kept."""
-
 
 _TURNS: Final = 4  # Attempts per chunk to process remaining streams at once
 _FEW: Final = 512  # Fewer segments are processed faster one by one
@@ -55,23 +51,21 @@ class KeepingStream(Stream):
 class FrameColumns:
     """Frames that begin and end in the chunk, one entry each."""
 
-    number: Integers  # of the stream
-    source: Integers  # sender, as in ``packets.Segments``
-    target: Integers  # receiver
-    first: Integers  # number of the record of the first byte
-    last: Integers  # number of the record of the last captured byte
-    buffer: bytearray | Integers  # holds the headers
-    header: Integers  # offset of each header
-    header_length: Integers  # bytes of the header
-    header_type: Integers  # JSON or ROCKETMQ
-    length: Integers  # value of the length word
+    number: Array  # of the stream
+    source: Array  # sender, as in ``packets.Segments``
+    target: Array  # receiver
+    first: Array  # number of the record of the first byte
+    last: Array  # number of the record of the last captured byte
+    buffer: bytearray | Array  # holds the headers
+    header: Array  # offset of each header
+    header_length: Array  # bytes of the header
+    header_type: Array  # JSON or ROCKETMQ
+    length: Array  # value of the length word
     body: list[bytes] | None  # the bodies, if they are kept
 
 
 @dataclass(slots=True)
 class ChunkFrames:
-    """Frames of one chunk."""
-
     records: Records | None = None  # of the chunk; None at the end of the capture
     # frames of the vectorised path
     columns: list[FrameColumns] = field(default_factory=list[FrameColumns])
@@ -79,8 +73,6 @@ class ChunkFrames:
 
 
 class Flows:
-    """The streams of a capture, or of a part of it."""
-
     def __init__(
         self,
         limits: Limits | None = None,  # bounds of the wait for missing segments
@@ -111,7 +103,6 @@ class Flows:
         return frames
 
     def number(self, number: Array, file_offset: Array) -> None:
-        """Set the connections of completed frames."""
         self._connections.number(number, file_offset)
 
     def _feed_chunk(self, chunk: Chunk, frames: ChunkFrames) -> None:
@@ -128,8 +119,7 @@ class Flows:
             chunk = self._feed_sequentially(chunk, frames, to_end=to_end)
 
     def _is_ignored(self, chunk: Chunk) -> Array:
-        ignored: Array = (self._slots.mode[chunk.slots] == IGNORED) & ~chunk.has_syn()
-        return ignored
+        return (self._slots.mode[chunk.slots] == IGNORED) & ~chunk.has_syn()
 
     # ---- vectorised path
 
@@ -355,7 +345,6 @@ class Flows:
         return frames
 
     def hosts(self) -> set[int]:
-        """The addresses of all streams, as numbered by ``packets.Addresses``."""
         return self._slots.hosts()
 
     def in_doubt(self, end: int) -> list[Stream]:
@@ -375,3 +364,72 @@ class Flows:
 def _pieces(chunk: Chunk, start: Array, end: Array, segment: Array) -> list[bytes]:
     # Bytes between virtual positions, which begin in a segment or after it
     return list(map(chunk.piece, start.tolist(), end.tolist(), segment.tolist()))
+
+
+def without_control_segments(chunk: Chunk, states: StreamTable) -> Chunk:
+    """Process segments without data, and return the chunk without them."""
+    is_empty = chunk.length == 0
+    if not is_empty.any():
+        return chunk
+    keep = np.ones(len(is_empty), np.bool_)
+    stop = _apply_ends(chunk, states, is_empty, keep)
+    _apply_syns(chunk, states, stop, keep)
+    _start_streams(chunk, states, stop, keep)
+    return chunk.part(keep)
+
+
+def _apply_ends(chunk: Chunk, states: StreamTable, is_empty: Array, keep: Array) -> Array:
+    # Process FIN and RST at the end of streams; returns the index after the last other segment of
+    # each
+    is_kept = ~(is_empty & (chunk.flags & SYN == 0))
+    number = np.where(is_kept, np.arange(1, len(is_empty) + 1), 0)
+    stop = np.maximum(np.maximum.reduceat(number, chunk.low), chunk.low)
+    is_foreign = states.mode[chunk.slots] == IGNORED
+    stop[is_foreign] = chunk.high[is_foreign]
+    states.ended[chunk.slots[stop < chunk.high]] = True
+    keep &= np.arange(len(is_empty)) < chunk.members(stop)
+    return cast("Array", stop)
+
+
+def _apply_syns(chunk: Chunk, states: StreamTable, stop: Array, keep: Array) -> None:
+    low = chunk.low
+    begin = (chunk.flags[low] & (SYN | FIN | RST) == SYN) & (chunk.length[low] == 0)
+    groups = np.flatnonzero(begin & (stop == low + 1))
+    new = states.announce(chunk.slots[groups], (chunk.sequence[low[groups]] + 1) & MASK)
+    keep[low[groups[new]]] = False
+
+
+def _start_streams(chunk: Chunk, states: StreamTable, stop: Array, keep: Array) -> None:
+    first = chunk.low + (chunk.flags[chunk.low] & SYN != 0)
+    groups = np.flatnonzero((states.mode[chunk.slots] == SEQUENTIAL) & (first < stop))
+    first, low = first[groups], chunk.low[groups]
+    syn = (chunk.flags[low] & (SYN | FIN | RST) == SYN) & (chunk.length[low] == 0)
+    follows = (chunk.sequence[low] + 1) & MASK == chunk.sequence[first]
+    likely = ~chunk.unusual[first] & ((first == low) | (syn & follows))
+    groups, first, low = groups[likely], first[likely], low[likely]
+    if not len(groups):
+        return
+    candidates = vector_cutter.read_prefixes(chunk, chunk.starts[first], first, chunk.starts[1:])
+    good = _have_headers(chunk, candidates)
+    groups, first, low = groups[good], first[good], low[good]
+    started = states.start(chunk.slots[groups], chunk.sequence[first], first > low)
+    keep[low[started & (first > low)]] = False
+    for slot, first_number, number in zip(
+        chunk.slots[groups[~started]].tolist(),
+        low[~started].tolist(),
+        first[~started].tolist(),
+        strict=True,
+    ):
+        stream = states.stream(slot)
+        if stream.begins(int(chunk.sequence[number]), has_syn=number > first_number):
+            states.note(slot, stream)
+            keep[first_number:number] = False
+
+
+def _have_headers(chunk: Chunk, candidates: vector_cutter.Candidates) -> Array:
+    buffer, readable = chunk.records.buffer, candidates.good.copy()
+    for number in np.flatnonzero(candidates.good).tolist():
+        start = int(candidates.offset[number]) + PREFIX_SIZE
+        header = bytes(buffer[start : start + int(candidates.header[number])])
+        readable[number] = is_header(int(candidates.header_type[number]), header)
+    return readable

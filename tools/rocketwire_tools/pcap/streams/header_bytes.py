@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    Array = np.ndarray[Any, Any]
+    from rocketwire_tools.pcap.files.records import Array
 
 STEP: Final = 64
 BEHIND: Final = 128  # Bytes after the last header, so that rows of bytes can be gathered
@@ -31,8 +31,6 @@ _REST: Final = np.where(_OF_HEADER, b"", [*[b" "] * (STEP - 1), b"\n"]).view(np.
 
 @dataclass(slots=True)
 class HeaderBytes:
-    """Headers."""
-
     pieces: tuple[Array, ...]  # contain the headers, and maybe other bytes
     start: Array  # offset of each header in the concatenated pieces
     length: Array  # bytes of each header
@@ -42,7 +40,6 @@ class HeaderBytes:
 
     @property
     def room(self) -> Array:
-        """Bytes reserved for each header."""
         return room_of(self.length)
 
     def take(self, order: Array | slice) -> HeaderBytes:
@@ -70,7 +67,6 @@ class HeaderBytes:
         return headers
 
     def without_others(self) -> HeaderBytes:
-        """The same headers without unused pieces."""
         every = list(self.split())
         if len(every) == len(self.pieces):
             return self
@@ -81,7 +77,6 @@ class HeaderBytes:
         return HeaderBytes(tuple(piece for piece, _, _ in every), start, self.length)
 
     def pack(self) -> HeaderBytes:
-        """Copy the headers without other bytes."""
         every = list(self.split())
         if not every:
             return HeaderBytes((), self.start, self.length)
@@ -93,18 +88,11 @@ class HeaderBytes:
 
 def room_of(length: Array) -> Array:
     """Bytes reserved for headers of these lengths."""
-    room: Array = (length // STEP + 1) * STEP
-    return room
+    return (length // STEP + 1) * STEP
 
 
 def gather(buffer: Any, offsets: Array, length: Array) -> HeaderBytes:
-    """Copy headers.
-
-    Args:
-        buffer: holds the headers, and at least ``STEP`` bytes after the last one.
-        offsets: of the headers.
-        length: bytes of each header.
-    """
+    """Copy headers from a buffer that has at least ``STEP`` bytes after the last one."""
     steps = length // STEP + 1
     ends = np.cumsum(steps)
     begins = ends - steps
@@ -126,7 +114,6 @@ def gather(buffer: Any, offsets: Array, length: Array) -> HeaderBytes:
 
 
 def header_bytes(headers: Sequence[bytes | bytearray]) -> HeaderBytes:
-    """Copy headers that are objects."""
     length = np.array([len(header) for header in headers], np.int64)
     room = room_of(length)
     blanks = (room - 1).tolist()

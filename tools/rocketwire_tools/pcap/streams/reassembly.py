@@ -9,20 +9,66 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from rocketwire_tools.pcap.streams.resync import LARGEST
-from rocketwire_tools.pcap.streams.segments import (
-    Frame,
-    Limits,
-    PacketRef,
-    Segment,
-    part,
-    position_of,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    hold_ns: int = 3_000_000_000  # nanoseconds of capture time that segments after a hole wait
+    hold_bytes: int = 4 << 20  # bytes that wait, for each stream
+    hold_segments: int = 8192  # segments that wait, for each stream
+
+
+class PacketRef(NamedTuple):
+    file_offset: int
+    time_ns: int
+
+
+class Segment(NamedTuple):
+    position: int  # of the first byte
+    length: int  # bytes on the wire
+    data: bytes  # the captured bytes, from the first on
+    packet: PacketRef  # the record
+
+
+class Direction(Protocol):
+    number: int
+    source: int
+    target: int
+
+
+class Frame(NamedTuple):
+    """A frame whose header was captured."""
+
+    stream: Direction  # its stream
+    first: PacketRef  # record of its first byte
+    last: PacketRef  # the latest record of its captured bytes
+    header: bytes  # the encoded header
+    header_type: int  # JSON or ROCKETMQ
+    length: int  # value of the length word
+    is_complete: bool  # whether the whole body was captured
+    gap: bool  # whether bytes were lost between the peers and the capture
+    body: bytes | None  # the captured part of the body, if bodies are kept
+
+
+def position_of(segment: Segment) -> int:
+    return segment.position
+
+
+def part(segment: Segment, start: int, end: int) -> Segment:
+    return Segment(
+        start,
+        end - start,
+        segment.data[start - segment.position : end - segment.position],
+        segment.packet,
+    )
+
 
 _HALF: Final = 1 << 31
 WHOLE: Final = 1 << 32  # Number of sequence numbers
@@ -43,8 +89,6 @@ class Cut(NamedTuple):
 
 
 class Reassembly(ABC):
-    """Puts segments in order."""
-
     __slots__ = (
         "_cuts",
         "_held",
@@ -143,7 +187,6 @@ class Reassembly(ABC):
         limits: Limits,  # bounds of the wait for missing segments
         take: Callable[[Frame], None],  # receives completed frames
     ) -> None:
-        """Add a segment, in any order."""
         if self.next_sequence < 0:
             self.is_starting = True
             self.next_sequence = (sequence - LOOK_BACK) % WHOLE
@@ -263,7 +306,6 @@ class Reassembly(ABC):
             self._skip_hole(take)
 
     def expire(self, now: int, limits: Limits, take: Callable[[Frame], None]) -> None:
-        """Skip overdue holes."""
         self._skip_overdue(now, limits, take)
 
     def _first_held(self) -> int | None:

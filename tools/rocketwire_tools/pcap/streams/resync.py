@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from rocketwire.wire.json_header import read_json_header
 from rocketwire.wire.layouts.fused import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
 
 if TYPE_CHECKING:
-    Array = np.ndarray[Any, Any]
+    from rocketwire_tools.pcap.files.records import Array
 
 JSON: Final = 0
 ROCKETMQ: Final = 1
@@ -40,8 +40,6 @@ _BEGINNING_LENGTH: Final = 8 + 17
 
 
 class Protocol(Enum):
-    """Protocol of a stream."""
-
     UNKNOWN = auto()
     REMOTING = auto()
     TLS = auto()
@@ -59,11 +57,8 @@ def has_prefix(length: int, header_type: int, header_length: int) -> bool:
 
 
 def have_prefixes(words: Array) -> tuple[Array, Array, Array, Array]:
-    """Like ``has_prefix``, for rows of eight bytes.
-
-    Returns:
-        Length, header type and header length of each row, and whether they can be a frame's.
-    """
+    """Like ``has_prefix``, for rows of eight bytes; returns length, header type and header length
+    of each row, and whether they can be a frame's."""
     words = words.view(">u4").astype(np.int64)
     length, header_type, header = words[:, 0], words[:, 1] >> 24, words[:, 1] & 0xFFFFFF
     good = (
@@ -77,7 +72,6 @@ def have_prefixes(words: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def is_header(header_type: int, header: bytes) -> bool:
-    """Whether the codec can read a header."""
     try:
         if header_type == JSON:
             read_json_header(header)
@@ -90,11 +84,7 @@ def is_header(header_type: int, header: bytes) -> bool:
 
 def begins_frame(data: bytes | bytearray, offset: int) -> bool | None:
     """Whether a frame begins at an offset: its header is valid, and so is the prefix after the
-    frame, if it is available.
-
-    Returns:
-        None if more bytes are needed.
-    """
+    frame, if it is available; None if more bytes are needed."""
     room = len(data) - offset
     if room < PREFIX_SIZE:
         return None
@@ -117,12 +107,8 @@ def begins_frame(data: bytes | bytearray, offset: int) -> bool | None:
 
 
 def find_frame(data: bytearray, start: int, *, last: bool = False) -> tuple[int, bool]:
-    """Search the first frame.
-
-    Returns:
-        Offset of the frame, or of the first byte that may still begin one; and whether it is a
-        frame.
-    """
+    """Search the first frame; returns its offset, or that of the first byte that may still begin
+    one, and whether it is a frame."""
     for match in _BEGINNING.finditer(data, start):
         answer = begins_frame(data, match.start())
         if answer or (answer is None and not last):
@@ -136,11 +122,8 @@ _HTTP2: Final = b"PRI * HTTP/2.0"[:PREFIX_SIZE]  # First bytes of an HTTP/2 clie
 
 
 def proxy_header_length(opening: bytes) -> int | None:
-    """Bytes of the PROXY header at the front of a connection (Java: ``HAProxyMessageDecoder``).
-
-    Returns:
-        0 if there is none; None if more bytes are needed.
-    """
+    """Bytes of the PROXY header at the front of a connection (Java: ``HAProxyMessageDecoder``),
+    0 if there is none; None if more bytes are needed."""
     if opening.startswith(_PROXY_V2):
         return 16 + int.from_bytes(opening[14:16], "big") if len(opening) >= 16 else None
     if opening.startswith(_PROXY_V1):

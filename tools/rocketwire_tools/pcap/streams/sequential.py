@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire_tools.pcap.streams.chunk import FIN, MASK, RST, SYN
-from rocketwire_tools.pcap.streams.reassembly import LOOK_BACK, LOOK_BACK_NS
-from rocketwire_tools.pcap.streams.segments import Frame, Limits, PacketRef
+from rocketwire_tools.pcap.streams.reassembly import (
+    LOOK_BACK,
+    LOOK_BACK_NS,
+    Frame,
+    Limits,
+    PacketRef,
+)
 from rocketwire_tools.pcap.streams.stream import FOREIGN
 
 if TYPE_CHECKING:
@@ -35,8 +40,6 @@ class _Segment(NamedTuple):
 
 
 class SequentialFeeder:
-    """Feeds the streams of a chunk."""
-
     def __init__(self, chunk: Chunk, limits: Limits, *, to_end: bool) -> None:
         self._chunk = chunk
         self._limits = limits
@@ -54,11 +57,8 @@ class SequentialFeeder:
         # record at an offset
         renew: Callable[[Stream, int], Stream],
     ) -> tuple[Stream, int]:
-        """Feed at least one segment of a stream.
-
-        Returns:
-            The stream of the last segment, and the index of the first segment that was not fed.
-        """
+        """Feed at least one segment of a stream; returns the stream of the last segment, and the
+        index of the first segment that was not fed."""
         low, high = int(self._chunk.low[group]), int(self._chunk.high[group])
         if stream.next_sequence < 0:
             earliest = self._first_sequence(low, high)

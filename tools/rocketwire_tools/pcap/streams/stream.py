@@ -11,20 +11,81 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.wire.layouts.fused import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
-from rocketwire_tools.pcap.streams.frame_search import FrameSearch
-from rocketwire_tools.pcap.streams.reassembly import PIECE, Reassembly
+from rocketwire_tools.pcap.streams.reassembly import PIECE, Frame, PacketRef, Reassembly
 from rocketwire_tools.pcap.streams.resync import (
     LARGEST,
     Protocol,
+    find_frame,
     has_prefix,
     is_header,
     protocol_of,
     proxy_header_length,
 )
-from rocketwire_tools.pcap.streams.segments import Frame, PacketRef
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+class FrameSearch:
+    """Contiguous bytes of a stream in which a frame may begin."""
+
+    __slots__ = ("_data", "_packets", "passed")
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._packets: list[tuple[int, PacketRef]] = []
+        self.passed = 0  # bytes that were searched and dropped
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    @property
+    def kept(self) -> int:
+        return len(self._data) + PIECE * len(self._packets)
+
+    def may_have_begun(self, end: int) -> bool:
+        """Whether a frame may begin in a record before an offset."""
+        return bool(self._packets) and self._packets[0][1].file_offset < end and 0 in self._data
+
+    def add(self, data: bytes, packet: PacketRef) -> None:
+        self._packets.append((len(self._data), packet))
+        self._data += data
+
+    def forget(self) -> None:
+        """Drop all bytes, because the next ones do not follow them."""
+        self._data.clear()
+        self._packets.clear()
+        self.passed = 0
+
+    def pieces(self, *, last: bool = False) -> list[tuple[bytes, PacketRef]]:
+        """Take the bytes from the first frame on, with their records; empty if there is no frame
+        yet.
+        """
+        if not self._data:
+            return []
+        offset, is_frame = find_frame(self._data, 0, last=last)
+        if not is_frame:
+            self._drop(offset)
+            return []
+        data, packets = bytes(self._data), self._packets
+        ends = [start for start, _ in packets[1:]] + [len(data)]
+        self._data, self._packets, self.passed = bytearray(), [], 0
+        return [
+            (data[max(start, offset) : end], packet)
+            for (start, packet), end in zip(packets, ends, strict=True)
+            if end > offset
+        ]
+
+    def _drop(self, count: int) -> None:
+        if not count:
+            return
+        self.passed += count
+        del self._data[:count]
+        packets = [(max(start - count, 0), packet) for start, packet in self._packets]
+        while len(packets) > 1 and packets[1][0] == 0:
+            packets.pop(0)
+        self._packets = packets
+
 
 NOWHERE: Final = PacketRef(0, 0)
 FOREIGN: Final = (Protocol.TLS, Protocol.HTTP2, Protocol.OTHER)
@@ -32,17 +93,7 @@ FOREIGN: Final = (Protocol.TLS, Protocol.HTTP2, Protocol.OTHER)
 
 
 class Stream(Reassembly):
-    """One direction of a connection.
-
-    Args:
-        source: the sender, as in ``packets.Segments``.
-        target: the receiver.
-        number: of the stream; that of the other direction differs in the last bit.
-
-    Attributes:
-        first: record of the first byte of the open frame, prefix or header.
-        last: the latest record of its bytes.
-    """
+    """One direction of a connection."""
 
     __slots__ = (
         "_body",
@@ -76,6 +127,7 @@ class Stream(Reassembly):
         self.header: bytes | None = None
         self.synced = False  # whether the next frame boundary is known
         self.ended = False  # whether the sender has sent FIN or RST
+        # records of the first byte of the open frame, prefix or header, and of its latest byte
         self.first = self.last = NOWHERE
         self._length = self._type = 0
         self._missing = self._gap = self._skipping = False
@@ -103,11 +155,8 @@ class Stream(Reassembly):
         return not (self._head or self._search_buffer or self._search_buffer.passed)
 
     def begins(self, sequence: int, *, has_syn: bool) -> bool:
-        """Start a stream with a frame, unless it began elsewhere.
-
-        Returns:
-            Whether the stream can be vectorised now.
-        """
+        """Start a stream with a frame, unless it began elsewhere; returns whether the stream can be
+        vectorised now."""
         if has_syn and self.next_sequence < 0:
             self.begin(sequence)
         elif has_syn or sequence != self.next_sequence:
@@ -155,7 +204,6 @@ class Stream(Reassembly):
 
     @property
     def kept(self) -> int:
-        """Bytes of memory of incomplete data, approximately."""
         body = 0 if self._body is None else sum(map(len, self._body)) + PIECE * len(self._body)
         header = 0 if self.header is None else len(self.header)
         return self.held + header + body + len(self._head) + self._search_buffer.kept
@@ -327,7 +375,6 @@ class Stream(Reassembly):
     # ---- holes
 
     def _skip_missing(self, count: int, take: Callable[[Frame], None], *, captured: bool) -> None:
-        """Skip missing bytes; ``captured`` if their record was cut short."""
         if self.protocol in FOREIGN:
             return
         if not self.synced:

@@ -16,9 +16,7 @@ from rocketwire_tools.pcap.streams.stream import FOREIGN, Stream
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.pcap.files.records import Integers
-
-    Array = np.ndarray[Any, Any]
+    from rocketwire_tools.pcap.files.records import Array
 
 SEQUENTIAL: Final = 0
 VECTORISED: Final = 1
@@ -32,8 +30,6 @@ _SHARE: Final = 32  # The index is rebuilt when this share of the streams was no
 
 
 class StreamTable:
-    """Streams by sender and receiver."""
-
     def __init__(self, stream_class: type[Stream]) -> None:
         self._kind = stream_class
         self._last_number = 0
@@ -73,11 +69,10 @@ class StreamTable:
         return (self.stream(slot) for slot in list(self._objects))
 
     def hosts(self) -> set[int]:
-        """The addresses of all streams, as numbered by ``packets.Addresses``."""
         used = self.source != _FREE
         return set(np.unique(np.append(self.source[used], self.target[used]) >> 16).tolist())
 
-    def of(self, source: Integers, target: Integers) -> Array:
+    def of(self, source: Array, target: Array) -> Array:
         """Slots of distinct streams; adds unknown streams."""
         indexes: Any = np.searchsorted(self._mixed, mix(source, target))
         slots: Array = self._indexed[np.minimum(indexes, len(self._indexed) - 1)]
@@ -129,7 +124,6 @@ class StreamTable:
         return slots
 
     def next_number(self) -> int:
-        """An unused number for the first stream of a pair."""
         self._last_number += 2
         return self._last_number
 
@@ -183,11 +177,8 @@ class StreamTable:
         self._enough = max(MAX_OBJECTS, 2 * len(self._objects))
 
     def announce(self, slots: Array, sequence: Array) -> Array:
-        """Set the beginning of streams.
-
-        Returns:
-            Which of them had no beginning before; the others are unchanged.
-        """
+        """Set the beginning of streams; returns which of them had none before. The others are
+        unchanged."""
         new: Array = self._is_bare[slots] & (self.sequence[slots] == _NEVER)
         new_slots = slots[new]
         self.sequence[new_slots] = self._origin[new_slots] = sequence[new]
@@ -195,12 +186,8 @@ class StreamTable:
         return new
 
     def start(self, slots: Array, sequence: Array, begin: Array) -> Array:
-        """Start streams that begin with a frame.
-
-        Returns:
-            Which of them are vectorised now; the others have an object that decides, or began
-            elsewhere.
-        """
+        """Start streams that begin with a frame; returns which of them are vectorised now. The
+        others have an object that decides, or began elsewhere."""
         unknown = self._is_bare[slots] & (self._protocol[slots] == Protocol.UNKNOWN.value)
         started: Array = unknown & self._synced[slots] & (self.sequence[slots] == sequence) & ~begin
         started[np.flatnonzero(begin)] = self.announce(slots[begin], sequence[begin])
@@ -231,7 +218,6 @@ class StreamTable:
         return used[order]
 
     def has_other(self, slot: int) -> bool:
-        """Whether the opposite direction of a stream is remembered."""
         return (int(self.target[slot]), int(self.source[slot])) in self._slots
 
     def forget(self, slot: int) -> Stream | None:
@@ -244,7 +230,6 @@ class StreamTable:
         return stream
 
     def slot(self, stream: Stream) -> int:
-        """The slot of a stream."""
         return self._slots[stream.source, stream.target]
 
 
@@ -256,9 +241,8 @@ _COLUMNS: Final = {
 """The arrays, and their values in a free slot."""
 
 
-def mix(source: Integers, target: Integers) -> Array:
+def mix(source: Array, target: Array) -> Array:
     """A number of 64 bits for each pair of ends; collisions are rare."""
     sources: Array = source.view(np.uint64)
     targets: Array = target.view(np.uint64)
-    result: Array = sources * _MIX ^ targets
-    return result
+    return sources * _MIX ^ targets

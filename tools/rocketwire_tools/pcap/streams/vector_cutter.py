@@ -18,9 +18,8 @@ from rocketwire_tools.pcap.files.records import rows_at
 from rocketwire_tools.pcap.streams.resync import LARGEST, ROCKETMQ, has_prefix, have_prefixes
 
 if TYPE_CHECKING:
+    from rocketwire_tools.pcap.files.records import Array
     from rocketwire_tools.pcap.streams.chunk import Chunk
-
-    Array = np.ndarray[Any, Any]
 
 _unpack: Final[Any] = PREFIX_STRUCT.unpack_from
 
@@ -49,8 +48,6 @@ _PARTS: Final = tuple(Candidates.__dataclass_fields__)
 
 @dataclass(slots=True)
 class CutFrames:
-    """The result of a cut."""
-
     frames: Candidates  # frames that end in their group
     first: Array  # number of the record of each frame's first byte
     last: Array  # largest number of a record of each frame
@@ -65,13 +62,7 @@ class CutFrames:
 
 
 def cut(chunk: Chunk, groups: Array, boundary: Array) -> CutFrames:
-    """Cut groups.
-
-    Args:
-        chunk: holds the segments; those of a group are consecutive.
-        groups: mask of the groups.
-        boundary: virtual position of the next frame of each group, before its end.
-    """
+    """Cut the groups of a mask, each from the virtual position of its next frame on."""
     end = chunk.members(chunk.starts[chunk.high])
     roots = boundary[groups]
     candidates = _find_candidates(chunk, chunk.members(groups), roots, end)
@@ -92,16 +83,13 @@ def last_records(chunk: Chunk, segment: Array, ends: Array) -> Array:
     beyond = np.flatnonzero(ends > chunk.starts[segment + 1])
     last[beyond] = np.searchsorted(chunk.starts, ends[beyond] - 1, "right") - 1
     if not chunk.moved or not len(segment):
-        records: Array = chunk.record[last]
-        return records
+        return chunk.record[last]
     record = np.append(chunk.record, 0)
     pairs = np.column_stack((segment, last + 1)).ravel()
-    largest: Array = np.maximum.reduceat(record, pairs)[::2]
-    return largest
+    return np.maximum.reduceat(record, pairs)[::2]
 
 
 def read_prefixes(chunk: Chunk, positions: Array, segment: Array, end: Array) -> Candidates:
-    """Read prefixes at virtual positions."""
     offset = chunk.data[segment] + positions - chunk.starts[segment]
     room, all_room = chunk.starts[segment + 1] - positions, end[segment] - positions
     words = rows_at(chunk.records.buffer, offset, PREFIX_SIZE)
@@ -129,8 +117,7 @@ def _prefixes_across(chunk: Chunk, positions: Array) -> Array:
     byte_positions = positions[:, None] + np.arange(PREFIX_SIZE)
     segment = np.searchsorted(chunk.starts, byte_positions, "right") - 1
     data = np.frombuffer(chunk.records.buffer, np.uint8)
-    rows: Array = data[chunk.data[segment] + byte_positions - chunk.starts[segment]]
-    return rows
+    return data[chunk.data[segment] + byte_positions - chunk.starts[segment]]
 
 
 def _find_candidates(chunk: Chunk, among: Array, roots: Array, end: Array) -> Candidates:
@@ -206,8 +193,7 @@ def _not_in(positions: Array, checked: Array) -> Array:
     if not len(checked):
         return positions
     indexes = np.minimum(np.searchsorted(checked, positions), len(checked) - 1)
-    unchecked: Array = positions[checked[indexes] != positions]
-    return unchecked
+    return positions[checked[indexes] != positions]
 
 
 def _frame_ends(chunk: Chunk, candidates: Candidates, end: Array, begins: Array) -> Array:
@@ -215,8 +201,7 @@ def _frame_ends(chunk: Chunk, candidates: Candidates, end: Array, begins: Array)
     frame_ends, segment = candidates.end, candidates.segment
     following = np.minimum(segment + 1, len(begins) - 1)
     begins_segment = begins[following] & (frame_ends == chunk.starts[following])
-    ends: Array = frame_ends[candidates.good & (frame_ends < end[segment]) & ~begins_segment]
-    return ends
+    return frame_ends[candidates.good & (frame_ends < end[segment]) & ~begins_segment]
 
 
 def _follow_from_roots(candidates: Candidates, roots: Array, end: Array) -> Array:
@@ -238,5 +223,4 @@ def _follow_from_roots(candidates: Candidates, roots: Array, end: Array) -> Arra
             break
         numbers = new_numbers
         following = following[following]
-    result: Array = numbers[numbers < count]
-    return result
+    return numbers[numbers < count]

@@ -97,10 +97,6 @@ def in_three_out_of_order(data: bytes, place: int) -> Segments:
     return [*parts[place % len(parts) :], *parts[: place % len(parts)]]
 
 
-def in_two_out_of_order(data: bytes, place: int) -> Segments:
-    return cut(data, place)[::-1]
-
-
 def in_two_and_repeated(data: bytes, place: int) -> Segments:
     """The second segment begins with bytes of the first, which is sent again later with bytes of the second."""
     start = max(place - 5, 0)
@@ -116,7 +112,7 @@ def out_of_order_and_repeated(data: bytes, place: int) -> Segments:
 
 
 WAYS_TO_CUT = (
-    in_two, in_three, in_two_out_of_order, in_three_out_of_order, in_two_and_repeated, out_of_order_and_repeated,
+    in_two, in_three, in_three_out_of_order, in_two_and_repeated, out_of_order_and_repeated,
 )  # fmt: skip
 
 

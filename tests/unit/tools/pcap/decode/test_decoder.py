@@ -108,6 +108,19 @@ def test_concatenated_captures_are_read_as_one(
     assert content(rows(sample.path)) + content(rows(second)) == content(decoded)
 
 
+def test_records_with_larger_headers_are_read(sample: Made, tmp_path: Path) -> None:
+    plain = save(tmp_path / "plain.pcap", sample.packets, nanoseconds=False)
+    data, offset = plain.read_bytes(), 24
+    written = struct.pack("<I", 0xA1B2CD34) + data[4:24]
+    while offset < len(data):
+        end = offset + 16 + struct.unpack_from("<I", data, offset + 8)[0]
+        written += data[offset : offset + 16] + bytes(8) + data[offset + 16 : end]
+        offset = end
+    path = tmp_path / "larger.pcap"
+    path.write_bytes(written)
+    assert rows(path) == [row | {"file": str(path)} for row in rows(plain)]
+
+
 def test_impossible_length_ends_the_reading_with_its_place(sample: Made, tmp_path: Path) -> None:
     data = bytearray(sample.path.read_bytes())
     data[24 + 8 : 24 + 12] = b"\xff\xff\xff\x7f"
@@ -222,3 +235,17 @@ def test_impossible_times_cause_no_warning(sample: Made, tmp_path: Path) -> None
     data[offset : offset + 4] = struct.pack("<I", 0x80000000)
     path.write_bytes(data)
     assert rows(path)
+
+
+def test_capture_of_both_versions_of_ip_without_any_tcp_has_no_rows(tmp_path: Path) -> None:
+    datagram = struct.pack(">HHHH", 53, 53, 8, 0)
+    version_4 = struct.pack(">BBHHHBBH8x", 0x45, 0, 28, 1, 0, 64, 17, 0) + datagram
+    version_6 = struct.pack(">IHBB32x", 0x60000000, 8, 17, 64) + datagram
+    data = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)
+    for packet in (bytes(12) + b"\x08\x00" + version_4, bytes(12) + b"\x86\xdd" + version_6):
+        data += struct.pack("<4I", 1, 0, len(packet), len(packet)) + packet
+    path = tmp_path / "udp.pcap"
+    path.write_bytes(data)
+    decoder = Decoder(str(path))
+    assert not any(batch.num_rows for batch in decoder)
+    assert decoder.totals.skipped == {"not TCP": 2}

@@ -4,7 +4,6 @@
 """
 
 import random
-from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -64,34 +63,6 @@ def test_frame_that_is_lost_takes_no_other_with_it(
         assert changed.total() <= 2
 
 
-@pytest.mark.parametrize("share", [0.05, 0.3])
-def test_half_a_frame_that_is_lost_takes_no_other_with_it(
-    share: float, packets: list[Packet], tmp_path: Path, *, careful: bool
-) -> None:
-    chance = random.Random(1)
-    all_rows = decode(packets, tmp_path, FIELDS)
-    for _ in range(20):
-        remaining: list[Packet] = []
-        touched = 0
-        for packet in packets:
-            if chance.random() < share and len(packet.data) > 1:
-                touched += 1
-                place = chance.randrange(1, len(packet.data))
-                halves = [
-                    packet._replace(data=packet.data[:place]),
-                    packet._replace(
-                        data=packet.data[place:], sequence=(packet.sequence + place) % (1 << 32)
-                    ),
-                ]
-                remaining.append(halves[chance.randrange(2)])
-            else:
-                remaining.append(packet)
-        decoded = decode(remaining, tmp_path, FIELDS, careful=careful)
-        assert (all_rows - decoded).total() == touched
-        wrong = decoded - all_rows
-        assert all(key[FIELDS.index("gap")] or not key[FIELDS.index("body_ok")] for key in wrong)
-
-
 def other_protocol(
     name: str, start: int, client: tuple[str, int], server: tuple[str, int]
 ) -> list[Packet]:
@@ -124,22 +95,6 @@ def other_protocol(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_another_protocol_at_the_port_of_the_server_changes_no_row(
-    protocol: str, packets: list[Packet], tmp_path: Path, *, careful: bool
-) -> None:
-    server = packets[0].target
-    foreign = [
-        packet
-        for number in range(4)
-        for packet in other_protocol(
-            protocol, START - number * MS, (f"10.9.9.{number}", 50_000), server
-        )
-    ]
-    mixture = sorted([*packets, *foreign], key=lambda packet: packet.time_ns)
-    assert decode(packets, tmp_path) == decode(mixture, tmp_path, careful=careful)
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_earlier_or_later_protocol_between_the_same_ports_changes_no_row(
     protocol: str, packets: list[Packet], tmp_path: Path, *, careful: bool
 ) -> None:
@@ -149,24 +104,3 @@ def test_earlier_or_later_protocol_between_the_same_ports_changes_no_row(
     later = other_protocol(protocol, START + 100 * SECOND, client, server)
     for mixture in ([*earlier, *packets], [*packets, *later], [*earlier, *packets, *later]):
         assert all_rows == decode(mixture, tmp_path, careful=careful)
-
-
-def test_parallel_connections_keep_their_frames_and_pairs(
-    packets: list[Packet], tmp_path: Path, *, careful: bool
-) -> None:
-    clients = [[_of_client(packet, number) for packet in packets] for number in range(5)]
-    mixture = sorted(
-        (packet for client in clients for packet in client), key=lambda packet: packet.time_ns
-    )
-    all_rows = decode(packets, tmp_path)
-    expected = Counter({key: 5 * count for key, count in all_rows.items()})
-    assert expected == decode(mixture, tmp_path, careful=careful)
-
-
-def _of_client(packet: Packet, number: int) -> Packet:
-    client = min(packet.source, packet.target, key=lambda end: end[1] == 10_911)
-    end = (client[0], client[1] + number)
-    return packet._replace(
-        source=end if packet.source == client else packet.source,
-        target=end if packet.target == client else packet.target,
-    )

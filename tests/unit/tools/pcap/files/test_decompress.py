@@ -16,7 +16,6 @@ import zstandard
 from rocketwire_tools.pcap.files.decompress import (
     COMPRESSIONS,
     GzipMembers,
-    GzipReader,
     InflatingReader,
     gzip_reader,
 )
@@ -106,12 +105,6 @@ def test_a_gzip_header_longer_than_what_is_read_at_a_time_is_refused() -> None:
     inflated, error = inflate(gzip_reader(Trickling(named)))
     assert not inflated
     assert isinstance(error, OverflowError)
-
-
-def test_buffer_is_filled_by_one_call_if_isal_has_its_reader() -> None:
-    reader = gzip_reader(Trickling(gzip.compress(PLAIN), 4096))
-    assert isinstance(reader, GzipReader)
-    assert 1 << 20 == reader.readinto1(memoryview(bytearray(1 << 20)))
 
 
 def test_gzip_is_inflated_without_isal(monkeypatch: pytest.MonkeyPatch) -> None:

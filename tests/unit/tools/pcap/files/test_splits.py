@@ -70,11 +70,6 @@ def test_parts_hold_every_frame_once_wherever_the_cuts_are(
     assert content(rows(path, ALONE)) == of_splits(splits)
 
 
-def test_parts_of_a_lossy_capture_hold_every_frame_once(lossy: Made) -> None:
-    splits = plan(str(lossy.path), 250_001)
-    assert content(rows(lossy.path, ALONE)) == of_splits(splits)
-
-
 def test_frames_that_are_larger_than_a_part_are_found_once(tmp_path: Path) -> None:
     profile = replace(LARGE, lost=0.01, repeated=0.02, reordered=0.02)
     path = save(tmp_path / "large.pcap", capture(profile, 8).packets)

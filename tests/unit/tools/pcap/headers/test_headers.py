@@ -1,7 +1,7 @@
 """Headers as columns, by msgspec all at once or by the codec one by one."""
 
 import random
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,44 +13,26 @@ from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.pcap.headers.headers import (
+from rocketwire_tools.pcap.headers.columns import (
     OPTIONAL_COLUMNS,
     REQUESTS_WITH_LETTERS,
     Columns,
-    HeaderReader,
-    ext_fields_text,
 )
+from rocketwire_tools.pcap.headers.headers import HeaderReader, ext_fields_text
 from rocketwire_tools.pcap.streams.header_bytes import header_bytes
-
-Array = np.ndarray[Any, Any]
 
 GOOD = b'{"code":105,"language":"JAVA","version":513,"opaque":7,"flag":0,"extFields":{"topic":"T"}}'
 
 
-@dataclass
-class ColumnLists:
+def read(*headers: bytes, rocketmq: tuple[int, ...] = ()) -> SimpleNamespace:
     """Columns; those without numbers are lists."""
-
-    code: Array
-    version: Array
-    opaque: Array
-    flag: Array
-    ok: Array
-    language: list[str | None]
-    remark: list[str | None]
-    topic: list[str | None]
-    group: list[str | None]
-    queue_id: list[int | None]
-
-
-def read(*headers: bytes, rocketmq: tuple[int, ...] = ()) -> ColumnLists:
     kinds = np.array([number in rocketmq for number in range(len(headers))], np.int8)
     columns = HeaderReader().read(header_bytes(headers), kinds)
     values: dict[str, Any] = {name: getattr(columns, name) for name in Columns.__dataclass_fields__}
-    return ColumnLists(**values | {name: values[name].to_pylist() for name in OPTIONAL_COLUMNS})
+    return SimpleNamespace(**values | {name: values[name].to_pylist() for name in OPTIONAL_COLUMNS})
 
 
-def row(columns: ColumnLists, number: int) -> dict[str, object]:
+def row(columns: SimpleNamespace, number: int) -> dict[str, object]:
     return {name: getattr(columns, name)[number] for name in Columns.__dataclass_fields__}
 
 
@@ -77,16 +59,6 @@ def test_header_that_cannot_be_read_spoils_no_other(header: bytes) -> None:
     assert [True, False, True] == columns.ok.tolist()
     assert [7, 0, 7] == columns.opaque.tolist()
     assert ["T", None, "T"] == columns.topic
-
-
-@pytest.mark.parametrize(
-    ("header", "code"),
-    [(b"{'code':11,}", 11), (b'{"code":"11"}', 11), (b'{"code":11.0,"flag":null}', 11)],
-)
-def test_headers_that_only_java_accepts_are_read_by_the_codec(header: bytes, code: int) -> None:
-    columns = read(header, GOOD)
-    assert [code, 105] == columns.code.tolist()
-    assert columns.ok.all()
 
 
 def test_names_of_one_letter_are_those_of_sent_messages_only() -> None:
@@ -176,10 +148,11 @@ def test_half_a_surrogate_pair_of_an_extension_field() -> None:
     assert '{"topic":"?","consumerGroup":"g?"}' == ext_fields_text(header, 0)
 
 
-def test_only_the_chosen_columns_are_made() -> None:
-    reader = HeaderReader({"topic", "remark"})
-    columns = reader.read(header_bytes([GOOD]), np.zeros(1, np.int8))
-    assert columns.topic is not None
-    assert columns.topic.to_pylist() == ["T"]
-    assert columns.remark is not None
-    assert columns.language is columns.group is columns.queue_id is None
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [(b"{'code':11,}", 11), (b'{"code":"11"}', 11), (b'{"code":11.0,"flag":null}', 11)],
+)
+def test_headers_that_only_java_accepts_are_read_by_the_codec(header: bytes, code: int) -> None:
+    columns = read(header, GOOD)
+    assert [code, 105] == columns.code.tolist()
+    assert columns.ok.all()

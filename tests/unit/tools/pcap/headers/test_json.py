@@ -8,7 +8,8 @@ import pytest
 
 from rocketwire.codes import LanguageCode, RequestCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.pcap.headers.headers import Columns, HeaderReader
+from rocketwire_tools.pcap.headers.columns import Columns
+from rocketwire_tools.pcap.headers.headers import HeaderReader
 from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes, concatenate, header_bytes
 
 SENT = (

@@ -61,12 +61,6 @@ def test_picture_is_drawn(suffix: str, magic: bytes, sample: Made, tmp_path: Pat
     assert picture.read_bytes().startswith(magic)
 
 
-def test_unknown_suffix_of_a_picture_is_refused(sample: Made) -> None:
-    error = run_pcap("summary", sample.path, "--plot", "picture.gif", status=2).err
-
-    assert "must end in .png or .svg" in error
-
-
 def test_missing_matplotlib_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", dict[str, object]().get)
     with pytest.raises(PlotError, match=r"pip install 'rocketwire\[plot\]'"):

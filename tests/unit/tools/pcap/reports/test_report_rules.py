@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from rocketwire import __version__
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_tools.pcap import arrow
-from rocketwire_tools.pcap.reports import hints
+from rocketwire_tools.pcap.reports import protocols
 from rocketwire_tools.pcap.reports.plotting import PlottedReport
 from rocketwire_tools.pcap.reports.reports import (
     REPORTS,
@@ -174,40 +173,16 @@ def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert hints.tls_hint("-") is None
-    assert hints.tls_hint(str(sample.path)) is None
+    assert protocols.tls_hint("-") is None
+    assert protocols.tls_hint(str(sample.path)) is None
     cut = tmp_path / "cut.pcap"
     cut.write_bytes(sample.path.read_bytes()[:60])
-    assert hints.tls_hint(str(cut)) is None
-    monkeypatch.setattr(hints, "MAX_PACKETS", 1)
-    hint = hints.tls_hint(str(RECORDED / "java-5.5.0-tls.pcap.gz"))
+    assert protocols.tls_hint(str(cut)) is None
+    monkeypatch.setattr(protocols, "MAX_PACKETS", 1)
+    hint = protocols.tls_hint(str(RECORDED / "java-5.5.0-tls.pcap.gz"))
     assert hint is not None
     assert hint.startswith("at least 2 connections use TLS")
     assert not capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("text", "advice"),
-    [
-        ("code=310", "use =="),
-        ('code == 310 and topic = "a=b"', "use =="),
-        ("code := 310", "use =="),
-        ("code <> 310", "use !="),
-        ("code == 1 && gap", "use 'and'"),
-        ("code == 1 || gap", "use 'or'"),
-        ("code == 1 AND gap", "lowercase"),
-        ("!gap", "use 'not'"),
-    ],
-)
-def test_filter_in_another_language_has_advice(text: str, advice: str, sample: Made) -> None:
-    error = run_pcap("decode", sample.path, "--filter", text, status=2).err
-
-    assert advice in error
-    assert error.count("\n") == 1
-
-
-def test_command_prints_its_version() -> None:
-    assert run_pcap("--version").text == f"{__version__}\n"
 
 
 def test_frame_that_cannot_be_read_has_no_code_language_or_version() -> None:

@@ -55,17 +55,6 @@ def test_few_latencies_of_many_topics_are_kept(monkeypatch: pytest.MonkeyPatch) 
     assert {(5000, 1000.0), (5000, 999.0)} == {(row[2], row[6]) for row in rows}
 
 
-def test_sample_is_spread_over_all_values() -> None:
-    random.seed(1)
-    sample = Sample()
-    for number in range(10_000):
-        sample.add(float(number), 1000 if number < 5000 else 500)
-        if number == 5000:
-            sample.thin(500)
-    assert (500, 10_000, 9999.0) == (len(sample.values), sample.count, sample.largest)
-    assert sample.percentiles()[0] == pytest.approx(5000, rel=0.2)
-
-
 def test_what_nobody_uses_so_many_of_is_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reports, "_KEYS", 3)
     summary, slow = SummaryReport(10), SlowReport(10)
@@ -104,3 +93,14 @@ def requests(numbers: range) -> Batch:
     ]
     parts = [column(value, EVERY[name]) for name, value in zip(names, values, strict=True)]
     return arrow.batch(parts, schema(names))
+
+
+def test_sample_is_spread_over_all_values() -> None:
+    random.seed(1)
+    sample = Sample()
+    for number in range(10_000):
+        sample.add(float(number), 1000 if number < 5000 else 500)
+        if number == 5000:
+            sample.thin(500)
+    assert (500, 10_000, 9999.0) == (len(sample.values), sample.count, sample.largest)
+    assert sample.percentiles()[0] == pytest.approx(5000, rel=0.2)

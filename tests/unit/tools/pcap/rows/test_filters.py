@@ -85,6 +85,14 @@ def test_expression_keeps_the_rows_for_which_it_is_true(text: str, numbers: list
         ("3 in topic", "one text"),
         ("'3' in code", "not a text"),
         ("code.contains('3')", "not a text"),
+        ("code=310", "use =="),
+        ('code == 310 and topic = "a=b"', "use =="),
+        ("code := 310", "use =="),
+        ("code <> 310", "use !="),
+        ("code == 1 && gap", "use 'and'"),
+        ("code == 1 || gap", "use 'or'"),
+        ("code == 1 AND gap", "lowercase"),
+        ("!gap", "use 'not'"),
         ("(" * 300 + "code" + ")" * 300, "filter"),
     ],
 )
@@ -103,7 +111,3 @@ def test_double_is_compared_with_any_integer() -> None:
         ("time_ns == 1099511627776.0", 1),
     ):
         assert count == Filter(text, COLUMNS).apply(batch).num_rows
-
-
-def test_filter_has_the_names_of_its_columns() -> None:
-    assert {"code", "topic"} == Filter('code == 1 and topic == "x"', COLUMNS).names

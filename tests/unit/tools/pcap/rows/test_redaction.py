@@ -2,7 +2,6 @@
 
 import pytest
 
-from rocketwire_tools.pcap.rows.redaction import Redaction
 from tests.peers import manifest
 from tests.support.file_programs import Output, run_pcap
 
@@ -34,17 +33,3 @@ def test_no_name_gets_through(words: list[str]) -> None:
     text = run_masked(*words).text
     assert len(text) > 200
     assert [] == [name for name in NAMES if name in text]
-
-
-@pytest.mark.parametrize("words", [["--fields", "ext_fields"], ["--body", "decoded"]])
-def test_json_texts_are_refused_because_they_have_no_masks(words: list[str]) -> None:
-    error = run_pcap("decode", CAPTURE, "--redact", "secret", *words, status=2).err
-
-    assert "has no masks: leave it out, or --redact" in error
-
-
-def test_name_has_the_same_mask_in_all_rows_and_a_remark_has_one() -> None:
-    topic = Redaction("secret").name("topic", "NoSuchTopic")
-    rows = run_masked("decode", "--format", "jsonl").lines
-    assert any(row["topic"] == topic for row in rows)
-    assert all((row["remark"] or "remark-").startswith("remark-") for row in rows)
