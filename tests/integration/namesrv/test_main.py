@@ -316,4 +316,7 @@ def test_make_run_announces_the_installation_and_ends_at_ctrl_c(
         assert process.stdout.readline().startswith("Installing the name server")
         assert any(line.startswith("log: ") for line in process.stdout)
         os.killpg(process.pid, signal.SIGINT)
-        assert process.communicate(timeout=DEADLINE) == ("", "")
+        output, errors = process.communicate(timeout=DEADLINE)
+        assert output == ""
+        # make itself may lose the race for the status of its child
+        assert [line for line in errors.splitlines() if not line.startswith("make: *** ")] == []

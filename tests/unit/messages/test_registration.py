@@ -192,10 +192,9 @@ def test_a_packed_version_may_be_null(text: bytes) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        pack_topics(mappings=(b"{}",)),
-        pack_topics(mappings=(b"null",)),
-        pack_topics(mappings=(b"x",)),
-        b"[]",
+        *(pack_topics(b"T 1 1 6"), pack_topics(version=b"[]"), pack_topics(version=b"x")),
+        *(pack_topics(mappings=(b"{}",)), pack_topics(mappings=(b"null",))),
+        *(pack_topics(mappings=(b"x",)), PACKED[:40], b"{", b"[]"),
     ],
 )
 def test_a_damaged_registration_is_refused(body: bytes) -> None:
