@@ -135,6 +135,7 @@ def test_memory_does_not_grow_with_the_number_of_streams(sample: Made) -> None:
     decoder = Decoder(str(sample.path), Options(max_streams=10, chunk_size=20_000))
     assert sum(batch.num_rows for batch in decoder) > 0
     assert decoder.totals.forgotten > 0
+    assert not decoder.totals.skipped
 
 
 @pytest.mark.process
