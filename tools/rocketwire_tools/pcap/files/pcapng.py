@@ -27,14 +27,14 @@ from rocketwire_tools.pcap.files.records import MAX_RECORD, MAX_RECORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.pcap.files.reader import CaptureReader
     from rocketwire_tools.pcap.files.records import Records
+    from rocketwire_tools.pcap.files.window import Window
 
 _ORDER: Final = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _MAX_SECTIONS: Final = 4096  # Sections whose packets are gathered together
 
 
-def read(reader: CaptureReader, section: Section | None = None) -> Iterator[Records]:
+def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
     """Read all records of a capture; ``section`` is that of the next bytes, None at the front."""
     walk = _BlockWalk(reader.path, section)
     offset = 0
