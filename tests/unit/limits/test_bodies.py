@@ -30,7 +30,6 @@ PLACE = b'{"brokerOffset":%d,"consumerOffset":%d,"lastTimestamp":1700000000000,"
 
 
 def encode_stats(queues: int) -> bytes:
-    """Return an answer to GET_CONSUME_STATS."""
     rows = (QUEUE % (n % 16, n // 16) + b":" + PLACE % (n, n, n) for n in range(queues))
     return b'{"consumeTps":0.0,"offsetTable":{%b}}' % b",".join(rows)
 
