@@ -50,7 +50,6 @@ async def connect(server: BrokerServer) -> StreamClient:
 
 @asynccontextmanager
 async def open_clients(server: BrokerServer, count: int = 1) -> AsyncGenerator[list[StreamClient]]:
-    """Open connections that the broker has accepted."""
     accepted = len(server.broker.peers) + count
     clients = [await connect(server) for _ in range(count)]
     await wait_for(lambda: len(server.broker.peers) == accepted)

@@ -289,7 +289,6 @@ async def test_limits_of_connections_that_are_hit_are_counted(clock: MockClock) 
 
 
 def send_heartbeat(client: Client, client_id: str, topics: int, tags: str = "*") -> RemotingCommand:
-    """Send the heartbeat of a consumer of ``readers`` that subscribes to topics."""
     subscriptions = tuple(
         SubscriptionData(topic=f"topic-{number}", sub_string=tags) for number in range(topics)
     )
@@ -303,7 +302,6 @@ def list_members(home: BrokerAtHand) -> list[str]:
 
 
 def lock_queues(client: Client, group: str, count: int) -> int:
-    """Return the number of queues that a client gets."""
     queues = tuple(
         MessageQueue(topic="orders", broker_name="broker-a", queue_id=number)
         for number in range(count)

@@ -57,7 +57,6 @@ async def open_cluster_client(brokers: int) -> AsyncGenerator[tuple[MemoryNetwor
 
 
 def codes_at(network: MemoryNetwork, number: int) -> set[int]:
-    """The codes of the requests that a broker has received."""
     return {request.code for request in network.peer(address(number)).requests}
 
 

@@ -31,7 +31,6 @@ def nothing_as_minus_one(offset: int | None) -> int:
 
 
 def do(queue: ProcessQueue, what: str, argument: Any) -> object:
-    """One step; the answer in Java's form."""
     if what == "put":
         return queue.put(messages(argument))
     if what == "remove":

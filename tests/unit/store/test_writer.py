@@ -163,7 +163,6 @@ def test_full_index_file_and_the_next(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def read_entries(path: Path, geometry: index_file.Geometry) -> list[index_file.IndexEntry]:
-    """Read the first three entries of an index file."""
     reader = index_file.reader_of(path.read_bytes())
     return [index_file.entry_at(reader, geometry, number) for number in (1, 2, 3)]
 

@@ -39,7 +39,6 @@ class Store:
 
 
 def full(data: bytes) -> bytes:
-    """A file that ends with a blank."""
     return data + (SIZE - len(data)).to_bytes(4) + bytes.fromhex("cbd43194")
 
 

@@ -106,7 +106,6 @@ def syncs(disk: VirtualDisk, server: BrokerServer) -> Iterator[HeldSyncs]:
 
 @pytest.fixture
 async def peers(server: BrokerServer) -> AsyncGenerator[list[Peer]]:
-    """Three connections, which the broker has accepted."""
     with ExitStack() as opened:
         peers = [Peer(server) for _ in range(3)]
         for peer in peers:

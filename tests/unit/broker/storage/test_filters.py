@@ -72,7 +72,6 @@ def test_an_expression_of_an_unknown_type_does_not_compile() -> None:
 
 @pytest.fixture
 def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Expressions that were compiled and not remembered, in order."""
     texts: list[str] = []
 
     def compile_expression(text: str) -> Condition:

@@ -190,7 +190,6 @@ JAVAS = ("b1", "C", *split.OWN_TOPICS)
 
 
 def register_as_java(server: Server, topics: tuple[str, ...]) -> int:
-    """Register with the checksum that Java's brokers give."""
     checksum = zlib.crc32(registration_body(topics)) & 0x7FFFFFFF
     return server.register(topics=topics, bodyCrc32=str(checksum)).code
 
