@@ -1,6 +1,7 @@
 """Running servers for tests: each test on both drivers, with peers in memory or through the kernel."""
 
 import json
+import math
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -8,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 import trio
-from trio.testing import memory_stream_pair
+from trio.testing import MockClock, memory_stream_pair
 
 from rocketwire.codes import RequestCode
 from rocketwire.flags import CommandFlag
@@ -16,6 +17,8 @@ from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.server import reactor
 from rocketwire_namesrv.server.server import NameServer, serve
+from tests.support.fakes.sansio_server import identity, registration_body, topic
+from tests.support.fakes.sansio_server import request as frame
 
 LOOPBACK = "127.0.0.1"
 REACTOR = pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll")
@@ -40,38 +43,9 @@ CLUSTER_INFO = request(RequestCode.GET_BROKER_CLUSTER_INFO)
 
 
 def registration(name: str = "broker-a", address: str = "10.0.0.1:10911", **changes: str) -> bytes:
-    topics = {
-        topic: {
-            "topicName": topic,
-            "readQueueNums": 4,
-            "writeQueueNums": 4,
-            "perm": 6,
-            "topicFilterType": "SINGLE_TAG",
-            "topicSysFlag": 0,
-            "order": False,
-        }
-        for topic in ("TA", "TB")
-    }
-    wrapper = {
-        "dataVersion": {"counter": 1, "stateVersion": 0, "timestamp": 1},
-        "topicConfigTable": topics,
-    }
-    ext = {
-        "brokerName": name,
-        "brokerAddr": address,
-        "clusterName": "C",
-        "haServerAddr": "10.0.0.1:10912",
-        "brokerId": "0",
-        **changes,
-    }
-    return encode(
-        RemotingCommand(
-            code=RequestCode.REGISTER_BROKER,
-            opaque=7,
-            ext_fields=ext,
-            body=json.dumps({"topicConfigSerializeWrapper": wrapper}).encode(),
-        )
-    )
+    ext = identity(name, address, **{"haServerAddr": "10.0.0.1:10912", **changes})
+    body = registration_body({name: topic(name, queues=4) for name in ("TA", "TB")})
+    return frame(RequestCode.REGISTER_BROKER, ext, body)
 
 
 class Client:
@@ -134,11 +108,27 @@ class Site:
 
 
 @asynccontextmanager
-async def running(config: Config | None = None) -> AsyncGenerator[Site]:
-    async with trio.open_nursery() as nursery:
-        server: NameServer = await nursery.start(serve, config or settings())
-        yield Site(server, nursery)
-        nursery.cancel_scope.cancel()
+async def running(config: Config | None = None, **changes: Any) -> AsyncGenerator[Site]:
+    # without a limit if the clock jumps, because it would jump to the limit
+    is_mock = isinstance(trio.lowlevel.current_clock(), MockClock)
+    with trio.fail_after(math.inf if is_mock else 120):
+        async with trio.open_nursery() as nursery:
+            server: NameServer = await nursery.start(serve, config or settings(**changes))
+            yield Site(server, nursery)
+            nursery.cancel_scope.cancel()
+
+
+def connect_slowly(server: NameServer) -> socket.socket:
+    # A connection whose peer reads nothing, so that it takes a few kilobytes.
+    ours = socket.socket()
+    Driver.sockets.append(ours)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    ours.connect(tuple(server.listening))
+    return ours
+
+
+def client_of(ours: socket.socket) -> Client:
+    return Client(trio.SocketStream(trio.socket.from_stdlib_socket(ours)))
 
 
 async def connect(site: Site) -> trio.SocketStream:

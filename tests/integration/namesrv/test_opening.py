@@ -16,7 +16,6 @@ from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.server.server import NameServer
-from tests.integration.namesrv.time_limits import time_limit
 from tests.support import running_server
 from tests.support.builders.certificates import Pair, authority, with_pair
 from tests.support.running_server import CLUSTER_INFO, LOOPBACK, Client, request
@@ -36,9 +35,8 @@ def tls_settings(folder: Path, **options: Any) -> TlsSettings:
 @asynccontextmanager
 async def running(tls: TlsSettings | None = None, **changes: Any) -> AsyncGenerator[NameServer]:
     config = Config(bind_address=LOOPBACK, listen_port=0, tls=tls or TlsSettings(), **changes)
-    with trio.fail_after(time_limit()):
-        async with running_server.running(config) as site:
-            yield site.server
+    async with running_server.running(config) as site:
+        yield site.server
 
 
 def trusting(
@@ -111,7 +109,9 @@ async def test_tls_is_spoken_through_a_proxy_too(
         await tls.aclose()
 
 
-class Through(trio.abc.Stream):
+class Holding(trio.abc.Stream):
+    """Sends a handshake in single bytes, and holds the records after it back."""
+
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.stream = stream
         self.held: bytes = b""
@@ -125,28 +125,15 @@ class Through(trio.abc.Stream):
     async def aclose(self) -> None:
         await self.stream.aclose()
 
-
-class Dripping(Through):
-    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        for byte in bytes(data):
-            await self.stream.send_all(bytes([byte]))
-
-
-class Holding(Through):
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         if data[0] == 0x16:
-            await self.stream.send_all(data)
+            for byte in bytes(data):
+                await self.stream.send_all(bytes([byte]))
         else:
             self.held += bytes(data)
 
 
-async def test_a_handshake_in_single_bytes_succeeds(tmp_path: Path) -> None:
-    async with running(tls_settings(tmp_path)) as server, connect(server) as stream:
-        tls = await start_tls(Dripping(stream), trusting(tmp_path))
-        assert (await ask(tls)).code == 0
-
-
-async def test_a_request_that_comes_with_the_end_of_the_handshake_is_answered(
+async def test_a_handshake_in_single_bytes_and_a_request_with_its_end_are_taken(
     tmp_path: Path,
 ) -> None:
     async with running(tls_settings(tmp_path)) as server, connect(server) as stream:

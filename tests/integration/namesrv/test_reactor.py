@@ -4,8 +4,7 @@ import os
 import socket
 import struct
 import threading
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,42 +13,33 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.protocol.session import Effects, Session
 from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.server import reactor
 from rocketwire_namesrv.server import server as server_module
 from rocketwire_namesrv.server.server import NameServer, serve
-from tests.integration.namesrv.time_limits import time_limit
 from tests.support.fakes.sansio_server import identity, registration_body
 from tests.support.fakes.sansio_server import request as frame
-from tests.support.running_server import CLUSTER_INFO, LOOPBACK, Client, Driver, Site, request
-from tests.support.running_server import running as running_on
-from tests.support.running_server import settings as settings_of
+from tests.support.running_server import (
+    CLUSTER_INFO,
+    LOOPBACK,
+    Client,
+    client_of,
+    connect_slowly,
+    request,
+    running,
+    settings,
+)
 
-pytestmark = pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll")
+pytestmark = [
+    pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll"),
+    pytest.mark.parametrize("driver_name", ["reactor"], indirect=True),
+    pytest.mark.usefixtures("driver_name"),
+]
 
 LIST = request(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
 TOPICS = tuple(f"Topic-{number:05}" for number in range(4000))
 ROUTE = request(RequestCode.GET_ROUTEINFO_BY_TOPIC, topic=TOPICS[0])
-
-
-@pytest.fixture(autouse=True)
-def _close_sockets() -> Iterator[None]:
-    yield
-    while Driver.sockets:
-        Driver.sockets.pop().close()
-
-
-def settings(**changes: Any) -> Config:
-    return settings_of(driver="reactor", **changes)
-
-
-@asynccontextmanager
-async def running(config: Config | None = None) -> AsyncGenerator[Site]:
-    with trio.fail_after(time_limit()):
-        async with running_on(config or settings()) as site:
-            yield site
 
 
 def large(counter: int = 0, names: str = "") -> bytes:
@@ -61,20 +51,11 @@ def large(counter: int = 0, names: str = "") -> bytes:
     return frame(RequestCode.REGISTER_BROKER, fields, body)
 
 
-def small_buffers(site: Site) -> socket.socket:
-    # A connection whose peer reads nothing, so that it takes a few kilobytes.
-    ours = socket.socket()
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    ours.connect(tuple(site.server.listening))
-    return ours
-
-
 async def test_a_peer_that_reads_late_gets_all_its_answers_in_order() -> None:
-    async with running(settings(server_socket_snd_buf_size=4096)) as site:
+    async with running(server_socket_snd_buf_size=4096) as site:
         await site.connect().ask(large())
-        with small_buffers(site) as ours:
-            stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
-            client = Client(stream)
+        with connect_slowly(site.server) as ours:
+            client = client_of(ours)
             for opaque in range(8):
                 await client.send(request(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER, opaque))
                 await wait_all_tasks_blocked()
@@ -90,11 +71,8 @@ async def test_unsent_answers_are_sent_before_the_server_ends() -> None:
         async with trio.open_nursery() as nursery:
             config = settings(server_socket_snd_buf_size=4096)
             server: NameServer = await nursery.start(serve, config)
-            with socket.socket() as ours:
-                ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                ours.connect(tuple(server.listening))
-                stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
-                client = Client(stream)
+            with connect_slowly(server) as ours:
+                client = client_of(ours)
                 assert (await client.ask(large())).code == 0
                 await client.send(LIST)
                 await wait_all_tasks_blocked()
@@ -125,10 +103,10 @@ async def test_a_connection_that_is_reset_is_gone(
 
 
 async def test_a_peer_that_goes_with_answers_unsent_is_gone() -> None:
-    async with running(settings(server_socket_snd_buf_size=4096)) as site:
+    async with running(server_socket_snd_buf_size=4096) as site:
         innocent = site.connect()
         await innocent.ask(large())
-        with small_buffers(site) as ours:
+        with connect_slowly(site.server) as ours:
             ours.send(LIST * 3)
             await wait_all_tasks_blocked()
             assert len(site.server.connections) == 2
@@ -159,9 +137,11 @@ async def test_reads_are_answered_while_a_large_registration_goes_on() -> None:
         assert len(steps) > 5
 
 
+@pytest.mark.parametrize("seconds", [0.0, server_module.BEGINNING_SECONDS])
 async def test_a_broker_that_ends_within_its_registration_leaves_nothing(
-    monkeypatch: pytest.MonkeyPatch,
+    seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(server_module, "BEGINNING_SECONDS", seconds)
     async with running() as site:
         broker = site.connect()
         proceed = Session.proceed
@@ -211,9 +191,9 @@ async def test_a_peer_that_goes_while_its_item_is_written_is_gone(
 
     monkeypatch.setattr(storage, "save", slow)
     put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
-    async with running(settings(kv_config_path=str(tmp_path / "kv"))) as site:
+    async with running(kv_config_path=str(tmp_path / "kv")) as site:
         innocent = site.connect()
-        with small_buffers(site) as ours:
+        with connect_slowly(site.server) as ours:
             ours.send(put)
             while len(site.server.connections) < 2:
                 await trio.sleep(0.001)
@@ -276,27 +256,6 @@ async def test_readers_are_answered_between_the_steps_of_a_registration(
             assert (await broker.ask(large(1, "x"))).code == 0
 
     assert answers[True] > 0
-
-
-async def test_a_connection_that_ends_between_steps_gives_up_its_turn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(server_module, "BEGINNING_SECONDS", 0.0)
-    proceed = Session.proceed
-    async with running() as site:
-        first, innocent = site.connect(), site.connect()
-        link = next(iter(site.server.connections.values()))
-
-        def proceed_and_end(session: Session, now: float) -> Effects:
-            monkeypatch.setattr(Session, "proceed", proceed)
-            effects = proceed(session, now)
-            link.close("test")
-            return effects
-
-        monkeypatch.setattr(Session, "proceed", proceed_and_end)
-        await first.send(large())
-        assert await first.is_closed()
-        assert (await innocent.ask(large())).code == 0
 
 
 async def test_registrations_that_begin_at_once_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:

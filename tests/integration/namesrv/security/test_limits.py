@@ -12,13 +12,19 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from rocketwire.codes import RequestCode
 from rocketwire.connection.guards import Guard
 from rocketwire.serving.events import Event, ExceededAgain, LimitExceeded
-from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.limits import Limit
 from rocketwire_namesrv.server.connection import ServerConnection
-from tests.integration.namesrv.time_limits import time_limit
 from tests.support.fakes.sansio_server import identity, registration_body
 from tests.support.fakes.sansio_server import request as frame
-from tests.support.running_server import CLUSTER_INFO, Client, Driver, Site, request, settings
+from tests.support.running_server import (
+    CLUSTER_INFO,
+    Client,
+    Driver,
+    Site,
+    client_of,
+    connect_slowly,
+    request,
+)
 from tests.support.running_server import running as running_server
 
 pytestmark = pytest.mark.usefixtures("driver_name")
@@ -41,12 +47,11 @@ class Heard:
 
 
 @asynccontextmanager
-async def running(config: Config) -> AsyncGenerator[tuple[Site, Heard]]:
+async def running(**changes: Any) -> AsyncGenerator[tuple[Site, Heard]]:
     heard = Heard()
-    with trio.fail_after(time_limit()):
-        async with running_server(config) as site:
-            site.server.journal.listeners.append(heard)
-            yield site, heard
+    async with running_server(**changes) as site:
+        site.server.journal.listeners.append(heard)
+        yield site, heard
 
 
 def register(topics: Any, broker: str = "b1", address: str = "1.1.1.1:1", **members: Any) -> bytes:
@@ -75,7 +80,7 @@ TWO = ("TA", "TB")
 async def test_too_large_a_frame_ends_its_connection_on_the_first_bytes(
     limit: Limit, changes: dict[str, int], frame: bytes
 ) -> None:
-    async with running(settings(**changes)) as (site, heard):
+    async with running(**changes) as (site, heard):
         peer, innocent = site.connect(), site.connect()
         await peer.send(frame[:8])
 
@@ -86,7 +91,7 @@ async def test_too_large_a_frame_ends_its_connection_on_the_first_bytes(
 
 async def test_who_holds_most_of_unfinished_frames_is_closed_when_it_is_too_much() -> None:
     data = register(tuple(f"Topic-{number}" for number in range(300)))
-    async with running(settings(max_buffered_bytes=30_000)) as (site, heard):
+    async with running(max_buffered_bytes=30_000) as (site, heard):
         glutton, small, third = site.connect(), site.connect(), site.connect()
         await glutton.send(data[:20_000])
         await small.send(data[:8_000])
@@ -103,7 +108,7 @@ async def test_who_holds_most_of_unfinished_frames_is_closed_when_it_is_too_much
 
 
 async def test_requests_in_flight_are_answered_before_more_are_handled() -> None:
-    async with running(settings(max_requests_in_flight=3)) as (site, heard):
+    async with running(max_requests_in_flight=3) as (site, heard):
         peer = site.connect()
         ask = RequestCode.GET_BROKER_CLUSTER_INFO
         await peer.send(b"".join(request(ask, opaque) for opaque in range(20)))
@@ -114,19 +119,15 @@ async def test_requests_in_flight_are_answered_before_more_are_handled() -> None
 
 async def test_who_does_not_take_most_answers_is_closed_when_it_is_too_much() -> None:
     listing = request(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
-    config = settings(server_socket_snd_buf_size=4096, max_all_unsent_bytes=250_000)
-    async with running(config) as (site, heard):
+    async with running(server_socket_snd_buf_size=4096, max_all_unsent_bytes=250_000) as (
+        site,
+        heard,
+    ):
         innocent = site.connect()
         topics = tuple(f"Topic-with-a-long-name-{number:06}" for number in range(3000))
         assert (await innocent.ask(register(topics))).code == 0
-        stalled: list[socket.socket] = []
         for count in (2, 1):
-            ours = socket.socket()
-            Driver.sockets.append(ours)
-            stalled.append(ours)
-            ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            ours.connect(tuple(site.server.listening))
-            ours.send(listing * count)
+            connect_slowly(site.server).send(listing * count)
             while not site.server.state.unsent.total and not heard.all:
                 await trio.sleep(0.001)
             await wait_all_tasks_blocked()
@@ -138,15 +139,12 @@ async def test_who_does_not_take_most_answers_is_closed_when_it_is_too_much() ->
 
 
 async def test_answers_not_taken_in_time_end_their_connection(autojump_clock: MockClock) -> None:
-    config = settings(server_socket_snd_buf_size=4096, send_deadline_seconds=30)
     listing = request(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
-    async with running(config) as (site, heard):
+    async with running(server_socket_snd_buf_size=4096, send_deadline_seconds=30) as (site, heard):
         innocent = site.connect()
         topics = tuple(f"Topic-with-a-long-name-{number:06}" for number in range(3000))
         assert (await innocent.ask(register(topics))).code == 0
-        with socket.socket() as ours:
-            ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            ours.connect(tuple(site.server.listening))
+        with connect_slowly(site.server) as ours:
             ours.send(listing * 100)
             while len(site.server.connections) < 2:
                 await wait_all_tasks_blocked()
@@ -161,7 +159,7 @@ async def test_answers_not_taken_in_time_end_their_connection(autojump_clock: Mo
 
 
 async def test_a_frame_has_to_be_whole_in_time(autojump_clock: MockClock) -> None:
-    async with running(settings(frame_deadline_seconds=10)) as (site, heard):
+    async with running(frame_deadline_seconds=10) as (site, heard):
         slow, third, innocent = site.connect(), site.connect(), site.connect()
         await slow.send(CLUSTER_INFO[:20])
         await third.send(CLUSTER_INFO[:20])
@@ -177,7 +175,7 @@ async def test_a_frame_has_to_be_whole_in_time(autojump_clock: MockClock) -> Non
 async def test_the_first_frame_has_to_come_in_time_where_that_is_asked_for(
     autojump_clock: MockClock,
 ) -> None:
-    async with running(settings(first_frame_deadline_seconds=10)) as (site, heard):
+    async with running(first_frame_deadline_seconds=10) as (site, heard):
         innocent = site.connect()
         await trio.sleep(1)
         assert (await innocent.ask(CLUSTER_INFO)).code == 0
@@ -192,7 +190,7 @@ async def test_the_first_frame_has_to_come_in_time_where_that_is_asked_for(
 async def test_by_default_a_connection_may_be_silent_for_its_idle_time(
     autojump_clock: MockClock,
 ) -> None:
-    async with running(settings()) as (site, heard):
+    async with running() as (site, heard):
         silent = site.connect()
         await trio.sleep(118)
         assert heard.limits == []
@@ -205,7 +203,7 @@ async def test_by_default_a_connection_may_be_silent_for_its_idle_time(
 async def test_connections_of_one_address_have_a_limit_where_that_is_asked_for(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with running(settings(max_connections_per_address=2)) as (site, heard):
+    async with running(max_connections_per_address=2) as (site, heard):
         caplog.clear()
         clients = [through_kernel(site) for _ in range(2)]
         for client in clients:
@@ -227,7 +225,7 @@ async def test_connections_of_one_address_have_a_limit_where_that_is_asked_for(
 
 
 async def test_connections_have_a_limit_and_others_wait(caplog: pytest.LogCaptureFixture) -> None:
-    async with running(settings(max_connections=1)) as (site, heard):
+    async with running(max_connections=1) as (site, heard):
         first = through_kernel(site)
         assert (await first.ask(CLUSTER_INFO)).code == 0
         second = through_kernel(site)
@@ -242,4 +240,4 @@ async def test_connections_have_a_limit_and_others_wait(caplog: pytest.LogCaptur
 def through_kernel(site: Site) -> Client:
     ours = socket.create_connection(site.server.listening)
     Driver.sockets.append(ours)
-    return Client(trio.SocketStream(trio.socket.from_stdlib_socket(ours)))
+    return client_of(ours)
