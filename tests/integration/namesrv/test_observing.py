@@ -34,9 +34,8 @@ pytestmark = pytest.mark.usefixtures("driver_name")
 @asynccontextmanager
 async def running(**changes: Any) -> AsyncGenerator[NameServer]:
     config = settings(**{"observe_port": 0, "observe_address": LOOPBACK, **changes})
-    with trio.fail_after(120):
-        async with running_server.running(config) as site:
-            yield site.server
+    async with running_server.running(config) as site:
+        yield site.server
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from trio.testing import wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv.protocol.session import Effects, Session
-from rocketwire_namesrv.runtime import storage
 from rocketwire_namesrv.server import reactor
 from rocketwire_namesrv.server import server as server_module
 from rocketwire_namesrv.server.server import NameServer, serve
@@ -182,14 +181,8 @@ async def test_a_fault_in_a_task_of_a_connection_ends_that_connection(
 
 
 async def test_a_peer_that_goes_while_its_item_is_written_is_gone(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    may_save: threading.Event, tmp_path: Path
 ) -> None:
-    go_on = threading.Event()
-
-    def slow(*_: object) -> None:
-        go_on.wait(10)
-
-    monkeypatch.setattr(storage, "save", slow)
     put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
     async with running(kv_config_path=str(tmp_path / "kv")) as site:
         innocent = site.connect()
@@ -200,7 +193,7 @@ async def test_a_peer_that_goes_while_its_item_is_written_is_gone(
             await wait_all_tasks_blocked()
             linger = struct.pack("ii", 1, 0)
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        go_on.set()
+        may_save.set()
         while len(site.server.connections) > 1:
             await trio.sleep(0.001)
 

@@ -37,29 +37,20 @@ pytestmark = pytest.mark.usefixtures("driver_name")
 
 
 async def test_a_kv_item_is_on_disk_before_it_is_acknowledged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, may_save: threading.Event
 ) -> None:
     path = tmp_path / "kvConfig.json"
-    go_on = threading.Event()
-    save = storage.save
-
-    def slow(where: str, content: bytes) -> None:
-        go_on.wait(10)
-        save(where, content)
-
-    monkeypatch.setattr(storage, "save", slow)
     put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
-    with trio.fail_after(60):
-        async with running(settings(kv_config_path=str(path))) as site:
-            client, second = site.connect(), site.connect()
-            await client.send(put)
-            await wait_all_tasks_blocked()
-            assert (await second.ask(CLUSTER_INFO)).code == 0
-            assert not path.exists()
-            go_on.set()
+    async with running(settings(kv_config_path=str(path))) as site:
+        client, second = site.connect(), site.connect()
+        await client.send(put)
+        await wait_all_tasks_blocked()
+        assert (await second.ask(CLUSTER_INFO)).code == 0
+        assert not path.exists()
+        may_save.set()
 
-            assert (await client.reply()).code == 0
-            assert path.read_bytes() == b'{"configTable":{"ns":{"k":"v"}}}'
+        assert (await client.reply()).code == 0
+        assert path.read_bytes() == b'{"configTable":{"ns":{"k":"v"}}}'
 
 
 async def test_an_unsaved_kv_item_is_in_effect_and_saved_with_the_next_one(
@@ -126,9 +117,8 @@ async def test_the_lack_of_file_descriptors_is_survived(
         return await sockets.accept(listener)
 
     monkeypatch.setattr(acceptor, "accept", accept_later)
-    with trio.fail_after(60):
-        async with running() as site, await connect(site) as stream:
-            assert (await Client(stream).ask(CLUSTER_INFO)).code == 0
+    async with running() as site, await connect(site) as stream:
+        assert (await Client(stream).ask(CLUSTER_INFO)).code == 0
 
     assert sum("can be accepted" in record.getMessage() for record in caplog.records) == 1
 
@@ -144,12 +134,11 @@ async def test_a_connection_that_ended_before_it_was_accepted_is_passed_over(
         return sockets.SocketStream(accepted, **sizes)
 
     monkeypatch.setattr(acceptor, "SocketStream", refuse_first)
-    with trio.fail_after(60):
-        async with running() as site:
-            async with await connect(site) as first:
-                assert await Client(first).is_closed()
-            async with await connect(site) as second:
-                assert (await Client(second).ask(CLUSTER_INFO)).code == 0
+    async with running() as site:
+        async with await connect(site) as first:
+            assert await Client(first).is_closed()
+        async with await connect(site) as second:
+            assert (await Client(second).ask(CLUSTER_INFO)).code == 0
 
 
 async def test_a_stop_closes_connections_without_forgetting_brokers(
@@ -169,14 +158,8 @@ async def test_a_stop_closes_connections_without_forgetting_brokers(
 
 
 async def test_answers_under_way_are_sent_before_the_server_ends(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    may_save: threading.Event, tmp_path: Path
 ) -> None:
-    go_on = threading.Event()
-
-    def slow(*_: object) -> None:
-        go_on.wait(10)
-
-    monkeypatch.setattr(storage, "save", slow)
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             config = settings(kv_config_path=str(tmp_path / "kv"))
@@ -190,7 +173,7 @@ async def test_answers_under_way_are_sent_before_the_server_ends(
             await wait_all_tasks_blocked()
             await server.stop()
             await wait_all_tasks_blocked()
-            go_on.set()
+            may_save.set()
 
             assert (await client.reply()).code == 0
             assert await client.is_closed()

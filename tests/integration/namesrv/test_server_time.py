@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("driver_name")
 
 @pytest.mark.parametrize("oneway", [False, True])
 async def test_requests_keep_a_connection_open(autojump_clock: MockClock, oneway: bool) -> None:
-    async with running(settings(server_channel_max_idle_time_seconds=2)) as site:
+    async with running(server_channel_max_idle_time_seconds=2) as site:
         client = site.connect()
         for _ in range(10):
             await client.send(request(RequestCode.GET_BROKER_CLUSTER_INFO, oneway=oneway))
@@ -31,7 +31,7 @@ async def test_requests_keep_a_connection_open(autojump_clock: MockClock, oneway
 async def test_a_trickle_of_bytes_does_not_keep_a_connection_open(
     autojump_clock: MockClock,
 ) -> None:
-    async with running(settings(server_channel_max_idle_time_seconds=2)) as site:
+    async with running(server_channel_max_idle_time_seconds=2) as site:
         client = site.connect()
         start = trio.current_time()
         sent = 0

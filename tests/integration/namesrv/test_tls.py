@@ -87,12 +87,19 @@ async def test_files_that_cannot_be_used_are_an_error_and_no_end(
         await contexts.server_context()
 
 
-async def test_where_tls_is_disabled_nothing_is_read(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "settings",
+    [
+        TlsSettings(),
+        TlsSettings(server_mode="disabled", test_mode=False, config_file="/proc/self/mem"),
+    ],
+    ids=["test mode", "disabled"],
+)
+async def test_without_files_there_is_nothing_to_watch_and_to_reload(
+    settings: TlsSettings, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("INFO")
-    settings = TlsSettings(server_mode="disabled", test_mode=False, config_file="/proc/self/mem")
-    contexts = TlsContexts(settings)
-
-    await contexts.start()
+    contexts = await start_contexts(settings)
     await contexts.watch()
     await contexts.reload()
 
@@ -158,20 +165,22 @@ async def start_contexts(settings: TlsSettings) -> TlsContexts:
     return contexts
 
 
+@pytest.mark.parametrize("vanishes", [False, True])
 async def test_a_changed_pair_is_taken_and_the_half_of_one_is_not(
-    tmp_path: Path, reloads: pytest.LogCaptureFixture
+    tmp_path: Path, reloads: pytest.LogCaptureFixture, vanishes: bool
 ) -> None:
     old, new = OURS.issue("old"), OURS.issue("new")
     contexts = await start_contexts(with_pair(tmp_path, old))
+    certificate = tmp_path / "server.pem"
 
-    (tmp_path / "server.pem").write_bytes(new.certificate_pem)
+    certificate.unlink() if vanishes else certificate.write_bytes(new.certificate_pem)
     await watch(contexts, lambda: "the previous ones stay in use" in reloads.text)
     assert await certificate_of(await contexts.server_context()) == old.certificate
-    (tmp_path / "server.key").write_bytes(new.key_pem())
+    new.write(tmp_path, "server")
     await watch(contexts, lambda: "certificate and keys are loaded" in reloads.text)
 
     assert await certificate_of(await contexts.server_context()) == new.certificate
-    assert len(reloads.messages) == 2
+    assert vanishes or len(reloads.messages) == 2
 
 
 async def test_a_certificate_renewed_for_the_same_key_is_taken(
@@ -183,21 +192,6 @@ async def test_a_certificate_renewed_for_the_same_key_is_taken(
     (tmp_path / "server.pem").write_bytes(chain.certificate_pem + OURS.certificate_pem)
 
     await watch(contexts, lambda: "certificate and keys are loaded" in reloads.text)
-
-
-async def test_a_file_that_vanishes_changes_nothing_until_it_is_back(
-    tmp_path: Path, reloads: pytest.LogCaptureFixture
-) -> None:
-    old, new = OURS.issue("old"), OURS.issue("new")
-    contexts = await start_contexts(with_pair(tmp_path, old))
-
-    (tmp_path / "server.pem").unlink()
-    await watch(contexts, lambda: "the previous ones stay in use" in reloads.text)
-    assert await certificate_of(await contexts.server_context()) == old.certificate
-    new.write(tmp_path, "server")
-    await watch(contexts, lambda: "certificate and keys are loaded" in reloads.text)
-
-    assert await certificate_of(await contexts.server_context()) == new.certificate
 
 
 async def test_files_that_come_after_the_start_are_taken(
@@ -226,14 +220,3 @@ async def test_asked_to_the_server_reads_its_files_again_also_those_for_brokers(
 
     assert await certificate_of(await contexts.server_context()) == new.certificate
     assert await contexts.client_context() is not context
-
-
-async def test_in_test_mode_there_is_nothing_to_watch_and_to_reload(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level("INFO")
-    contexts = await start_contexts(TlsSettings())
-    await contexts.watch()
-    await contexts.reload()
-
-    assert caplog.messages == ["TLS: there are no files to reload"]

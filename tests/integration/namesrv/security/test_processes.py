@@ -1,7 +1,6 @@
 """CVE-2023-33246: nothing in the server can start a process, and nothing that it is sent makes it try."""
 
 import ast
-from functools import cache
 from pathlib import Path
 
 import rocketwire
@@ -21,53 +20,31 @@ ALLOCATOR = "rocketwire/serving/process_tuning.py"
 """Let the C library's allocator return large blocks to the system, which Python has no function for."""
 
 
-@cache
-def parse_sources() -> dict[str, list[ast.AST]]:
-    return {
-        str(path.relative_to(package.parent)): list(ast.walk(ast.parse(path.read_bytes())))
+def names_of(node: ast.AST) -> list[str]:
+    # The modules that a node imports, or the function that it calls.
+    match node:
+        case ast.Import(names=aliases):
+            return [alias.name.partition(".")[0] for alias in aliases]
+        case ast.ImportFrom(module=module):
+            return [(module or "").partition(".")[0]]
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+            return [name] if name in CALLS or name.startswith(("exec", "spawn")) else []
+        case ast.Attribute() if (text := ast.unparse(node)).startswith("ctypes."):
+            return [text]
+        case _:
+            return []
+
+
+def test_T_33246_nothing_that_starts_a_process_or_runs_a_text_is_imported_or_called() -> None:
+    uses = {
+        (str(path.relative_to(package.parent)), name)
         for package in PACKAGES
         for path in sorted(package.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        for name in names_of(node)
+        if name in STARTERS or name in CALLS or name.startswith(("exec", "spawn", "ctypes."))
     }
 
-
-def test_T_33246_nothing_that_starts_a_process_is_imported() -> None:
-    uses = {
-        (path, name.partition(".")[0])
-        for path, nodes in parse_sources().items()
-        for node in nodes
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in (
-            [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else [alias.name for alias in node.names]
-        )
-    }
-
-    assert {(path, name) for path, name in uses if name in STARTERS} == {(ALLOCATOR, "ctypes")}
-
-
-def test_T_33246_of_the_c_library_nothing_but_the_allocator_is_called() -> None:
-    texts = [
-        ast.unparse(node) for node in parse_sources()[ALLOCATOR] if isinstance(node, ast.Attribute)
-    ]
-
-    assert {text for text in texts if text.startswith("ctypes.")} == {
-        "ctypes.CDLL",
-        "ctypes.CDLL(None).mallopt",
-    }
-
-
-def test_T_33246_nothing_that_starts_a_process_or_runs_a_text_is_called() -> None:
-    functions = {
-        (path, node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id)
-        for path, nodes in parse_sources().items()
-        for node in nodes
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name)
-    }
-    uses = {
-        (path, name)
-        for path, name in functions
-        if name in CALLS or name.startswith(("exec", "spawn"))
-    }
-
-    assert uses <= {(GENERATED, "exec")}
+    # of the C library nothing but its allocator is called
+    allocator = ("ctypes", "ctypes.CDLL", "ctypes.CDLL(None).mallopt")
+    assert uses - {(GENERATED, "exec")} == {(ALLOCATOR, name) for name in allocator}
