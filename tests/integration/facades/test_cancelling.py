@@ -6,6 +6,7 @@ what a delay hits depends on the machine.
 
 import asyncio
 import gc
+import itertools
 import os
 import random
 import signal
@@ -79,6 +80,16 @@ async def no_more(message: Message, half: Any) -> LocalTransactionState:
     return LocalTransactionState.ROLLBACK_MESSAGE
 
 
+def message_source(topic: str) -> tuple[Callable[[], int], Callable[..., Message]]:
+    """Return functions that count, and that build the next message."""
+    numbers = itertools.count()
+
+    def message(size: int = 1) -> Message:
+        return Message(topic, b"%d" % next(numbers) + bytes(size))
+
+    return lambda: next(numbers), message
+
+
 def producer_calls(
     producer: Any, message: Callable[..., Message], execute: Callable[..., Any]
 ) -> list[Callable[[], Any]]:
@@ -97,20 +108,17 @@ def producer_calls(
 def operations(
     package: ModuleType, where: str, instance: Any, producer: Any, topic: str
 ) -> list[Operation]:
-    numbers = iter(range(10**6))
+    number, message = message_source(topic)
     sleep = trio.sleep if package is client else asyncio.sleep
-
-    def message(size: int = 1) -> Message:
-        return Message(topic, b"%d" % next(numbers) + bytes(size))
 
     async def open_and_send() -> None:
         async with package.open_producer(
-            patient(where), f"p{next(numbers)}", PATIENT
+            patient(where), f"p{number()}", PATIENT
         ) as second_producer:
             await second_producer.send(message())
 
     async def iterate() -> None:
-        group = f"g{next(numbers)}"
+        group = f"g{number()}"
         async with package.open_push_consumer(
             instance, group, {topic: "*"}, config=FIRST
         ) as consumer:
@@ -121,13 +129,11 @@ def operations(
         async def handle(message: Any) -> None:
             await sleep(0)
 
-        async with package.open_pop_consumer(
-            patient(where), f"g{next(numbers)}", {topic: "*"}, handle
-        ):
+        async with package.open_pop_consumer(patient(where), f"g{number()}", {topic: "*"}, handle):
             await sleep(PATIENCE)
 
     async def poll() -> None:
-        async with package.open_lite_pull_consumer(patient(where), f"g{next(numbers)}") as consumer:
+        async with package.open_lite_pull_consumer(patient(where), f"g{number()}") as consumer:
             if (subscribed := consumer.subscribe(topic)) is not None:
                 await subscribed
             while True:
@@ -256,32 +262,29 @@ def interrupts() -> Iterator[Interrupts]:
 def blocking_operations(
     where: str, instance: Any, producer: Any, topic: str
 ) -> list[Callable[[], object]]:
-    numbers = iter(range(10**6))
-
-    def message(size: int = 1) -> Message:
-        return Message(topic, b"%d" % next(numbers) + bytes(size))
+    number, message = message_source(topic)
 
     def rollback(message: Message, half: Any) -> LocalTransactionState:
         return LocalTransactionState.ROLLBACK_MESSAGE
 
     def open_and_send() -> None:
-        with sync.open_producer(patient(where), f"p{next(numbers)}", PATIENT) as second_producer:
+        with sync.open_producer(patient(where), f"p{number()}", PATIENT) as second_producer:
             second_producer.send(message())
 
     def iterate() -> None:
-        group = f"g{next(numbers)}"
+        group = f"g{number()}"
         with sync.open_push_consumer(instance, group, {topic: "*"}, config=FIRST) as consumer:
             for delivery in consumer:
                 delivery.ack()
 
     def pop() -> None:
         with sync.open_pop_consumer(
-            patient(where), f"g{next(numbers)}", {topic: "*"}, lambda message: None
+            patient(where), f"g{number()}", {topic: "*"}, lambda message: None
         ):
             threading.Event().wait(PATIENCE)
 
     def poll() -> None:
-        with sync.open_lite_pull_consumer(patient(where), f"g{next(numbers)}") as consumer:
+        with sync.open_lite_pull_consumer(patient(where), f"g{number()}") as consumer:
             consumer.subscribe(topic)
             while True:
                 consumer.poll(within=1.0)

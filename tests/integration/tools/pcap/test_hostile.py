@@ -4,6 +4,7 @@ import gzip
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -56,17 +57,6 @@ def flows(count: int, flags: int) -> bytes:
     return result.tobytes()
 
 
-@pytest.mark.full
-@pytest.mark.process
-@pytest.mark.parametrize("flags", [2, 16], ids=["begun", "midway"])
-def test_more_connections_than_can_be_remembered(flags: int, tmp_path: Path) -> None:
-    path = tmp_path / "flows.pcap"
-    path.write_bytes(HEAD + flows(150_000, flags))
-    packets, rows, megabytes = decode(path)
-    assert (150_000, 0) == (packets, rows)
-    assert megabytes <= MAX_MB
-
-
 def capture(*segments: tuple[int, bytes]) -> bytes:
     result, sequence = bytearray(HEAD), 1
     for number, (flags, data) in enumerate(segments):
@@ -96,38 +86,37 @@ def test_words_that_lie_between_two_frames_cost_neither(
     assert [105, 105] == [row["code"] for row in rows(path)]
 
 
-@pytest.mark.full
-@pytest.mark.process
-def test_the_shortest_frames_that_there_can_be(tmp_path: Path) -> None:
-    path = tmp_path / "short.pcap"
-    shortest = b"\0\0\0\6\0\0\0\2{}"
-    path.write_bytes(capture(*[(16, shortest * 6000)] * 300))
-    packets, rows, megabytes = decode(path)
-    assert (300, 1_800_000) == (packets, rows)
-    assert megabytes <= 2 * MAX_MB
-
-
-@pytest.mark.full
-@pytest.mark.process
-def test_headers_of_many_connections_that_are_never_whole(tmp_path: Path) -> None:
-    path = tmp_path / "headers.pcap"
+def headers_that_are_never_whole() -> bytes:
     beginning = struct.pack(">II", 64_008, 64_000) + b'{"remark":"' + b"x" * 60_000
-    packet_bytes = capture((16, beginning))[len(HEAD) :]
-    with path.open("wb") as file:
-        file.write(HEAD)
-        for number in range(6000):
-            file.write(
-                packet_bytes[:42] + (0x0A000000 + number).to_bytes(4, "big") + packet_bytes[46:]
-            )
-    packets, rows, megabytes = decode(path)
-    assert (6000, 0) == (packets, rows)
-    assert megabytes <= 2 * MAX_MB
+    packet = capture((16, beginning))[len(HEAD) :]
+    sources = (0x0A000000 + number for number in range(6000))
+    return HEAD + b"".join(
+        packet[:42] + source.to_bytes(4, "big") + packet[46:] for source in sources
+    )
 
 
 @pytest.mark.process
-def test_a_bomb_of_empty_records(tmp_path: Path) -> None:
-    path = tmp_path / "bomb.pcap.gz"
-    path.write_bytes(gzip.compress(HEAD + bytes(64 << 20), 1))
-    packets, rows, megabytes = decode(path)
-    assert (4 << 20, 0) == (packets, rows)
-    assert megabytes <= MAX_MB
+@pytest.mark.parametrize(
+    ("build", "packets", "frames", "megabytes"),
+    [
+        pytest.param(lambda: HEAD + flows(150_000, 2), 150_000, 0, MAX_MB, marks=pytest.mark.full),
+        pytest.param(lambda: HEAD + flows(150_000, 16), 150_000, 0, MAX_MB, marks=pytest.mark.full),
+        pytest.param(
+            lambda: capture(*[(16, b"\0\0\0\6\0\0\0\2{}" * 6000)] * 300),
+            *(300, 1_800_000, 2 * MAX_MB),
+            marks=pytest.mark.full,
+        ),
+        pytest.param(headers_that_are_never_whole, 6000, 0, 2 * MAX_MB, marks=pytest.mark.full),
+        (lambda: gzip.compress(HEAD + bytes(64 << 20), 1), 4 << 20, 0, MAX_MB),
+    ],
+    ids=["begun", "midway", "shortest frames", "unfinished headers", "bomb of empty records"],
+)
+def test_memory_is_bounded(
+    build: Callable[[], bytes], packets: int, frames: int, megabytes: int, tmp_path: Path
+) -> None:
+    data = build()
+    path = tmp_path / ("a.pcap.gz" if data[:2] == b"\x1f\x8b" else "a.pcap")
+    path.write_bytes(data)
+    *counts, used = decode(path)
+    assert [packets, frames] == counts
+    assert used <= megabytes
