@@ -49,8 +49,8 @@ from rocketwire_tools.cli.command import (
 from rocketwire_tools.cli.exit_status import line_of
 from rocketwire_tools.cli.output import form_of, print_rows, render
 from rocketwire_tools.cli.signals import stopping
-from rocketwire_tools.times import FORMS as FORMS_OF_TIMES
-from rocketwire_tools.times import time_argument
+from rocketwire_tools.values import FORMS as FORMS_OF_TIMES
+from rocketwire_tools.values import time_argument
 
 if TYPE_CHECKING:
     from rocketwire.client.admin.changes import Change, Target

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 from rocketwire.errors import CodecError, DecodeError, EncodeError, LimitExceededError
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.json.fastjson import StrictError, strict_dumps, strict_loads
-from rocketwire_tools.jsonlines import escape_line_breaks
+from rocketwire_tools.terminal import escape_line_breaks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,9 @@ import trio
 from rocketwire.client import BrokerIdentity, ClientConfig, open_registration
 from rocketwire.errors import ChannelError
 from rocketwire.messages.registration import TopicConfig
-from rocketwire_tools.admin.program import exit_status
-from rocketwire_tools.admin.registry import all_commands
-from rocketwire_tools.cli.client_config import client_config
+from rocketwire_tools.admin.program import all_commands, exit_status
 from rocketwire_tools.cli.command import Context, Table
+from rocketwire_tools.cli.settings import client_config
 from tests.support.admin_in_process import run as run_here
 from tests.support.admin_process import run
 from tests.support.builders.certificates import authority, with_pair

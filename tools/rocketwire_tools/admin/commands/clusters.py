@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.admin.fanout import leave_out, read_from_each
 from rocketwire.errors import ChannelError, ClusterNotFoundError, RocketWireError
 from rocketwire_tools.admin import mqadmin_options as mq
-from rocketwire_tools.admin.actions.export_documents import of_a_day
+from rocketwire_tools.admin.commands.exports import of_a_day
 from rocketwire_tools.cli.command import CellType, Column, Table, Value, columns
 from rocketwire_tools.cli.exit_status import Denied, line_of, raise_if_denied
 

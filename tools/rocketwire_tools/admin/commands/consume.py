@@ -8,6 +8,7 @@ cancelled with it, so that its own message is redelivered.
 from __future__ import annotations
 
 import argparse
+import base64
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -34,29 +35,113 @@ from rocketwire.client.consumer.pop.pop import InitMode
 from rocketwire.client.consumer.pull import PullRequest, build_pull_header
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, LocalProtocolError
+from rocketwire.messages import message_const as const
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.pop_handle import handle_of
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import looks_like_sql, subscription_data
 from rocketwire_tools.admin import mqadmin_options as mq
-from rocketwire_tools.admin.actions.message_output import MessagePrinter
 from rocketwire_tools.cli.arguments import seconds
 from rocketwire_tools.cli.command import Command, Context, RefusedError, UsageError
 from rocketwire_tools.cli.exit_status import raise_if_denied
 from rocketwire_tools.cli.signals import Stop, stopping
 from rocketwire_tools.cli.stdio import JsonLines
-from rocketwire_tools.numbers import positive
-from rocketwire_tools.times import FORMS, parse_time
+from rocketwire_tools.values import FORMS, parse_time, positive
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from rocketwire.client import ClientInstance
     from rocketwire.client.consumer.config import Filter
     from rocketwire.client.consumer.lite.lite_pull_consumer import Polled
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.message.stored import StoredMessage
+    from rocketwire_tools.cli.command import Value
+
+
+def as_members(message: StoredMessage, topic: str, broker_name: str) -> dict[str, Value]:
+    """The members of a message's JSON object.
+
+    ``topic`` is that of the subscription, without namespace, also for a message from a retry topic.
+    """
+    properties = dict(message.properties or {})
+    text, encoded = _body(message.body or b"")
+    members: dict[str, Value] = {
+        "msgId": message.msg_id,
+        "topic": topic,
+        "tags": properties.get(const.TAGS),
+        "keys": properties.get(const.KEYS),
+        "body": text,
+        "brokerName": broker_name,
+        "queueId": message.queue_id,
+        "queueOffset": message.queue_offset,
+        "reconsumeTimes": message.reconsume_times,
+        "properties": properties,
+    }
+    if encoded is not None:
+        members["bodyBase64"] = encoded
+    return members
+
+
+def _body(body: bytes) -> tuple[str | None, str | None]:
+    try:
+        return body.decode(), None
+    except UnicodeDecodeError:
+        return None, base64.b64encode(body).decode()
+
+
+class MessagePrinter:
+    def __init__(self, output: JsonLines, topic: str, count: int | None, stop: Stop) -> None:
+        self.printed = 0
+        self.last = trio.current_time()  # trio's time of the last message, initially of the start
+        self.timed_out = False  # whether the timeout requested the stop
+        self._output = output
+        self._topic = topic
+        self._count = count
+        self._stop = stop
+        self._turn = trio.Lock()
+
+    async def show(self, message: StoredMessage, broker_name: str) -> bool:
+        """Print a message; False if the count is reached or the reader is gone.
+
+        Cancellation: the message does not count as printed.
+        """
+        async with self._turn:
+            if self._stop.is_requested:
+                return False
+            try:
+                await self._output.write(as_members(message, self._topic, broker_name))
+            except BrokenPipeError:
+                self._stop.requested.set()
+                return False
+            self.printed += 1
+            self.last = trio.current_time()
+            if self.printed == self._count:
+                self._stop.requested.set()
+            return True
+
+    @property
+    def is_short(self) -> bool:
+        return self._count is not None and self.printed < self._count
+
+    async def watch(self, seconds: float | None) -> None:
+        """Request a stop after ``seconds`` without a message, or when the reader is gone."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._watch_reader)
+            if seconds is not None:
+                nursery.start_soon(self._watch_clock, seconds)
+
+    async def _watch_reader(self) -> None:
+        await self._output.until_reader_closes()
+        self._stop.requested.set()
+
+    async def _watch_clock(self, seconds: float) -> None:
+        last = None
+        while last != self.last:
+            last = self.last
+            await trio.sleep_until(last + seconds)
+        self.timed_out = True
+        self._stop.requested.set()
 
 
 _NO_QUEUE: Final = -1

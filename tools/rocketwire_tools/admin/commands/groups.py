@@ -18,7 +18,7 @@ from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.cli.arguments import host_and_port
 from rocketwire_tools.cli.command import CellType, Column, NotFoundError, Table, UsageError
 from rocketwire_tools.cli.exit_status import raise_if_denied
-from rocketwire_tools.numbers import natural
+from rocketwire_tools.values import natural
 
 if TYPE_CHECKING:
     from argparse import Namespace

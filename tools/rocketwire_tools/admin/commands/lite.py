@@ -8,7 +8,7 @@ from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.messages import to_json
 from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.cli.command import Record, RefusedError, Table, Value, record
-from rocketwire_tools.numbers import positive
+from rocketwire_tools.values import positive
 
 if TYPE_CHECKING:
     from argparse import Namespace

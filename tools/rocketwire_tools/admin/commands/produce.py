@@ -33,8 +33,8 @@ from rocketwire_tools.cli.command import Command, LineError, RefusedError, Stopp
 from rocketwire_tools.cli.exit_status import line_of
 from rocketwire_tools.cli.signals import stopping
 from rocketwire_tools.cli.stdio import JsonLines, read_lines
-from rocketwire_tools.numbers import positive
 from rocketwire_tools.terminal import ProgressLine, is_watched
+from rocketwire_tools.values import positive
 
 if TYPE_CHECKING:
     import argparse

@@ -18,7 +18,7 @@ from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.cli.arguments import seconds
 from rocketwire_tools.cli.command import Incomplete, NotFoundError, Table, UsageError, Value
 from rocketwire_tools.cli.exit_status import UNREACHABLE, line_of, status_of
-from rocketwire_tools.numbers import positive
+from rocketwire_tools.values import positive
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -20,7 +20,7 @@ from rocketwire.policy.routing import subscribe_queues
 from rocketwire.policy.topic_attributes import apply_attribute_changes, parse_attribute_changes
 from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.cli.command import Record, RefusedError, Table, UsageError, Value, record
-from rocketwire_tools.numbers import natural
+from rocketwire_tools.values import natural
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -5,7 +5,7 @@ import pytest
 import trio
 
 from rocketwire.wire.message.stored import StoredMessage
-from rocketwire_tools.admin.actions.message_output import MessagePrinter, as_members
+from rocketwire_tools.admin.commands.consume import MessagePrinter, as_members
 from rocketwire_tools.cli.signals import Stop
 from rocketwire_tools.cli.stdio import JsonLines
 
