@@ -48,11 +48,6 @@ def parse_time(text: str) -> int:
 
 
 def time_argument(text: str) -> int:
-    """Read a time for ``add_argument``; see ``parse_time``.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
     try:
         return parse_time(text)
     except ValueError as error:

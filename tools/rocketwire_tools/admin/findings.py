@@ -210,7 +210,6 @@ class Finding(NamedTuple):
 
     @property
     def advice(self) -> str | None:
-        """The recommended action; None for ``OK``."""
         return None if self.id is None else ADVICE[self.id]
 
 

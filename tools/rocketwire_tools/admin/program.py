@@ -129,7 +129,6 @@ def _add_common(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program with these arguments, or those of the process; returns the exit status."""
     return run_main(lambda: _run(build_parser(all_commands()).parse_args(argv), os.environ))
 
 
@@ -326,7 +325,6 @@ def with_example(program: str, name: str, epilog: str | None) -> str | None:
 
 
 def all_commands() -> tuple[Command, ...]:
-    """All commands, sorted by name; raises ``ValueError`` if two have the same name."""
     by_name: dict[str, Command] = {}
     for module in iter_modules(commands.__path__, f"{commands.__name__}."):
         of_module: Sequence[Command] = import_module(module.name).COMMANDS
@@ -363,7 +361,6 @@ def missing_name(
 
 
 async def suggest(admin: Admin, kind: str, name: str) -> str:
-    """What to say about a name that does not exist; empty if no name is similar."""
     info = await admin.clusters.info()
     if not info.broker_addr_table:
         return "no broker is registered with the name server"

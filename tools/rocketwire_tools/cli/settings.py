@@ -49,7 +49,6 @@ class Setting:
 
     @property
     def all_variables(self) -> tuple[str, ...]:
-        """Environment variables; the first one that is set is used."""
         return ("ROCKETWIRE_" + self.name.upper().replace("-", "_"), *self.variables)
 
 
@@ -77,7 +76,6 @@ SETTINGS: Final = (
 
 
 def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -> None:
-    """Add the options of all settings to a parser, without option names that are ``taken``."""
     group = parser.add_argument_group(
         "connection", "Default values: environment variables ROCKETWIRE_..., then the profile."
     )
@@ -209,7 +207,6 @@ _TLS_FILES: Final = ("ca", "cert", "key-file", "tls-server-name")
 
 
 def context_of(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Context:
-    """Build the context of a command; raises ``UsageError`` if a setting is invalid."""
     settings = settings_of(arguments, environment)
     timeout = float(settings.get("request-timeout", REQUEST_TIMEOUT))
     return Context(arguments, client_config(settings), timeout)

@@ -35,13 +35,7 @@ _GONE: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
 async def read_lines(descriptor: int) -> AsyncGenerator[list[bytes]]:
-    """Yield the lines of a file without line ends, as many at once as are available.
-
-    Raises:
-        RefusedError: a line is longer than ``MAX_LINE``.
-
-    Cancellation: lines that were read but not yielded are lost.
-    """
+    """Yield lines without line ends, as many as are available; ``RefusedError`` for a long one."""
     incomplete = b""
     while True:
         chunk = await trio.to_thread.run_sync(os.read, descriptor, CHUNK, abandon_on_cancel=True)

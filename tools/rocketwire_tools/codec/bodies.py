@@ -97,14 +97,7 @@ def _message(message: StoredMessage) -> dict[str, Plain]:
 
 
 def encode_messages(messages: Iterable[Plain]) -> bytes:
-    """Return the bytes of messages, one after the other.
-
-    A body is compressed if ``sysFlag`` has that flag; a missing ``bodyCRC`` is computed; sizes and
-    ids follow from the other members.
-
-    Args:
-        messages: as ``describe_messages`` returns them; members may be missing.
-    """
+    """Return the bytes of messages; members may be missing, sizes and ids follow from others."""
     return b"".join(map(_bytes_of, messages))
 
 
@@ -228,15 +221,12 @@ def _rows(name: str) -> tuple[tuple[str, str], ...]:
 
 
 class JavaType(NamedTuple):
-    """A Java type, as far as it determines how plain values are read."""
-
     name: str  #: its name without arguments: ``Map``, ``List``, ``MessageQueue``, ``long``
     arguments: tuple[JavaType, ...] = ()  #: the types between the angle brackets
 
 
 @cache
 def java_type_of(java: str) -> JavaType:
-    """Return a type from its text (``Map<Long, List<String>>``)."""
     tokens = [match[0] for match in _TYPE.finditer(java)]
     return _java_type(tokens)
 

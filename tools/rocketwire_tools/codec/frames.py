@@ -63,13 +63,6 @@ _ROWS: Final[dict[type[Any], tuple[tuple[str, str], ...]]] = {}
 
 
 class Describer:
-    """Says what a frame holds.
-
-    Args:
-        request_code: the request that responses answer; None if that is not known.
-        with_body: whether to show the body, beyond its length and checksum.
-    """
-
     def __init__(self, *, request_code: int | None = None, with_body: bool = True) -> None:
         self._answered = None if request_code is None else OPERATIONS.get(request_code)
         self._with_body = with_body
@@ -196,11 +189,7 @@ def _checksum(command: RemotingCommand) -> str:
 
 
 def describe_stream(source: IO[bytes], describer: Describer, output: Output) -> None:
-    """Describe every frame of a raw stream.
-
-    A frame without valid lengths ends the stream; a frame with an invalid header does not.  Offsets
-    count from the start of the stream.
-    """
+    """Describe every frame of a raw stream; one without valid lengths ends the stream."""
     decoder = FrameDecoder()
     consumed = 0
     try:
@@ -241,12 +230,7 @@ _INT32_MAX: Final = (1 << 31) - 1
 
 
 def encode_object(source: dict[str, Plain], request_code: int | None = None) -> bytes:
-    """Return the frame that an object describes.
-
-    Args:
-        source: as ``decode`` prints it; missing members have their defaults.
-        request_code: the request that a response answers, for ``header`` and ``body.value``.
-    """
+    """Return the frame of an object of ``decode``; missing members have their defaults."""
     if unknown := next((name for name in source if name not in _KNOWN), None):
         raise EncodeError("a frame has no such member", path=unknown)
     flag = _flag(source)
@@ -342,9 +326,6 @@ def _parse_header(
 
 
 def build_header(cls: type[Any], source: dict[str, Plain]) -> object:
-    """Return the header that an object of wire names describes; null and missing members have
-    their defaults.
-    """
     by_wire = {field.wire: (name, field) for name, field in ext_fields_of(cls).items()}
     values: dict[str, Any] = {}
     for wire, value in source.items():

@@ -136,7 +136,6 @@ def from_hex(line: bytes) -> bytes:
 
 
 def hex_member(source: dict[str, Plain], name: str) -> bytes:
-    """Return the bytes of a member with hex digits; empty for null."""
     text = source.get(name, 0)
     if text is None:
         return b""
@@ -157,7 +156,6 @@ def _parse_hex(text: str) -> bytes:
 
 
 def from_base64(line: bytes) -> bytes:
-    """Return the bytes of a line of base64, with padding; spaces are ignored."""
     try:
         return binascii.a2b_base64(b"".join(line.split()), strict_mode=True)
     except ValueError as error:

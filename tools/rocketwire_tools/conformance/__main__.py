@@ -114,7 +114,6 @@ def parser(suite: Suite = NAME_SERVERS) -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
     first = words[0] if words else ""
     try:

@@ -194,7 +194,6 @@ async def _set_read_ahead(admin: Admin, args: Namespace, broker: str) -> tuple[V
 
 
 def identity(text: str) -> tuple[str, str, int]:
-    """Read ``cluster:broker:id``; raises ``argparse.ArgumentTypeError`` if it is invalid."""
     cluster, _, replica = text.partition(":")
     name, _, number = replica.rpartition(":")
     if not (cluster and name and number.isascii() and number.isdecimal()):

@@ -102,10 +102,7 @@ class MessagePrinter:
         self._turn = trio.Lock()
 
     async def show(self, message: StoredMessage, broker_name: str) -> bool:
-        """Print a message; False if the count is reached or the reader is gone.
-
-        Cancellation: the message does not count as printed.
-        """
+        """Print a message; False if the count is reached or the reader is gone."""
         async with self._turn:
             if self._stop.is_requested:
                 return False
@@ -125,7 +122,6 @@ class MessagePrinter:
         return self._count is not None and self.printed < self._count
 
     async def watch(self, seconds: float | None) -> None:
-        """Request a stop after ``seconds`` without a message, or when the reader is gone."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._watch_reader)
             if seconds is not None:
@@ -243,7 +239,6 @@ FROM: Final = {
 
 
 async def consume(context: Context) -> None:
-    """Run the command; raises ``RefusedError`` if too few messages arrive before the timeout."""
     args = context.arguments
     _check(args)
     async with (
@@ -283,7 +278,6 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def subscription(text: str | None) -> Filter:
-    """The subscription for a filter: tags, or an SQL92 expression after ``sql:``."""
     if text is not None and text[: len(SQL)].lower() == SQL:
         return (text[len(SQL) :].strip(), "SQL92")
     return text or "*"
@@ -458,7 +452,6 @@ examples:
 
 
 def start_of_group(text: str) -> str:
-    """Read ``first``, ``last`` or a time, which becomes milliseconds since 1970."""
     if text in ("first", "last"):
         return text
     try:

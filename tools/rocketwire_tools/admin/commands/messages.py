@@ -47,7 +47,6 @@ def text_of(body: bytes | None, charset: str | None = None) -> str | None:
 
 
 def message_table(messages: Iterable[StoredMessage], searched: str) -> Table:
-    """A table of messages without their bodies; ``searched`` says what there is none of."""
     rows: list[tuple[Value, ...]] = []
     for message in messages:
         properties = message.properties or {}
@@ -65,7 +64,6 @@ def message_table(messages: Iterable[StoredMessage], searched: str) -> Table:
 
 
 def describe_times(begin: int | None, end: int | None) -> str:
-    """The words for a range of store times; none for all times."""
     if not begin and end in (None, FOREVER):
         return ""
     last = "now" if end is None or end >= FOREVER else utc(end)

@@ -78,7 +78,6 @@ class _Job:
 
 
 async def produce(context: Context) -> None:
-    """Run the command; raises ``LineError`` for the first failure, or ``StoppedError``."""
     args = context.arguments
     _check(args)
     outcome = None if args.transaction is None else OUTCOMES[args.transaction]
@@ -136,7 +135,6 @@ async def _bodies(args: argparse.Namespace) -> AsyncGenerator[list[bytes]]:
 
 
 def batches(bodies: Sequence[bytes], max_messages: int) -> Iterator[list[bytes]]:
-    """Split bodies into batches of at most ``max_messages`` messages and ``BATCH_BYTES`` bytes."""
     part: list[bytes] = []
     size = 0
     for body in bodies:

@@ -96,7 +96,6 @@ class Series:
     async def send(
         self, broker: str, send: Callable[[], Awaitable[SendResult]]
     ) -> TimedSend | None:
-        """Time one send to a broker; None if the broker is skipped."""
         if broker in self._silent:
             self._unsent[self._silent[broker]] += 1
             return None
@@ -113,7 +112,6 @@ class Series:
         self._silent.clear()
 
     def finish(self, table: Table) -> Table | Incomplete:
-        """The output of the series; logs the number of skipped sends."""
         for line, number in self._unsent.items():
             _LOG.warning("left out: %s; %d more not sent", line, number)
         return Incomplete(table) if self._unsent else table
