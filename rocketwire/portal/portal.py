@@ -147,12 +147,7 @@ class Portal:
         return threading.get_ident() == self._thread.ident
 
     def post(self, item: Callable[[], object] | Call) -> None:
-        """Let trio execute a call, or call a function that neither waits nor raises.
-
-        Raises:
-            ClientForkedError: this is a fork of the process in which trio runs.
-            ChannelClosedError: everything was closed.
-        """
+        """Let trio execute a call, or call a function that neither waits nor raises."""
         if self.is_forked or self.is_ended:
             raise ClientForkedError if self.is_forked else ChannelClosedError(CLOSED)
         self._queue.append(item)
@@ -424,11 +419,7 @@ class Resource(PortalUser, Generic[T_co]):
 
     @property
     def value(self) -> T_co:
-        """The value of the context manager.
-
-        Raises:
-            ChannelClosedError: it is closed; or the error that has ended it.
-        """
+        """The context manager's value; raises ``ChannelClosedError`` or the error that ended it."""
         if self.is_closed or not self._values:
             raise self.error or ChannelClosedError(CLOSED)
         value: T_co = self._values[0]

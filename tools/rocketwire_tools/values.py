@@ -18,16 +18,7 @@ _UNITS: Final = {
 
 
 def parse_time(text: str) -> int:
-    """Read a time as milliseconds since 1970.
-
-    Args:
-        text: ``now`` (mqadmin: ``currentTimeMillis``), ``2h ago`` (ms, s, m, h, d, w), ISO 8601
-            with or without a zone, milliseconds, or mqadmin's ``2026-01-31#12:00:00:000`` in this
-            machine's time zone. ISO without a zone is UTC, as in every output.
-
-    Raises:
-        ValueError: it is none of these.
-    """
+    """Read one of ``FORMS`` as milliseconds since 1970; ``ValueError`` for another text."""
     text = text.strip()
     if text in ("now", "currentTimeMillis"):
         return time.time_ns() // 1_000_000

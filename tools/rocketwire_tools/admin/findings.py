@@ -101,10 +101,7 @@ class Difference(NamedTuple):
 
 
 def differences(first: Snapshot, second: Snapshot) -> list[Difference]:
-    """The differences of two snapshots, sorted by clusters, brokers, topics and routes.
-
-    A topic that only one of them has is one difference; its routes are not reported in addition.
-    """
+    """The sorted differences; a topic that only one has is one difference, without its routes."""
     result: list[Difference] = []
     first_facts, second_facts = dict(_facts(first)), dict(_facts(second))
     missing = {key[1] for key in first_facts.keys() ^ second_facts.keys() if key[0] == "topic"}

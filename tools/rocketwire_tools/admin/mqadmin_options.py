@@ -48,7 +48,7 @@ from rocketwire_tools.cli.command import (
 )
 from rocketwire_tools.cli.exit_status import line_of
 from rocketwire_tools.cli.output import form_of, print_rows, render
-from rocketwire_tools.cli.signals import stopping
+from rocketwire_tools.cli.stdio import stopping
 from rocketwire_tools.values import FORMS as FORMS_OF_TIMES
 from rocketwire_tools.values import time_argument
 
@@ -397,10 +397,7 @@ def _hide(key: str, old: Value, new: Value) -> Value:
 
 
 async def objects_in(cls: type[Config], filename: str, name: str) -> list[dict[str, Any]]:
-    """Read a JSON array of objects from a file: each is a ``cls`` and has the member ``name``.
-
-    Raises ``UsageError`` if the file cannot be read, or its content is invalid.
-    """
+    """Read a JSON array of objects of ``cls`` with the member ``name``; or ``UsageError``."""
     try:
         content = await trio.Path(filename).read_bytes()
         decode_bodies(cls, content)

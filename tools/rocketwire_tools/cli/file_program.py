@@ -47,17 +47,7 @@ def run_program(
     *,
     extra: str | None = None,
 ) -> int:
-    """Parse the command line and call ``run`` of the parsed arguments.
-
-    Args:
-        parser: builds the parser.
-        argv: arguments; None for those of the process, which then is the program's own.
-        extra: the extra of rocketwire that the program needs, with numpy.
-
-    Returns:
-        The exit status: that of ``run``; 1 for a ``NothingFoundError``; 2 if the command line is
-        invalid, a file cannot be read or written, or a package is missing; 130 after SIGINT.
-    """
+    """Parse the command line, call ``run`` of the arguments and return the exit status."""
     return run_main(lambda: _run(parser(), argv, extra))
 
 
@@ -110,13 +100,7 @@ _ARRAYS: Final = 2
 
 
 def prepare_process() -> None:
-    """Collect garbage seldom, keep freed memory, use large pages, and start no threads.
-
-    Call this before numpy is imported.
-
-    Raises:
-        ImportError: numpy is missing.
-    """
+    """Collect garbage seldom, keep freed memory, use large pages; before numpy is imported."""
     # To start threads for linear algebra takes a fifth of the import of numpy; nothing uses them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _keep_freed_memory()
@@ -126,19 +110,13 @@ def prepare_process() -> None:
 
 
 def _keep_freed_memory() -> None:
-    """Free a large object, which raises glibc's threshold (mallopt(3), M_MMAP_THRESHOLD).
-
-    Below it, glibc keeps freed memory. Otherwise the system clears each page of every new array.
-    """
+    """Raise glibc's threshold (M_MMAP_THRESHOLD), below which it keeps freed memory."""
     large_object = bytes(_LARGE)
     del large_object
 
 
 def _use_large_pages() -> None:
-    """Free large arrays, for which numpy has requested large pages (NUMPY_MADVISE_HUGEPAGE).
-
-    Few large pages are cleared and mapped faster than thousands of small ones.
-    """
+    """Free arrays of large pages (NUMPY_MADVISE_HUGEPAGE), which are mapped faster."""
     import numpy as np
 
     arrays = [np.empty(_LARGE - (1 << 20), np.uint8) for _ in range(_ARRAYS)]

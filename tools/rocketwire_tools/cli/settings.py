@@ -102,10 +102,7 @@ def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -
 def settings_of(
     arguments: argparse.Namespace, environment: Mapping[str, str]
 ) -> dict[str, str | bool | float]:
-    """The values that are set, by name.
-
-    Raises ``UsageError`` if the profile is missing or unreadable, or a value is invalid.
-    """
+    """The values that are set, by name; ``UsageError`` if one or the profile is invalid."""
     profile = _profile(arguments, environment)
     values: dict[str, str | bool | float] = {}
     for setting in SETTINGS:
@@ -213,10 +210,7 @@ def context_of(arguments: argparse.Namespace, environment: Mapping[str, str]) ->
 
 
 def client_config(settings: Settings) -> ClientConfig:
-    """Build a client configuration; its list of name servers may be empty.
-
-    Raises ``UsageError`` for an invalid address, incomplete credentials, or an unreadable file.
-    """
+    """Build a client configuration, perhaps without name servers; or ``UsageError``."""
     address_map = _text_of(settings, "address-map") or ""
     try:
         servers = parse_name_servers(_text_of(settings, "namesrv-addr") or "")
@@ -289,10 +283,7 @@ def _identify(tls_context: ssl.SSLContext, settings: Settings) -> None:
 
 
 class _Password:
-    """Callback for the password of an encrypted key.
-
-    Without a callback OpenSSL would prompt on the terminal or read a line of stdin.
-    """
+    """Callback for the password of a key; without one OpenSSL would read the terminal or stdin."""
 
     def __init__(self, text: str | None) -> None:
         self.text = text or ""  # the password; empty for none

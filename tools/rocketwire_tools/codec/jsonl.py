@@ -121,10 +121,7 @@ def _skip_rest(source: IO[bytes], piece: bytes) -> None:
 
 
 def from_hex(line: bytes) -> bytes:
-    """Return the bytes of a line of hex digits; spaces, ``0x`` and letter case are ignored.
-
-    A line may also be an object with a member ``hex``, as ``encode`` writes it.
-    """
+    """Return the bytes of hex digits, or of an object with ``hex`` as ``encode`` writes it."""
     text = line.decode("latin-1")
     try:
         return bytes.fromhex(text)

@@ -38,8 +38,8 @@ from rocketwire_tools.conformance.commands import (
     output,
     settings_of,
     start_command,
+    until_interrupted,
 )
-from rocketwire_tools.conformance.interrupts import until_interrupted
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.report import page, report, terminal
 from rocketwire_tools.conformance.report.terminal import explain

@@ -10,7 +10,9 @@ import dataclasses
 import json
 import math
 import shlex
+import signal
 import sys
+import threading
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,7 +32,6 @@ from rocketwire_tools.conformance.compare.diff import (
     play_both,
     read_differences,
 )
-from rocketwire_tools.conformance.interrupts import until_interrupted
 from rocketwire_tools.conformance.model.case import Case, Profile, under
 from rocketwire_tools.conformance.run.broker_run import BrokerRun
 from rocketwire_tools.conformance.run.executor import UnreachableError
@@ -40,7 +41,7 @@ from rocketwire_tools.conformance.run.target import Address, CommandError, NotSt
 from rocketwire_tools.terminal import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
 PASSED: Final = 0
 FAILED: Final = 1
@@ -319,3 +320,32 @@ def _as_json(comparison: Comparison) -> str:
         indent=1,
         default=str,
     )
+
+
+async def until_interrupted(work: Callable[[], Awaitable[object]]) -> bool:
+    """Await ``work``; whether a signal cancelled it. A second one waits for the cleanup."""
+    if threading.current_thread() is not threading.main_thread():  # other threads get no signals
+        await work()
+        return False
+    failure: Exception | None = None  # raised outside of the nursery, which would wrap it
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with trio.open_nursery() as nursery:
+            scope = nursery.cancel_scope
+            interrupted = False
+
+            async def watch() -> None:
+                nonlocal interrupted
+                async for _ in signals:
+                    interrupted = True
+                    scope.cancel()
+                    return
+
+            nursery.start_soon(watch)
+            try:
+                await work()
+            except Exception as error:  # noqa: BLE001 - it is raised again below
+                failure = error
+            scope.cancel()
+    if failure is not None:
+        raise failure
+    return interrupted

@@ -45,8 +45,7 @@ from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.cli.arguments import seconds
 from rocketwire_tools.cli.command import Command, Context, RefusedError, UsageError
 from rocketwire_tools.cli.exit_status import raise_if_denied
-from rocketwire_tools.cli.signals import Stop, stopping
-from rocketwire_tools.cli.stdio import JsonLines
+from rocketwire_tools.cli.stdio import JsonLines, Stop, stopping
 from rocketwire_tools.values import FORMS, parse_time, positive
 
 if TYPE_CHECKING:
@@ -60,10 +59,7 @@ if TYPE_CHECKING:
 
 
 def as_members(message: StoredMessage, topic: str, broker_name: str) -> dict[str, Value]:
-    """The members of a message's JSON object.
-
-    ``topic`` is that of the subscription, without namespace, also for a message from a retry topic.
-    """
+    """The members of its JSON object; ``topic`` is the subscribed one, without namespace."""
     properties = dict(message.properties or {})
     text, encoded = _body(message.body or b"")
     members: dict[str, Value] = {
@@ -148,10 +144,7 @@ _NO_QUEUE: Final = -1
 
 
 async def connect_to_any(client: ClientInstance, route: TopicRouteData) -> tuple[str, str] | None:
-    """Connect to a broker of a topic; returns name and address, None if the topic has no broker.
-
-    Raises ``ChannelError`` if none is reachable.
-    """
+    """Connect to a broker of a topic; None without one, ``ChannelError`` if none responds."""
     failure: ChannelError | None = None
     for broker in route.broker_datas or ():
         for address in (broker.broker_addrs or {}).values():
@@ -169,10 +162,7 @@ async def connect_to_any(client: ClientInstance, route: TopicRouteData) -> tuple
 async def check_permissions(
     client: ClientInstance, args: argparse.Namespace, broker: str, address: str
 ) -> None:
-    """Send a broker the requests that a consumer will send.
-
-    Raises ``BrokerError`` if it denies permission: code 16, or 1 from the plain ACL of 4.x.
-    """
+    """Send what a consumer will send; ``BrokerError`` 16, or 1 of 4.x's plain ACL, denies it."""
     namespace = client.config.namespace
     topic, group = (with_namespace(namespace, name) for name in (args.topic, args.group))
     queue = MessageQueue(topic=topic, broker_name=broker, queue_id=0)

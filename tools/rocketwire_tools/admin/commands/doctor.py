@@ -54,8 +54,7 @@ from rocketwire_tools.cli.command import (
     Value,
     columns,
 )
-from rocketwire_tools.cli.signals import stopping
-from rocketwire_tools.cli.stdio import JsonLines
+from rocketwire_tools.cli.stdio import JsonLines, stopping
 from rocketwire_tools.values import positive
 
 if TYPE_CHECKING:

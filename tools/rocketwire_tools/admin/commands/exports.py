@@ -14,7 +14,6 @@ from rocketwire.messages import to_json
 from rocketwire.policy.resource_names import HALF_TOPICS, SCHEDULE_TOPIC
 from rocketwire.versions import MQVersion
 from rocketwire_tools.admin import mqadmin_options as mq
-from rocketwire_tools.admin.mqadmin_options import language_name
 from rocketwire_tools.cli.command import Record, RefusedError, Table, Value, record
 from rocketwire_tools.cli.exit_status import raise_if_denied
 
@@ -41,10 +40,7 @@ _Document = dict[str, "Value"]
 async def metadata_of(
     admin: Admin, targets: Iterable[str], *, special: bool
 ) -> tuple[dict[str, _Document], dict[str, _Document]]:
-    """Topics and groups of brokers, by name.
-
-    The numbers of queues are summed over brokers; other values are those of the last broker.
-    """
+    """Topics and groups by name; the numbers of queues are summed over brokers."""
 
     async def ask(address: str) -> tuple[Mapping[str, object], Mapping[str, object]]:
         topics_of_broker = await admin.exports.topics(address, special=special)
@@ -217,7 +213,7 @@ async def _clients(admin: Admin, groups: Iterable[str]) -> list[str]:
     connections = await call_each(groups, ask)
     return sorted(
         {
-            f"{language_name(connection.language)}%{MQVersion(connection.version).name}"
+            f"{mq.language_name(connection.language)}%{MQVersion(connection.version).name}"
             for members in connections.values()
             for connection in members
         }
@@ -239,13 +235,11 @@ async def _export_metadata(admin: Admin, args: Namespace) -> Record:
 
 
 async def _export_configs(admin: Admin, args: Namespace) -> Record:
-    document = await configs_of(admin, args.cluster_name)
-    return await _write(document, args.file_path, "configs.json")
+    return await _write(await configs_of(admin, args.cluster_name), args.file_path, "configs.json")
 
 
 async def _export_metrics(admin: Admin, args: Namespace) -> Record:
-    document = await metrics_of(admin, args.cluster_name)
-    return await _write(document, args.file_path, "metrics.json")
+    return await _write(await metrics_of(admin, args.cluster_name), args.file_path, "metrics.json")
 
 
 async def _write(document: Mapping[str, Value], folder: str | None, name: str) -> Record:

@@ -292,7 +292,6 @@ def judge(
 
 
 async def play_both(cases: Sequence[Case], runs: Sequence[SuiteRun]) -> None:
-    """Run cases on both servers; raises ``UnreachableError`` or ``NotStartedError``."""
     for run in runs:
         wrong = await run.probe_target()
         if wrong is not None:
@@ -385,5 +384,4 @@ def json_view(value: object) -> object:
 
 
 def messages_view(body: bytes) -> object:
-    """The messages of a body; raises ``DecodeError`` if it has none."""
     return json_view(message_values(body))
