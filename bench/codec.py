@@ -81,7 +81,6 @@ def binary_request() -> bytes:
 
 
 def message() -> bytes:
-    """A stored message of version 1 with IPv4 hosts, about 440 bytes."""
     properties = (
         "KEYS\x01order-1\x02UNIQ_KEY\x017F000001123418B4AAC200A1B2C30007\x02"
         "WAIT\x01true\x02TAGS\x01TagA\x02"
@@ -232,7 +231,6 @@ def rows() -> list[Row]:
 
 
 def open_java(folder: Path) -> Program | None:
-    """Start Java's codec, with its inputs and warm; None if there is no Java."""
     inputs = {
         "frame": request(),
         "binary": binary_request(),

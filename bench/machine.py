@@ -47,7 +47,6 @@ def cpu_seconds(pid: int) -> float:
 
 
 def status_bytes(pid: int, name: str) -> int:
-    """A size in ``/proc/PID/status``; 0 if the process has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:

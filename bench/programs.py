@@ -86,11 +86,7 @@ class Program:
 
 
 def read_line(process: subprocess.Popen[bytes]) -> str:
-    """Return the next line of a program, through an unbuffered pipe; empty if it has ended.
-
-    Raises:
-        RuntimeError: the timeout expired, for example because the main thread of a JVM died.
-    """
+    """Return the next line of a program; ``RuntimeError`` after a timeout."""
     assert process.stdout is not None
     if not select.select([process.stdout], [], [], PATIENCE)[0]:
         raise RuntimeError(f"{process.args!r} has written nothing for {PATIENCE:.0f} s")

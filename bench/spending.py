@@ -26,13 +26,7 @@ class Spent(NamedTuple):
 
 
 def run(command: Sequence[str], output: Path) -> Spent:
-    """Run a command, and write its standard output to a file.
-
-    Memory is VmHWM, since ``ru_maxrss`` of a new process begins at the peak of its parent.
-
-    Raises:
-        RuntimeError: it failed.
-    """
+    """Run a command, and write its standard output to a file; ``RuntimeError`` if it failed."""
     peak = 0
     start = time.monotonic()
     with output.open("wb") as file:

@@ -8,15 +8,7 @@ from collections import defaultdict
 
 
 class Table:
-    """A row for each measurement, and a column for each candidate; cells are medians of the rounds.
-
-    A ratio is the median of the ratios of single rounds, because the clock of a shared machine
-    varies between rounds.
-
-    Args:
-        columns: the candidates.
-        peer: the candidate that the others are compared with.
-    """
+    """A row for each measurement, a column for each candidate; a ratio is the median of rounds."""
 
     def __init__(self, columns: tuple[str, ...], peer: str) -> None:
         self._columns = columns

@@ -48,14 +48,6 @@ SETTINGS: Final = ProducerConfig(send_msg_timeout=PATIENCE)
 
 
 class Bench:
-    """One broker in one round.
-
-    Args:
-        kind: of the broker.
-        table: for the figures.
-        messages: of each measurement.
-    """
-
     def __init__(self, kind: str, table: Table, messages: int) -> None:
         self._kind = kind
         self._table = table

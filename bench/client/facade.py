@@ -44,7 +44,6 @@ def run_threads(name_server: str, topic: str) -> None:
 
 
 def consume(client: Any, topic: str, group: str, count: int) -> None:
-    """Consume messages with a new group; the clock starts with the first batch."""
     from rocketwire.messages.enums import ConsumeFromWhere
     from rocketwire.sync import open_push_consumer
 
@@ -60,7 +59,6 @@ def consume(client: Any, topic: str, group: str, count: int) -> None:
 
 
 async def run_tasks(name_server: str, topic: str, dialect: str) -> None:
-    """Run the commands with ``rocketwire.aio``; groups of other dialects have read the topic too."""
     import asyncio
 
     from rocketwire import aio
@@ -89,7 +87,6 @@ async def send(producer: Any, topic: str, numbers: Any) -> None:
 
 
 async def consume_in_loop(client: Any, topic: str, group: str, count: int) -> None:
-    """Consume messages with a new group; the clock starts with the first batch."""
     from rocketwire.aio import open_push_consumer
     from rocketwire.messages.enums import ConsumeFromWhere
 

@@ -44,7 +44,6 @@ async def send(producer: Producer, topic: str, count: int, tasks: int) -> None:
 
 
 async def consume(instance: ClientInstance, topic: str, group: str, count: int) -> None:
-    """Consume ``count`` messages with a new group; the clock starts with the first one."""
     # a cold producer does not import these
     from rocketwire.client import PushConsumerConfig, open_push_consumer
     from rocketwire.messages.enums import ConsumeFromWhere

@@ -56,15 +56,6 @@ MB: Final = 1e6
 
 
 class Bench:
-    """The running servers, and the table.
-
-    Args:
-        names: of the servers.
-        folder: for their files.
-        quick: whether measurements are short.
-        driver: of our server.
-    """
-
     def __init__(self, names: list[str], folder: Path, *, quick: bool, driver: str) -> None:
         self._cpus: Cpus = machine.choose_cpus()
         self._folder = folder

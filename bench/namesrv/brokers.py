@@ -47,7 +47,6 @@ class Link:
         self._in = bytearray()
 
     def reset(self) -> None:
-        """Begin a measurement; the first body is registered already."""
         self._step, self.latencies = 1, []
 
     def call(self, frame: bytes) -> None:
@@ -124,15 +123,7 @@ class Fed(NamedTuple):
 
 
 def feed(links: Sequence[Link], bodies: Sequence[bytes], *, rate: float, seconds: float) -> Fed:
-    """Register with all links in turn, at a rate.
-
-    Args:
-        links: each has registered the first of the bodies.
-        bodies: each link registers them in turn, from the second on.
-
-    Raises:
-        FeedError: the server closed a connection, or did not answer in time.
-    """
+    """Register with all links in turn, at a rate; the first of the bodies is registered already."""
     with selectors.DefaultSelector() as selector:
         for link in links:
             link.reset()
@@ -166,12 +157,6 @@ def _pump(selector: selectors.BaseSelector, links: Sequence[Link], until: float)
 
 
 class Brokers:
-    """All brokers of one server.
-
-    Args:
-        port: of the server.
-    """
-
     def __init__(self, port: int) -> None:
         self._port = port
         self._links: list[Link] = []

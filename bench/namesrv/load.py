@@ -30,16 +30,6 @@ class Load(NamedTuple):
 
 
 class LoadGenerator:
-    """A running load generator.
-
-    Args:
-        server: it gets the requests.
-        topics: these are requested.
-        options: of the generator, without port, topics and processes.
-        cpu: where it runs.
-        realtime: whether it preempts everything else there.
-    """
-
     def __init__(
         self, server: Server, topics: Topics, *options: str, cpu: str, realtime: bool = False
     ) -> None:
@@ -52,11 +42,6 @@ class LoadGenerator:
         )
 
     def result(self, limit: float) -> Load:
-        """Wait for its end.
-
-        Raises:
-            SampleError: it failed or took too long, or it got a wrong answer.
-        """
         try:
             output, _ = self._process.communicate(timeout=limit)
         except subprocess.TimeoutExpired as error:

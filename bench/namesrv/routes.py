@@ -108,14 +108,7 @@ def narrow_body(broker: int) -> bytes:
 
 @cache
 def wide_bodies(change: str, form: str, count: int = WIDE.count) -> tuple[bytes, ...]:
-    """The bodies that a broker registers in turn.
-
-    Args:
-        change: ``same`` (one body), ``bump`` (each differs from the one before in one topic) or
-            ``all`` (in every topic).
-        form: ``json`` or ``zip``.
-        count: of topics.
-    """
+    """The bodies of a broker in turn; ``bump`` changes one topic each time, ``all`` every topic."""
     base = {topic_name(WIDE.format, index): 8 for index in range(count)}
     first, second = list(base)[count // 3], list(base)[count // 2]
     if change == "same":

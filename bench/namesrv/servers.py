@@ -32,21 +32,12 @@ JAVA_ON_ALL_CPUS: Final = "Java on all CPUs"
 
 
 def build_programs() -> None:
-    """Build the load generator if it is missing or older than its source."""
     subprocess.run(
         ["make", "--silent", "-f", "bench/namesrv/programs.mk"], cwd=java_cache.ROOT, check=True
     )
 
 
 class Server:
-    """One candidate.
-
-    Args:
-        name: ``OURS``, ``JAVA`` or ``JAVA_ON_ALL_CPUS``.
-        folder: for its files.
-        driver: of our name server.
-    """
-
     def __init__(self, name: str, folder: Path, cpus: Cpus, driver: str = "auto") -> None:
         self.name = name
         self.port = free_ports()
@@ -56,11 +47,7 @@ class Server:
         self._child: Child | None = None
 
     def start(self) -> tuple[float, float]:
-        """Start it; return the seconds until its first answer, and its CPU seconds until then.
-
-        Raises:
-            PeerFailedError: it ended, or did not answer in time.
-        """
+        """Start it; return the seconds until its first answer, and its CPU seconds until then."""
         command, environment = self._prepare()
         begin = time.monotonic()
         child = Child(
@@ -74,7 +61,6 @@ class Server:
         return time.monotonic() - begin, machine.cpu_seconds(self.pid)
 
     def _prepare(self) -> tuple[list[str], dict[str, str]]:
-        """Write the configuration; return the command and its environment."""
         settings: dict[str, object] = {"listenPort": self.port, "bindAddress": LOOPBACK}
         if self.name == OURS:
             settings["rocketwire.driver"] = self._driver

@@ -44,13 +44,6 @@ _FIELDS: Final = (
 
 
 class Bench:
-    """Runs everything, and keeps the figures.
-
-    Args:
-        scratch: a folder for what is written.
-        whole_captures: whether tshark reads whole captures.
-    """
-
     def __init__(self, scratch: Path, *, whole_captures: bool) -> None:
         folder = Folder(_say)
         self._captures = {name: folder.capture(name) for name in (*PROFILES, RECORDED, LARGE)}

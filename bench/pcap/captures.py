@@ -47,12 +47,6 @@ _COMPRESSION: Final = 6
 
 
 class Folder:
-    """The folder of the captures.
-
-    Args:
-        say: prints the progress of slow steps.
-    """
-
     def __init__(self, say: Callable[[str], None]) -> None:
         sources = sorted(Path(foreign.__path__[0]).glob("*.py"))
         made_by = b"".join(source.read_bytes() for source in sources)

@@ -12,24 +12,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.client.lazy_names import offer_names
-from rocketwire.portal.names import FACADE_NAMES
+from rocketwire.portal import FACADE_NAMES
 
 if TYPE_CHECKING:
     from rocketwire.aio.admin import Admin as Admin
+    from rocketwire.aio.admin import NameServers as NameServers
     from rocketwire.aio.admin import open_admin as open_admin
+    from rocketwire.aio.admin import open_name_servers as open_name_servers
     from rocketwire.aio.client import Client as Client
     from rocketwire.aio.client import open_client as open_client
     from rocketwire.aio.lite_pull_consumer import LitePullConsumer as LitePullConsumer
     from rocketwire.aio.lite_pull_consumer import open_lite_pull_consumer as open_lite_pull_consumer
-    from rocketwire.aio.name_servers import NameServers as NameServers
-    from rocketwire.aio.name_servers import open_name_servers as open_name_servers
+    from rocketwire.aio.opening import wait_for_signal as wait_for_signal
     from rocketwire.aio.pop_consumer import PopConsumer as PopConsumer
     from rocketwire.aio.pop_consumer import open_pop_consumer as open_pop_consumer
     from rocketwire.aio.producer import Producer as Producer
     from rocketwire.aio.producer import open_producer as open_producer
     from rocketwire.aio.push_consumer import PushConsumer as PushConsumer
     from rocketwire.aio.push_consumer import open_push_consumer as open_push_consumer
-    from rocketwire.aio.signals import wait_for_signal as wait_for_signal
     from rocketwire.client import AccessChannel as AccessChannel
     from rocketwire.client import ClientConfig as ClientConfig
     from rocketwire.client import ClientHook as ClientHook

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rocketwire.aio.opening import FacadeClient
 from rocketwire.client.consumer.lite import lite_pull_consumer as trio
 from rocketwire.client.consumer.lite.lite_pull_consumer import LitePullConsumerConfig
-from rocketwire.portal.lite_pull_consumer import LitePullMethods, poll_into
+from rocketwire.portal.consumers import LitePullMethods, poll_into
 from rocketwire.portal.methods import opens
 from rocketwire.portal.settings import apply_settings
 

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from rocketwire.client.instance.task_stacks import loops
+from rocketwire.client.signals import SIGNALS
 from rocketwire.errors import ChannelClosedError, ClientForkedError, RocketWireError
 from rocketwire.portal.calls import Call, Callback, current_context
 from rocketwire.portal.methods import ForLoops, PartOfClient
-from rocketwire.portal.resources import Resource
+from rocketwire.portal.portal import Resource
 
 if TYPE_CHECKING:
+    import signal
     from types import TracebackType
 
     from rocketwire.portal.calls import Post
@@ -286,3 +288,30 @@ class FacadeClient(ForLoops, Generic[T]):
 
 class Part(PartOfClient, ForLoops):
     """A part of a client of this facade."""
+
+
+async def wait_for_signal() -> signal.Signals:
+    """Wait for SIGINT or SIGTERM, which do not end the program meanwhile; main thread only.
+
+    Leave the block of a consumer then: its running handlers end, and its offsets are stored.
+
+    Returns:
+        The signal.
+
+    Raises:
+        RuntimeError: this is not the main thread.
+    """
+    loop = asyncio.get_running_loop()
+    received: asyncio.Future[signal.Signals] = loop.create_future()
+
+    def receive(number: signal.Signals) -> None:
+        if not received.done():
+            received.set_result(number)
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, receive, number)
+    try:
+        return await received
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)

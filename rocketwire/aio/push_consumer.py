@@ -18,9 +18,9 @@ from rocketwire.client.consumer.config import (
 from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
 from rocketwire.client.handlers import async_handler, check_listeners
 from rocketwire.errors import IllegalHandlerError
+from rocketwire.portal.consumers import PushMethods
 from rocketwire.portal.loans import PAUSE, Batch, Delivery, check_limit
 from rocketwire.portal.methods import opens
-from rocketwire.portal.push_consumer import PushMethods
 from rocketwire.portal.settings import apply_settings
 
 if TYPE_CHECKING:

@@ -37,10 +37,7 @@ def current_context() -> Context | None:
 def run_in_context(
     context: Context, function: Callable[[], Coroutine[Any, Any, T]]
 ) -> Generator[Any, Any, T]:
-    """Await a coroutine function with other context variables than those of the task.
-
-    Tasks that it starts inherit these variables.
-    """
+    """Await a coroutine function, and its tasks, with other context variables than the task's."""
     # A context cannot be entered across an await, so each step of the coroutine enters it again.
     steps = context.run(function)
     resume: Callable[[Any], Any] = steps.send
@@ -171,10 +168,7 @@ async def run_in_caller(post: Post, call: ThreadCall, function: Callable[[], Any
 
 
 async def run_in_executor(post: Post, executor: Executor, function: Callable[[], Any]) -> Any:
-    """Execute a function in a thread pool, with the context variables of the waiting task.
-
-    Cancellation: a function that has not started is not called; a running one continues.
-    """
+    """Execute a function in a thread pool; if it is cancelled, a running function continues."""
     callback = Callback(post, function)
     context = current_context()
     if context is None:

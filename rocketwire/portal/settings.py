@@ -33,11 +33,7 @@ Config = TypeVar("Config", bound="DataclassInstance")
 def apply_settings(
     client: object, config: Config | None, config_class: type[Config], settings: Mapping[str, Any]
 ) -> tuple[object, Config]:
-    """Return the client and the config of a producer or consumer, changed by keyword settings.
-
-    Raises:
-        IllegalTypeError: a setting is unknown; or it belongs to a client that is open already.
-    """
+    """Return client and config, changed by settings; ``IllegalTypeError`` for an unknown one."""
     check_config(config, config_class)
     _check_names(settings, ClientConfig, config_class)
     names = {field.name for field in fields(config_class)}

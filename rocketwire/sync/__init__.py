@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.client.lazy_names import offer_names
-from rocketwire.portal.names import FACADE_NAMES
+from rocketwire.portal import FACADE_NAMES
 
 if TYPE_CHECKING:
     from rocketwire.client import AccessChannel as AccessChannel
@@ -37,21 +37,21 @@ if TYPE_CHECKING:
     from rocketwire.client import TransactionSendResult as TransactionSendResult
     from rocketwire.client import create_reply as create_reply
     from rocketwire.sync.admin import Admin as Admin
+    from rocketwire.sync.admin import NameServers as NameServers
     from rocketwire.sync.admin import open_admin as open_admin
+    from rocketwire.sync.admin import open_name_servers as open_name_servers
     from rocketwire.sync.client import Client as Client
     from rocketwire.sync.client import open_client as open_client
     from rocketwire.sync.lite_pull_consumer import LitePullConsumer as LitePullConsumer
     from rocketwire.sync.lite_pull_consumer import (
         open_lite_pull_consumer as open_lite_pull_consumer,
     )
-    from rocketwire.sync.name_servers import NameServers as NameServers
-    from rocketwire.sync.name_servers import open_name_servers as open_name_servers
+    from rocketwire.sync.opening import wait_for_signal as wait_for_signal
     from rocketwire.sync.pop_consumer import PopConsumer as PopConsumer
     from rocketwire.sync.pop_consumer import open_pop_consumer as open_pop_consumer
     from rocketwire.sync.producer import Producer as Producer
     from rocketwire.sync.producer import open_producer as open_producer
     from rocketwire.sync.push_consumer import PushConsumer as PushConsumer
     from rocketwire.sync.push_consumer import open_push_consumer as open_push_consumer
-    from rocketwire.sync.signals import wait_for_signal as wait_for_signal
 
 offer_names(__name__, FACADE_NAMES)

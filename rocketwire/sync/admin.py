@@ -1,4 +1,4 @@
-"""``Admin``: calls of operators for threads; ``open_admin`` opens it."""
+"""``Admin`` and ``NameServers``: requests of operators for threads."""
 
 # Written by tests.architecture.twins: edit the module of this name in aio.
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.admin import admin as trio
 from rocketwire.client.admin.fanout import ADMIN_TIMEOUT
+from rocketwire.client.net.nameservers import NameServers as TrioNameServers
 from rocketwire.portal import admin as shared
 from rocketwire.portal.methods import ClientUser, opens
 from rocketwire.portal.settings import apply_client_settings
@@ -129,6 +130,40 @@ def open_admin(*_: Any, **__: Any) -> Any:
             None for settings from the environment.
         within: timeout of a request in seconds; queries by key have three times as much, cleanup
             six times.
+        settings: single settings of a new client.
+
+    Raises:
+        IllegalTypeError: ``client`` has another type, or a setting is unknown.
+        LocalProtocolError: a configured address is not ``host:port``.
+    """
+
+
+class SingleNameServer(shared.SingleNameServer, Part):
+    """Requests to one name server.
+
+    Attributes:
+        address: its address.
+    """
+
+
+class NameServers(shared.NameServers, FacadeClient[TrioNameServers]):
+    """The name servers of a client; a request that fails is repeated at the next one."""
+
+    def __init__(self, client: ClientLike = None, **settings: Unpack[ClientSettings]) -> None:
+        """Open a client if necessary; for arguments and errors see ``open_name_servers``."""
+        self._use_client(apply_client_settings(client, settings), shared.open_name_servers)
+
+    def each(self) -> tuple[SingleNameServer, ...]:
+        return tuple(SingleNameServer(self, address) for address in self.addresses)
+
+
+@opens(NameServers)
+def open_name_servers(*_: Any, **__: Any) -> Any:
+    """Open a client for requests to name servers; the block's end or ``close`` closes it.
+
+    Args:
+        client: an open client; settings or name servers (``host:port;host:port``) of a new one; or
+            None for settings from the environment.
         settings: single settings of a new client.
 
     Raises:

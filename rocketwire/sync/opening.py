@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import warnings
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -10,10 +12,11 @@ from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from rocketwire.client.signals import SIGNALS
 from rocketwire.errors import ClientForkedError, RocketWireError
 from rocketwire.portal.calls import run_in_executor
 from rocketwire.portal.methods import ForThreads, PartOfClient
-from rocketwire.portal.resources import Resource
+from rocketwire.portal.portal import Resource
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -163,3 +166,32 @@ class FacadeClient(ForThreads, Generic[T]):
 
 class Part(PartOfClient, ForThreads):
     """A part of a client of this facade."""
+
+
+def wait_for_signal() -> signal.Signals:
+    """Wait for SIGINT or SIGTERM, which do not end the program meanwhile; main thread only.
+
+    Leave the block of a consumer then: its running handlers end, and its offsets are stored.
+
+    Returns:
+        The signal.
+
+    Raises:
+        RuntimeError: this is not the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("signals arrive in the main thread only; wait there")
+    received: list[signal.Signals] = []
+    arrival = threading.Event()
+
+    def receive(number: int, frame: object) -> None:
+        received.append(signal.Signals(number))
+        arrival.set()
+
+    earlier = [signal.signal(number, receive) for number in SIGNALS]
+    try:
+        arrival.wait()
+        return received[0]
+    finally:
+        for number, handler in zip(SIGNALS, earlier, strict=True):
+            signal.signal(number, handler)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.producer.transactions import LocalTransactionState, TransactionSendResult
     from rocketwire.client.producer.transactions import TransactionCheck as TrioTransactionCheck
-    from rocketwire.portal.resources import Resource
+    from rocketwire.portal.portal import Resource
     from rocketwire.portal.settings import ProducerSettings
     from rocketwire.sync.client import ClientLike
     from rocketwire.wire.message.stored import StoredMessage

@@ -19,9 +19,9 @@ from rocketwire.client.consumer.config import (
 )
 from rocketwire.client.consumer.push.push_consumer import PushConsumer as TrioPushConsumer
 from rocketwire.client.handlers import check_listeners, sync_function
+from rocketwire.portal.consumers import PushMethods
 from rocketwire.portal.loans import PAUSE, Batch, Delivery, check_limit
 from rocketwire.portal.methods import opens
-from rocketwire.portal.push_consumer import PushMethods
 from rocketwire.portal.settings import apply_settings
 from rocketwire.sync.opening import FacadeClient, Pool
 from rocketwire.wire.message.stored import StoredMessage

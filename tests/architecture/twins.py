@@ -14,7 +14,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 RUFF: Final = str(Path(sys.executable).parent / "ruff")
-TWINS: Final = ("__init__", "admin", "client", "lite_pull_consumer", "name_servers")
+TWINS: Final = ("__init__", "admin", "client", "lite_pull_consumer")
 START: Final = "from __future__"
 """The first statement; the docstring before it is the module's own."""
 NOTE: Final = "# Written by tests.architecture.twins: edit the module of this name in aio.\n\n"

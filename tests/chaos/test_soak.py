@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.full,
 ]
 
-LOAD_SECONDS = float(os.environ.get("ROCKETWIRE_SOAK", "300"))
+LOAD_SECONDS = float(os.environ.get("ROCKETWIRE_SOAK", "600"))
 SETTLE_SECONDS = 10.0
 BROKERS, CLIENTS = 20, 30
 TOPICS = [f"topic-{number:05}" for number in range(2_000)]

@@ -1,4 +1,4 @@
-"""Texts of others on a terminal and in CSV, and lines of progress."""
+"""Texts of others on a terminal, in CSV and in JSON lines, and lines of progress."""
 
 from __future__ import annotations
 
@@ -43,13 +43,7 @@ def text_width(text: str) -> int:
 def align(
     rows: Iterable[Sequence[str]], to_right: Sequence[bool], widths: Sequence[int]
 ) -> Iterator[str]:
-    """Yield a line for each row, its cells two spaces apart.
-
-    Args:
-        rows: texts of the cells.
-        to_right: whether each column is aligned to the right.
-        widths: least ``text_width`` of each column.
-    """
+    """Yield a line for each row, its cells two spaces apart, with these least widths."""
     for row in rows:
         line = ""
         for text, width, is_right in zip(row, widths, to_right, strict=True):
@@ -72,12 +66,7 @@ def is_watched() -> bool:
 
 
 class ProgressLine:
-    """A line on standard error that shows numbers; on a terminal only.
-
-    Args:
-        text: with places for the numbers.
-        is_shown: whether to show it; by default if somebody watches standard error.
-    """
+    """Shows numbers in a line on standard error, by default if it is a terminal."""
 
     def __init__(self, text: str, *, is_shown: bool | None = None) -> None:
         self._text = text
@@ -99,3 +88,18 @@ class ProgressLine:
         if self._is_written:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+
+_ESCAPED: Final = re.compile(
+    b"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]"
+)
+"""In UTF-8: DEL and C1 controls, line separators, marks that turn the direction of writing."""
+
+_FIRST_BYTES: Final = (b"\x7f", b"\xc2", b"\xe2")
+
+
+def escape_line_breaks(text: bytes) -> bytes:
+    """Escape characters of JSON that end a line for ``str.splitlines``, or change a terminal."""
+    if not any(byte in text for byte in _FIRST_BYTES):
+        return text
+    return _ESCAPED.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), text)

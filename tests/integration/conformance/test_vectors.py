@@ -12,8 +12,8 @@ from rocketwire import errors
 from rocketwire.errors import DecodeError
 from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
+from rocketwire_tools.codec.bodies import body_to_plain, registration_to_plain
 from rocketwire_tools.codec.jsonl import Plain
-from rocketwire_tools.codec.values.bodies import body_to_plain, registration_to_plain
 from rocketwire_tools.conformance.__main__ import main
 from rocketwire_tools.conformance.vectors import vectors
 from tests.fuzz.headers import neutral

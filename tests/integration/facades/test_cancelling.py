@@ -30,8 +30,7 @@ from rocketwire.client import (
 )
 from rocketwire.errors import ChannelClosedError
 from rocketwire.messages.enums import ConsumeFromWhere
-from rocketwire.portal.portal import current
-from rocketwire.portal.resources import Resource
+from rocketwire.portal.portal import Resource, current
 from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from tests.peers.processes import wait_until
 from tests.support.fakes.facade_clients import no_request_is_pending, own_connections, threads

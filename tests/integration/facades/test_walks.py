@@ -8,7 +8,7 @@ import pytest
 from rocketwire import aio, sync
 from rocketwire.errors import LocalProtocolError, RocketWireError
 from rocketwire.portal.admin import MAX_CHUNK
-from rocketwire.sync.name_servers import SingleNameServer
+from rocketwire.sync.admin import SingleNameServer
 from rocketwire_tools.pytest_plugin.cluster import RocketMQ
 from tests.peers.processes import wait_until
 from tests.support.fakes.facade_clients import threads

@@ -25,7 +25,7 @@ from rocketwire.messages.route import BrokerData, ClusterInfo, QueueData, TopicR
 from rocketwire.testing import reply
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from rocketwire_tools.admin.registry import EXAMPLES, all_commands
+from rocketwire_tools.admin.program import EXAMPLES, all_commands
 from rocketwire_tools.cli.command import Command
 from tests.fuzz.broker_requests import BrokerRequests
 from tests.fuzz.chance import Chance

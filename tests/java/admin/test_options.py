@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketwire_tools.admin.program import build_parser
-from rocketwire_tools.admin.registry import all_commands
+from rocketwire_tools.admin.program import all_commands, build_parser
 from tests.peers import cache as java_cache
 from tests.peers.peers import CURRENT, java, prepare
 from tests.peers.shared_peers import have_here

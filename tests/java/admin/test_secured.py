@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rocketwire_tools.admin.actions.export_documents import EXPORTED_KEYS
+from rocketwire_tools.admin.commands.exports import EXPORTED_KEYS
 from tests.java.admin.commands import CLUSTER, LONG, columns
 from tests.peers import cache as java_cache
 from tests.peers.messages import unique

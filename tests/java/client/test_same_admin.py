@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 import pytest
 import trio
 
-from rocketwire_tools.admin.registry import all_commands
+from rocketwire_tools.admin.program import all_commands
 from tests.java.admin.commands import UNIQUE
 from tests.java.client.same_requests import (
     TAPPED,

@@ -15,8 +15,8 @@ from rocketwire.errors import RocketWireError
 from rocketwire.messages.route import QueueData, TopicList, TopicRouteData
 from rocketwire.testing import open_network, reply
 from rocketwire.wire.command import RemotingCommand
-from rocketwire_tools.admin.actions.snapshot import MAX_CONCURRENT_REQUESTS, Snapshot, take_snapshot
 from rocketwire_tools.admin.commands.produce import BATCH_BYTES, batches
+from rocketwire_tools.admin.findings import MAX_CONCURRENT_REQUESTS, Snapshot, take_snapshot
 from rocketwire_tools.cli.command import RefusedError
 from rocketwire_tools.cli.stdio import MAX_LINE, read_lines
 from rocketwire_tools.pcap.reports.reports import SummaryReport

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PROGRAM = """
-from rocketwire_tools.memory import prepare_process
+from rocketwire_tools.cli.file_program import prepare_process
 prepare_process()
 parts = open("/proc/self/smaps").read().split("VmFlags:")
 flags = [behind.split("\\n")[0] for part, behind in zip(parts, parts[1:]) if "[heap]" in part]
@@ -38,7 +38,7 @@ def run(program: str) -> str:
 ONE_THREAD = """
 import os
 os.environ.pop("OPENBLAS_NUM_THREADS", None)
-from rocketwire_tools.memory import prepare_process
+from rocketwire_tools.cli.file_program import prepare_process
 prepare_process()
 print(len(os.listdir("/proc/self/task")))
 """

@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from rocketwire_tools.numbers import natural, number_in, positive
+from rocketwire_tools.values import natural, number_in, positive
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "x", "²"])

@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from rocketwire_tools.jsonlines import escape_line_breaks
-from rocketwire_tools.terminal import csv_cell, print_error, printable
+from rocketwire_tools.terminal import csv_cell, escape_line_breaks, print_error, printable
 
 
 @pytest.mark.parametrize(

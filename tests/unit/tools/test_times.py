@@ -6,7 +6,7 @@ import pytest
 
 from rocketwire_tools.admin.commands.consume import start_of_group
 from rocketwire_tools.spark.option_values import read_time
-from rocketwire_tools.times import parse_time, utc
+from rocketwire_tools.values import parse_time, utc
 
 NOON = 1_769_860_800_123
 """2026-01-31T12:00:00.123Z."""

@@ -48,9 +48,9 @@ from rocketwire_tools.cli.command import (
 )
 from rocketwire_tools.cli.exit_status import line_of
 from rocketwire_tools.cli.output import form_of, print_rows, render
-from rocketwire_tools.cli.signals import stopping
-from rocketwire_tools.times import FORMS as FORMS_OF_TIMES
-from rocketwire_tools.times import time_argument
+from rocketwire_tools.cli.stdio import stopping
+from rocketwire_tools.values import FORMS as FORMS_OF_TIMES
+from rocketwire_tools.values import time_argument
 
 if TYPE_CHECKING:
     from rocketwire.client.admin.changes import Change, Target
@@ -103,8 +103,6 @@ def argument(name: str, text: str, **settings: Any) -> Option:
 
 
 def option_group(title: str, *options: Option) -> Option:
-    """Define options with a heading of their own in ``--help``."""
-
     def add(parser: argparse.ArgumentParser) -> None:
         group = parser.add_argument_group(title)
         for add_option in options:
@@ -116,7 +114,6 @@ def option_group(title: str, *options: Option) -> Option:
 def boolean_option(
     flags: str, text: str, *, default: bool | None = False, **settings: Any
 ) -> Option:
-    """Define an option with the value ``true`` or ``false``."""
     return option(flags, text, type=boolean, default=default, metavar="true|false", **settings)
 
 
@@ -131,8 +128,6 @@ def admin_command(
     collects: bool = False,  # whether it only collects information, and skips silent brokers
     changes: bool = False,  # whether it changes something; it then has ``--dry-run``
 ) -> Command:
-    """Define a command that uses an ``Admin``."""
-
     async def print_listing(admin: Admin, args: argparse.Namespace) -> Output:
         output = await call(admin, args)
         return await print_rows(output, form_of(args)) if isinstance(output, Listing) else output
@@ -158,7 +153,6 @@ def admin_command(
 
 
 def broker_command(name: str, text: str, call: Call, *options: Option, **settings: Any) -> Command:
-    """Define an ``admin_command`` for the broker of ``-b`` or for a whole cluster (``-c``)."""
     return admin_command(name, text, call, BROKER, CLUSTER, *options, one_of=ONE_OF, **settings)
 
 
@@ -172,8 +166,6 @@ def change_command(
     missing: Callable[[argparse.Namespace], Exception] | None = None,
     **settings: Any,
 ) -> Command:
-    """Define an ``admin_command`` that shows what it changes, and has ``--dry-run``."""
-
     async def call(admin: Admin, args: argparse.Namespace) -> Table:
         changes = list(await change(admin, args))
         if missing is not None and all(each.before is None for each in changes):
@@ -186,13 +178,11 @@ def change_command(
 def broker_change(
     name: str, text: str, headings: str, change: ChangeCall, *options: Option, **settings: Any
 ) -> Command:
-    """Define a ``change_command`` for the broker of ``-b`` or for a whole cluster (``-c``)."""
     settings["one_of"] = ONE_OF
     return change_command(name, text, headings, change, BROKER, CLUSTER, *options, **settings)
 
 
 def group_commands(group: str, *commands: Command) -> tuple[Command, ...]:
-    """The commands with ``group`` as their heading in the list of commands."""
     return tuple(replace(command, group=group) for command in commands)
 
 
@@ -291,7 +281,6 @@ def _merge(cls: type[Config], members: Mapping[str, Any], present: Config) -> Co
 
 
 def boolean(text: str) -> bool:
-    """Read ``true`` or ``false``."""
     if text.lower() not in ("true", "false"):
         raise argparse.ArgumentTypeError(f"{text!r}: must be true or false")
     return text.lower() == "true"
@@ -342,7 +331,6 @@ ONE_OF: Final = ("broker_addr", "cluster_name")
 
 
 def target(args: argparse.Namespace) -> Target:
-    """The values of ``-b``, ``-c`` and ``--dry-run``, as arguments of a call."""
     return {
         "broker": args.broker_addr, "cluster": args.cluster_name, "dry_run": args.dry_run
     }  # fmt: skip
@@ -351,19 +339,16 @@ def target(args: argparse.Namespace) -> Target:
 async def addresses(
     admin: Admin, args: argparse.Namespace, *, slaves: bool = False
 ) -> tuple[str, ...]:
-    """The addresses of the brokers selected by ``-b`` or ``-c``."""
     return await admin.clusters.targets(args.broker_addr, args.cluster_name, slaves=slaves)
 
 
 def language_name(language: LanguageCode | str | None) -> str | None:
-    """Java's name of a client's language."""
     return language.name if isinstance(language, LanguageCode) else language
 
 
 def key_table(
     heading: str, tables: Mapping[str, Mapping[str, str]], key: str | None = None
 ) -> Table:
-    """A table of servers' keys and values, sorted by key; only of one key unless that is None."""
     rows = [
         (server, name, value)
         for server, table in tables.items()
@@ -412,10 +397,7 @@ def _hide(key: str, old: Value, new: Value) -> Value:
 
 
 async def objects_in(cls: type[Config], filename: str, name: str) -> list[dict[str, Any]]:
-    """Read a JSON array of objects from a file: each is a ``cls`` and has the member ``name``.
-
-    Raises ``UsageError`` if the file cannot be read, or its content is invalid.
-    """
+    """Read a JSON array of objects of ``cls`` with the member ``name``; or ``UsageError``."""
     try:
         content = await trio.Path(filename).read_bytes()
         decode_bodies(cls, content)

@@ -13,7 +13,6 @@ from rocketwire.errors import LocalProtocolError
 
 
 def host_and_port(text: str) -> str:
-    """Read ``host:port``."""
     try:
         split_address(text)
     except LocalProtocolError as error:
@@ -22,13 +21,11 @@ def host_and_port(text: str) -> str:
 
 
 def hosts_and_ports(text: str) -> tuple[str, ...]:
-    """Read ``host:port;host:port``."""
     addresses = tuple(host_and_port(part.strip()) for part in text.split(";") if part.strip())
     return addresses or (host_and_port(text),)
 
 
 def property_pair(text: str) -> tuple[str, str]:
-    """Read ``name=value``."""
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"{text!r}: must be NAME=VALUE")
@@ -36,7 +33,6 @@ def property_pair(text: str) -> tuple[str, str]:
 
 
 def seconds(text: str) -> float:
-    """Read a positive number of seconds."""
     try:
         number = float(text)
     except ValueError:

@@ -64,7 +64,7 @@ class Column:
 
 
 def columns(text: str) -> tuple[Column, ...]:
-    """Columns from names separated by spaces; ``name:type`` has another ``CellType`` than text."""
+    """Columns of names separated by spaces; ``name:type`` has another ``CellType`` than text."""
     words = (word.partition(":") for word in text.split())
     return tuple(Column(name, CellType(cell_type or "text")) for name, _, cell_type in words)
 
@@ -83,7 +83,6 @@ class Table:
 
     @property
     def typed(self) -> tuple[Column, ...]:
-        """All columns as ``Column``."""
         if isinstance(self.columns, str):
             return columns(self.columns)
         return tuple(Column(c) if isinstance(c, str) else c for c in self.columns)
@@ -107,7 +106,6 @@ class Record:
 
 
 def record(*, failed: bool = False, **members: Value) -> Record:
-    """A ``Record`` of these members."""
     return Record(members, failed)
 
 

@@ -40,7 +40,6 @@ NO_NAME_SERVER: Final = (
 
 
 def status_of(error: BaseException) -> int:
-    """The exit status for an error of ``ERRORS``."""
     if isinstance(error, StoppedError):
         return 128 + error.number
     if isinstance(error, LineError) and error.__cause__ is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -10,13 +11,11 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.errors import RocketWireError
 from rocketwire.os_errors import os_error_text
 from rocketwire.program import forget_output, reader_may_go
-from rocketwire_tools.memory import prepare_process
 from rocketwire_tools.terminal import print_error
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
-
 
 DONE: Final = 0
 USAGE: Final = 2
@@ -48,17 +47,7 @@ def run_program(
     *,
     extra: str | None = None,
 ) -> int:
-    """Parse the command line and call ``run`` of the parsed arguments.
-
-    Args:
-        parser: builds the parser.
-        argv: arguments; None for those of the process, which then is the program's own.
-        extra: the extra of rocketwire that the program needs, with numpy.
-
-    Returns:
-        The exit status: that of ``run``; 1 for a ``NothingFoundError``; 2 if the command line is
-        invalid, a file cannot be read or written, or a package is missing; 130 after SIGINT.
-    """
+    """Parse the command line, call ``run`` of the arguments and return the exit status."""
     return run_main(lambda: _run(parser(), argv, extra))
 
 
@@ -101,3 +90,34 @@ def _flush_if_possible() -> None:
         sys.stdout.flush()
     except OSError:
         forget_output()  # or the output would fail again at exit
+
+
+_COLLECTION_THRESHOLD: Final = 200_000
+_LARGE: Final = 24 << 20
+"""Bytes of an array; glibc keeps at most 32 MiB in one piece."""
+_ARRAYS: Final = 2
+"""Arrays of ``_LARGE`` bytes that are freed: glibc returns memory to the system if more is free."""
+
+
+def prepare_process() -> None:
+    """Collect garbage seldom, keep freed memory, use large pages; before numpy is imported."""
+    # To start threads for linear algebra takes a fifth of the import of numpy; nothing uses them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _keep_freed_memory()
+    _use_large_pages()
+    gc.freeze()
+    gc.set_threshold(_COLLECTION_THRESHOLD, 50, 1000)
+
+
+def _keep_freed_memory() -> None:
+    """Raise glibc's threshold (M_MMAP_THRESHOLD), below which it keeps freed memory."""
+    large_object = bytes(_LARGE)
+    del large_object
+
+
+def _use_large_pages() -> None:
+    """Free arrays of large pages (NUMPY_MADVISE_HUGEPAGE), which are mapped faster."""
+    import numpy as np
+
+    arrays = [np.empty(_LARGE - (1 << 20), np.uint8) for _ in range(_ARRAYS)]
+    del arrays

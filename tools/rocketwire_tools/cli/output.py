@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.controls import escape_lines
 from rocketwire_tools.cli.command import CellType, Column, Incomplete, Record, Table
-from rocketwire_tools.jsonlines import escape_line_breaks
 from rocketwire_tools.terminal import (
     ProgressLine,
     align,
     csv_cell,
+    escape_line_breaks,
     is_watched,
     printable,
     text_width,
 )
-from rocketwire_tools.times import utc
+from rocketwire_tools.values import utc
 
 if TYPE_CHECKING:
     import argparse

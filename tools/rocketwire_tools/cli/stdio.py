@@ -1,4 +1,4 @@
-"""Asynchronous reading of lines from stdin and writing of JSON lines to stdout.
+"""Asynchronous lines of stdin, JSON lines of stdout, and signals as an event.
 
 Standard files stay blocking, because other processes (a terminal, a shell) share them. Input is
 read in a thread. Output is written in amounts that cannot block, unless it goes to a file.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import select
+import signal
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -17,7 +19,6 @@ from rocketwire_tools.cli.output import as_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
-
 
 CHUNK: Final = 1 << 16
 """Bytes to read at once."""
@@ -35,13 +36,7 @@ _GONE: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
 async def read_lines(descriptor: int) -> AsyncGenerator[list[bytes]]:
-    """Yield the lines of a file without line ends, as many at once as are available.
-
-    Raises:
-        RefusedError: a line is longer than ``MAX_LINE``.
-
-    Cancellation: lines that were read but not yielded are lost.
-    """
+    """Yield lines without line ends, as many as are available; ``RefusedError`` for a long one."""
     incomplete = b""
     while True:
         chunk = await trio.to_thread.run_sync(os.read, descriptor, CHUNK, abandon_on_cancel=True)
@@ -88,3 +83,45 @@ class JsonLines:
             if any(events & _GONE for _, events in self._poll.poll(0)):
                 return
             await trio.sleep(CHECK_SECONDS)
+
+
+class Stop:
+    def __init__(self) -> None:
+        self.requested = trio.Event()  # set when the program must stop
+        self.signal = 0  # the signal that requested it; 0 for another reason
+
+    @property
+    def is_requested(self) -> bool:
+        return self.requested.is_set()
+
+    @asynccontextmanager
+    async def cancel_when_stopped(self) -> AsyncGenerator[None]:
+        async with trio.open_nursery() as nursery:
+
+            async def cancel() -> None:
+                await self.requested.wait()
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(cancel)
+            yield
+            nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def stopping() -> AsyncGenerator[Stop]:
+    """The first signal requests a stop, the second raises ``KeyboardInterrupt`` in the block."""
+    stop = Stop()
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with trio.open_nursery() as nursery:
+
+            async def listen() -> None:
+                async for number in signals:
+                    if stop.is_requested and stop.signal:
+                        nursery.cancel_scope.cancel()
+                        raise KeyboardInterrupt
+                    stop.signal = number
+                    stop.requested.set()
+
+            nursery.start_soon(listen)
+            yield stop
+            nursery.cancel_scope.cancel()

@@ -142,7 +142,7 @@ def _open(name: str) -> IO[bytes]:
 
 
 def _decode(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec.values.decode import Describer, describe_stream
+    from rocketwire_tools.codec.frames import Describer, describe_stream
 
     describer = Describer(request_code=arguments.request_code, with_body=not arguments.no_body)
     read = from_base64 if arguments.base64 else from_hex
@@ -154,7 +154,7 @@ def _decode(arguments: argparse.Namespace, output: Output) -> None:
 
 
 def _encode(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec.values.encode import encode_object
+    from rocketwire_tools.codec.frames import encode_object
 
     code: int | None = arguments.request_code
     for source in _sources(arguments):
@@ -164,12 +164,12 @@ def _encode(arguments: argparse.Namespace, output: Output) -> None:
 
 
 def _schema(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec.schema.schema import schema
+    from rocketwire_tools.codec.schema import schema
 
     if arguments.markdown is None:
         output.put(schema())
         return
-    from rocketwire_tools.codec.schema.markdown import write_pages
+    from rocketwire_tools.codec.schema import write_pages
 
     write_pages(arguments.markdown, schema())
 

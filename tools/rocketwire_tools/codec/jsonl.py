@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 from rocketwire.errors import CodecError, DecodeError, EncodeError, LimitExceededError
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.json.fastjson import StrictError, strict_dumps, strict_loads
-from rocketwire_tools.jsonlines import escape_line_breaks
+from rocketwire_tools.terminal import escape_line_breaks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,10 +121,7 @@ def _skip_rest(source: IO[bytes], piece: bytes) -> None:
 
 
 def from_hex(line: bytes) -> bytes:
-    """Return the bytes of a line of hex digits; spaces, ``0x`` and letter case are ignored.
-
-    A line may also be an object with a member ``hex``, as ``encode`` writes it.
-    """
+    """Return the bytes of hex digits, or of an object with ``hex`` as ``encode`` writes it."""
     text = line.decode("latin-1")
     try:
         return bytes.fromhex(text)
@@ -136,7 +133,6 @@ def from_hex(line: bytes) -> bytes:
 
 
 def hex_member(source: dict[str, Plain], name: str) -> bytes:
-    """Return the bytes of a member with hex digits; empty for null."""
     text = source.get(name, 0)
     if text is None:
         return b""
@@ -157,7 +153,6 @@ def _parse_hex(text: str) -> bytes:
 
 
 def from_base64(line: bytes) -> bytes:
-    """Return the bytes of a line of base64, with padding; spaces are ignored."""
     try:
         return binascii.a2b_base64(b"".join(line.split()), strict_mode=True)
     except ValueError as error:

@@ -22,7 +22,7 @@ from rocketwire import __version__
 from rocketwire.controls import escape_lines
 from rocketwire.os_errors import os_error_text
 from rocketwire.program import ProgramParser
-from rocketwire_tools.conformance.arguments import (
+from rocketwire_tools.conformance.commands import (
     BROKERS,
     FAILED,
     FILE_STATUSES,
@@ -33,16 +33,16 @@ from rocketwire_tools.conformance.arguments import (
     add_run_options,
     add_start_options,
     address,
+    diff,
     failure,
     output,
     settings_of,
     start_command,
+    until_interrupted,
 )
-from rocketwire_tools.conformance.compare.diff_command import diff
-from rocketwire_tools.conformance.interrupts import until_interrupted
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
 from rocketwire_tools.conformance.report import page, report, terminal
-from rocketwire_tools.conformance.report.explain import explain
+from rocketwire_tools.conformance.report.terminal import explain
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.runner import SuiteRun, skip_reason
 from rocketwire_tools.conformance.run.target import NotStartedError, Target
@@ -114,7 +114,6 @@ def parser(suite: Suite = NAME_SERVERS) -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
     first = words[0] if words else ""
     try:

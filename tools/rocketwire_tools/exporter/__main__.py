@@ -14,10 +14,9 @@ from rocketwire.errors import NoNameServerError
 from rocketwire.program import log_to_stderr
 from rocketwire.serving.sockets import BindError
 from rocketwire_tools.cli import exit_status as statuses
-from rocketwire_tools.cli.client_config import REQUEST_TIMEOUT, client_config
 from rocketwire_tools.cli.file_program import run_main
-from rocketwire_tools.cli.settings import settings_of
-from rocketwire_tools.cli.signals import stopping
+from rocketwire_tools.cli.settings import REQUEST_TIMEOUT, client_config, settings_of
+from rocketwire_tools.cli.stdio import stopping
 from rocketwire_tools.exporter.collection import collect
 from rocketwire_tools.exporter.command_line import NAME, Options, build_parser, options_of
 from rocketwire_tools.terminal import print_error

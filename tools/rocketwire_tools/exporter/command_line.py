@@ -11,7 +11,7 @@ from rocketwire.program import ProgramParser
 from rocketwire_tools.cli.arguments import seconds
 from rocketwire_tools.cli.settings import add_settings
 from rocketwire_tools.exporter.collection import MIN_INTERVAL, WAIT, Limits
-from rocketwire_tools.numbers import natural, positive
+from rocketwire_tools.values import natural, positive
 
 NAME: Final = "rocketwire-exporter"
 PORT: Final = 5557  # apache's exporter listens on the same port

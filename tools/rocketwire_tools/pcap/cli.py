@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire import __version__
 from rocketwire.program import ProgramParser
-from rocketwire_tools.numbers import positive
 from rocketwire_tools.terminal import CSV_HELP
+from rocketwire_tools.values import positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

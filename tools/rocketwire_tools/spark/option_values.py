@@ -116,7 +116,7 @@ def read_time(option: str, text: str, also: str = "") -> int:
     Raises:
         OptionError: it is no time; the error names ``also``, further values of the option.
     """
-    from rocketwire_tools.times import parse_time
+    from rocketwire_tools.values import parse_time
 
     try:
         return parse_time(text)

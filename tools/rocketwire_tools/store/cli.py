@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire import __version__
 from rocketwire.program import ProgramParser
-from rocketwire_tools.numbers import natural, positive
-from rocketwire_tools.times import FORMS, time_argument
+from rocketwire_tools.values import FORMS, natural, positive, time_argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,6 @@ from rocketwire.store.folder import file_at
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire.wire.message.properties import decode_properties
-from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.blocks import FileBlocks, open_blocks, read_bytes
 from rocketwire_tools.store.engine.columns import Messages
 from rocketwire_tools.store.engine.filters import Selection
@@ -27,6 +26,7 @@ from rocketwire_tools.store.engine.rows import Rows, TopicNames, text_of
 from rocketwire_tools.store.engine.scan import Block, State
 from rocketwire_tools.store.output import with_progress
 from rocketwire_tools.store.selecting import select_rows
+from rocketwire_tools.values import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -17,9 +17,8 @@ import msgspec
 import numpy as np
 
 from rocketwire.durable_file import rename_new
-from rocketwire_tools.jsonlines import escape_line_breaks
-from rocketwire_tools.terminal import ProgressLine, align, printable, text_width
-from rocketwire_tools.times import utc
+from rocketwire_tools.terminal import ProgressLine, align, escape_line_breaks, printable, text_width
+from rocketwire_tools.values import utc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence

@@ -19,8 +19,8 @@ import msgspec
 from rocketwire.messages import message_const
 from rocketwire.policy.resource_names import HALF_TOPICS, OP_TOPICS, SCHEDULE_TOPIC, TIMER_TOPIC
 from rocketwire.store import pops
-from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.rows import COMMITTED, TRANSACTION
+from rocketwire_tools.values import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping

@@ -12,10 +12,9 @@ import trio
 from rocketwire.client import BrokerIdentity, ClientConfig, open_registration
 from rocketwire.errors import ChannelError
 from rocketwire.messages.registration import TopicConfig
-from rocketwire_tools.admin.program import exit_status
-from rocketwire_tools.admin.registry import all_commands
-from rocketwire_tools.cli.client_config import client_config
+from rocketwire_tools.admin.program import all_commands, exit_status
 from rocketwire_tools.cli.command import Context, Table
+from rocketwire_tools.cli.settings import client_config
 from tests.support.admin_in_process import run as run_here
 from tests.support.admin_process import run
 from tests.support.builders.certificates import authority, with_pair
@@ -170,7 +169,7 @@ async def test_a_command_gives_up_with_one_line_that_names_what_is_missing(
     words: str, status: int, reason: str
 ) -> None:
     async with register_broker() as (first, _):
-        refused = await trio.to_thread.run_sync(run, *words.split(), "-n", first)
+        refused = await trio.to_thread.run_sync(partial(run, *words.split(), "-n", first))
 
     assert reason in refused.complaint
     assert (status, b"", 1) == (refused.status, refused.out, refused.complaint.count("\n"))

@@ -15,8 +15,8 @@ from rocketwire.errors import (
     NoNameServerError,
     SendFailedError,
 )
-from rocketwire_tools.admin import program, registry
-from rocketwire_tools.admin.program import build_parser
+from rocketwire_tools.admin import program
+from rocketwire_tools.admin.program import all_commands, build_parser
 from rocketwire_tools.cli import exit_status
 from rocketwire_tools.cli.command import Command, Context, RefusedError, UsageError
 from tests.support.admin_in_process import run
@@ -27,13 +27,13 @@ def test_help_lists_every_command() -> None:
     help_text = run("--help")
 
     assert 0 == help_text.status
-    for command in registry.all_commands():
+    for command in all_commands():
         assert f"\n  {command.name}" in help_text.out
         assert f"\n{command.group}:\n" in help_text.out
 
 
 def test_every_command_has_help_and_takes_the_programs_options() -> None:
-    commands = registry.all_commands()
+    commands = all_commands()
     parser = build_parser(commands)
     (commands_action,) = (action for action in vars(parser)["_actions"] if action.dest == "command")
 

@@ -4,8 +4,7 @@ import shlex
 
 import pytest
 
-from rocketwire_tools.admin.program import NAME, build_parser
-from rocketwire_tools.admin.registry import EXAMPLES, all_commands, with_example
+from rocketwire_tools.admin.program import EXAMPLES, NAME, all_commands, build_parser, with_example
 from tests.support.admin_in_process import run
 
 

@@ -6,7 +6,7 @@ import trio
 
 from rocketwire_tools.cli.command import CellType, Column, Listing, Record, Table, Value
 from rocketwire_tools.cli.output import print_rows, render
-from rocketwire_tools.times import utc
+from rocketwire_tools.values import utc
 
 TABLE = Table(
     (

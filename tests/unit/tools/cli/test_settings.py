@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rocketwire_tools.cli.client_config import context_of
 from rocketwire_tools.cli.command import Context, UsageError
-from rocketwire_tools.cli.settings import add_settings
+from rocketwire_tools.cli.settings import add_settings, context_of
 from tests.support.builders.certificates import authority
 from tests.support.values import require
 

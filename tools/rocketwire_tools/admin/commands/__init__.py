@@ -1,1 +1,1 @@
-"""The commands; ``admin.registry`` collects the ``COMMANDS`` of each module."""
+"""The commands; ``admin.program`` collects the ``COMMANDS`` of each module."""

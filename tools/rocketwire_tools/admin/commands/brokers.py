@@ -1,30 +1,232 @@
-"""Brokers: ``brokerStatus``, ``getBrokerConfig``, ``haStatus``, ``addBroker``, etc."""
+"""Clusters, brokers and their stores."""
 
 from __future__ import annotations
 
 import argparse
+import logging
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final, cast
 
-from rocketwire.client.admin.fanout import call_each, read_from_each
-from rocketwire.errors import BrokerNotFoundError
+import trio
+
+from rocketwire.client.admin import Admin, RocksDBConfig, TimerEngine
+from rocketwire.client.admin.fanout import call_each, leave_out, read_from_each
+from rocketwire.client.periodic import now_millis
+from rocketwire.errors import (
+    BrokerNotFoundError,
+    ChannelError,
+    ClusterNotFoundError,
+    DecodeError,
+    RocketWireError,
+)
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.nearest import did_you_mean
 from rocketwire.wire.json.fastjson import loads
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire_tools.admin import mqadmin_options as mq
+from rocketwire_tools.admin.commands.exports import of_a_day
+from rocketwire_tools.admin.commands.messages import message_table
 from rocketwire_tools.cli.arguments import host_and_port
-from rocketwire_tools.cli.command import RefusedError, Table, Value
-from rocketwire_tools.numbers import positive
+from rocketwire_tools.cli.command import (
+    CellType,
+    Column,
+    Command,
+    Context,
+    RefusedError,
+    Table,
+    UsageError,
+    Value,
+    columns,
+)
+from rocketwire_tools.cli.exit_status import Denied, line_of, raise_if_denied
+from rocketwire_tools.values import positive
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 
-    from rocketwire.client.admin import Admin
     from rocketwire.client.admin.changes import Change
-    from rocketwire_tools.cli.command import Command
+    from rocketwire.messages.brokers import BrokerStatsData
+    from rocketwire.wire.message.stored import StoredMessage
+
+_LOG: Final = logging.getLogger("rocketwire.admin")
+
+_NUMBER: Final = CellType.NUMBER
+
+_LOAD: Final = {
+    "inQueue": "sendThreadPoolQueueSize",
+    "inWaitMillis": "sendThreadPoolQueueHeadWaitTimeMills",
+    "outQueue": "pullThreadPoolQueueSize",
+    "outWaitMillis": "pullThreadPoolQueueHeadWaitTimeMills",
+    "ackQueue": "ackThreadPoolQueueSize",
+    "ackWaitMillis": "ackThreadPoolQueueHeadWaitTimeMills",
+    "timerReadBehind": "timerReadBehind",
+    "timerOffsetBehind": "timerOffsetBehind",
+    "timerCongestNum": "timerCongestNum",
+    "timerEnqueueTps": "timerEnqueueTps",
+    "timerDequeueTps": "timerDequeueTps",
+}
+"""Queued requests (send, pull, acknowledge) and timer messages of a broker."""
+_RATES: Final[tuple[Column | str, ...]] = (
+    "version", Column("inTps", _NUMBER), Column("outTps", _NUMBER), Column("pcWaitMillis", _NUMBER),
+    Column("earliestMessage", CellType.TIME), Column("diskUsed", _NUMBER), "active",
+    *(Column(name, _NUMBER) for name in _LOAD),
+)  # fmt: skip
+_TOTALS: Final = tuple(
+    Column(name, _NUMBER)
+    for name in ("inTotalYest", "outTotalYest", "inTotalToday", "outTotalToday")
+)
+
+
+async def _list_clusters(admin: Admin, args: Namespace) -> Table:
+    info = await admin.clusters.info()
+    rows: list[tuple[Value, ...]] = []
+    failed = False
+    for cluster, names in sorted((info.cluster_addr_table or {}).items()):
+        if args.cluster_name not in (None, cluster):
+            continue
+        for name in sorted(broker_name for broker_name in names if broker_name is not None):
+            group = (info.broker_addr_table or {}).get(name)
+            for broker_id, address in sorted(
+                ((group.broker_addrs if group else None) or {}).items()
+            ):
+                table: Mapping[str, str] = {}
+                try:
+                    table = await admin.brokers.runtime_info(address)
+                except RocketWireError as error:
+                    _LOG.warning("no status: %s", line_of(error))
+                    failed = True
+                figures = _totals(table) if args.more_stats else _rates(table)
+                rows.append((cluster, name, broker_id, address, *figures))
+    broker_columns = columns("clusterName brokerName brokerId:number addr")
+    headings = (*broker_columns, *(_TOTALS if args.more_stats else _RATES))
+    if not rows and args.cluster_name is not None:
+        raise ClusterNotFoundError(args.cluster_name)
+    return Table(headings, rows, failed=failed, searched="no broker is registered")
+
+
+def _number(table: Mapping[str, str], key: str) -> float | None:
+    try:
+        text = table[key].split()[0]
+        return int(text) if text.isdecimal() else round(float(text), 4)
+    except (KeyError, IndexError, ValueError):
+        return None
+
+
+def _rates(table: Mapping[str, str]) -> tuple[Value, ...]:
+    earliest = int(_number(table, "earliestMessageTimeStamp") or 0)
+    return (
+        table.get("brokerVersionDesc"),
+        _number(table, "putTps"),
+        _number(
+            table, "getTransferredTps" if "getTransferredTps" in table else "getTransferedTps"
+        ),  # until 4.9
+        _number(table, "pageCacheLockTimeMills"),
+        earliest if earliest > 0 else None,
+        _number(table, "commitLogDiskRatio"),
+        table.get("brokerActive"),
+        *(_number(table, key) for key in _LOAD.values()),
+    )
+
+
+def _totals(table: Mapping[str, str]) -> tuple[Value, ...]:
+    counts: list[Value] = []
+    for end, start in (("TodayMorning", "YesterdayMorning"), ("TodayNow", "TodayMorning")):
+        for operation in ("Put", "Get"):
+            last = _number(table, f"msg{operation}Total{end}")
+            first = _number(table, f"msg{operation}Total{start}")
+            counts.append(None if last is None or first is None else int(last - first))
+    return tuple(counts)
+
+
+async def _sum_stats(
+    admin: Admin, addresses: Mapping[str, str], name: str, key: str
+) -> tuple[float, int]:
+    tps, number = 0.0, 0
+
+    async def ask(address: str) -> BrokerStatsData:
+        return await admin.brokers.stats(address, name, key)
+
+    for address in addresses.values():
+        try:
+            (data,) = (await read_from_each((address,), ask)).values()
+        except ChannelError as error:
+            leave_out(address, error)
+            continue
+        except RocketWireError as error:
+            raise_if_denied(error)
+            continue  # the broker has no statistics of it
+        tps += data.stats_minute.tps if data.stats_minute else 0.0
+        number += of_a_day(data)
+    return round(tps, 2), number
+
+
+async def _show_stats(admin: Admin, args: Namespace) -> Table:
+    names = [args.topic] if args.topic is not None else sorted(await admin.topics.names())
+    rows: list[tuple[Value, ...]] = []
+    denied = Denied()
+    for topic in names:
+        if topic.startswith(("%RETRY%", "%DLQ%")) and args.topic is None:
+            continue
+        try:
+            rows += await _stats_of(admin, topic, only_active=args.active_topic)
+        except ChannelError as error:
+            leave_out(topic, error)
+        except RocketWireError as error:  # names of clusters and brokers are also topics
+            denied.note(error)
+    denied.report(is_empty=not rows)
+    return Table(
+        "topic consumerGroup accumulation:number inTps:number outTps:number "
+        "inMsg24Hour:number outMsg24Hour:number",
+        rows,
+        searched="no topic" + (" has messages of the last 24 hours" if args.active_topic else ""),
+    )
+
+
+async def _stats_of(admin: Admin, topic: str, *, only_active: bool) -> list[tuple[Value, ...]]:
+    rows: list[tuple[Value, ...]] = []
+    addresses = await admin.clusters.of_topic(topic)
+    groups = await admin.topics.consumer_groups(topic)
+    in_tps, in_number = await _sum_stats(admin, addresses, "TOPIC_PUT_NUMS", topic)
+    for group in groups or ("",):
+        out_tps, out_number, lag = None, None, 0
+        if group:
+            out_tps, out_number = await _sum_stats(
+                admin, addresses, "GROUP_GET_NUMS", f"{topic}@{group}"
+            )
+            lag = await _lag(admin, group, topic)
+        if not only_active or in_number or out_number:
+            rows.append((topic, group or None, lag, in_tps, out_tps, in_number, out_number))
+    return rows
+
+
+async def _lag(admin: Admin, group: str, topic: str) -> int:
+    try:
+        table = (await admin.consumers.stats(group, topic)).offset_table or {}
+    except ChannelError:
+        raise
+    except RocketWireError as error:
+        raise_if_denied(error)
+        return 0
+    return max(
+        sum(offsets.broker_offset - offsets.consumer_offset for offsets in table.values()), 0
+    )
+
+
+_CLUSTER_COMMANDS: Final = mq.group_commands(
+    "clusters and brokers",
+    mq.admin_command("clusterList", "list clusters and brokers with their rates", _list_clusters,
+        mq.CLUSTER,
+        mq.option("-m --moreStats", "show messages of yesterday and today instead of rates",
+            switch=True),
+        epilog="Exit status 1 if a broker does not respond.", repeats=True),
+    mq.admin_command("statsAll", "show rates and backlogs of all topics and groups", _show_stats,
+        mq.option("-a --activeTopic",
+            "only topics with messages sent or consumed in the last 24 hours", switch=True),
+        mq.option("-t --topic", "only this topic"), collects=True),
+)  # fmt: skip
 
 
 async def _show_status(admin: Admin, args: Namespace) -> Table:
@@ -189,7 +391,6 @@ async def _set_read_ahead(admin: Admin, args: Namespace, broker: str) -> tuple[V
 
 
 def identity(text: str) -> tuple[str, str, int]:
-    """Read ``cluster:broker:id``; raises ``argparse.ArgumentTypeError`` if it is invalid."""
     cluster, _, replica = text.partition(":")
     name, _, number = replica.rpartition(":")
     if not (cluster and name and number.isascii() and number.isdecimal()):
@@ -206,7 +407,7 @@ _CLEANED: Final = (
 )
 _KEY: Final = mq.option("-k --key", "name of the setting", required=True)
 
-COMMANDS: Final = mq.group_commands(
+_BROKERS: Final = mq.group_commands(
     "clusters and brokers",
     mq.broker_command("brokerStatus", "show the status of brokers", _show_status, collects=True),
     mq.broker_command("getBrokerConfig", "show the configuration of brokers", _show_config,
@@ -268,3 +469,116 @@ COMMANDS: Final = mq.group_commands(
         _CONTAINER, mq.option("-b --brokerIdentity", "the broker", type=identity, required=True,
             metavar="CLUSTER:BROKER:ID"), told=lambda args: args.broker_identity),
 )  # fmt: skip
+
+
+_MONTH: Final = 30 * 86_400_000
+_IN_PROGRESS: Final = 2
+"""The check has started (Java: ``CheckRocksdbCqWriteResult.CheckStatus``)."""
+_LOCAL: Final = (
+    "needs the RocksDB files on the broker's machine, which this program cannot read; "
+    "use rocksDBConfigToJson -b to make the broker write them as JSON"
+)
+
+
+async def _find_exporting(admin: Admin, args: Namespace) -> tuple[str, ...]:
+    if args.config_path is not None:
+        raise UsageError(f"rocksDBConfigToJson --config-path {_LOCAL}")
+    if (args.broker_addr is None) == (args.cluster is None):
+        raise UsageError("exactly one of --broker-addr, --cluster is required")
+    return await admin.clusters.targets(args.broker_addr, args.cluster, slaves=True)
+
+
+def rocksdb_configs(text: str) -> tuple[RocksDBConfig, ...]:
+    """Read names separated by semicolons, in any case, as Java does."""
+    by_name = {config.value.lower(): config for config in RocksDBConfig}
+    try:
+        return tuple(by_name[word.strip().lower()] for word in text.split(";") if word.strip())
+    except KeyError as error:
+        names = ", ".join(RocksDBConfig)
+        raise argparse.ArgumentTypeError(f"{error.args[0]!r}: must be one of {names}") from error
+
+
+async def _check(admin: Admin, args: Namespace) -> Table:
+    since = now_millis() - _MONTH if args.check_from is None else args.check_from
+    targets = await admin.clusters.masters(args.cluster)
+    by_broker = await call_each(
+        targets, lambda broker: admin.stores.check_rocksdb_queues(broker, args.topic, since=since)
+    )
+    rows = [
+        (address, progress.check_status, progress.check_result)
+        for address, progress in by_broker.items()
+    ]
+    failed = any(progress.check_status != _IN_PROGRESS for progress in by_broker.values())
+    return Table("brokerAddr checkStatus:number checkResult", rows, failed=failed)
+
+
+async def _refuse(context: Context) -> None:
+    raise RefusedError(f"{context.arguments.command} {_LOCAL}")
+
+
+async def _dump(context: Context) -> Table:
+    name: str = context.arguments.file
+    try:
+        data = await trio.Path(name).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{name}: {error.strerror or error}") from error
+    try:
+        return message_table(_messages_of(data), f"no message in {name}")
+    except DecodeError as error:
+        raise RefusedError(f"{name}: {error}") from error
+
+
+def _messages_of(data: bytes) -> Iterator[StoredMessage]:
+    position = 0
+    while position + 4 <= len(data):
+        size = int.from_bytes(data[position : position + 4], "big", signed=True)
+        if size <= 0 or size > len(data) - position:
+            return
+        yield from decode_stored_messages(data[position : position + size])
+        position += size
+
+
+_STORES: Final = mq.group_commands(
+    "stores",
+    mq.order_command("switchTimerEngine", "change where brokers store timer messages",
+        "brokerAddr engine", mq.addresses, lambda admin, args, broker:
+            admin.stores.switch_timer_engine(broker, TimerEngine(args.engine_type)),
+        mq.BROKER, mq.CLUSTER,
+        mq.option("-e --engineType", "R for RocksDB, F for files", choices=("R", "F"),
+            required=True),
+        told=lambda args: (TimerEngine(args.engine_type).name,), one_of=mq.ONE_OF),
+    mq.order_command("rocksDBConfigToJson",
+        "make brokers export configuration from RocksDB to JSON files", "brokerAddr exported:value",
+        _find_exporting, lambda admin, args, broker:
+            admin.stores.export_rocksdb_config(broker, args.config_type),
+        mq.BROKER,
+        mq.option("-c --cluster", "all brokers of this cluster", metavar="NAME"),
+        mq.option("-t --configType",
+            "some of topics;subscriptionGroups;consumerOffsets (default all)", type=rocksdb_configs,
+            metavar="KINDS", default=tuple(RocksDBConfig)),
+        mq.option("-p --configPath", "rejected: needs access to the broker's files"),
+        mq.option("-e --exportFile", "ignored: belongs to --configPath", metavar="FILE"),
+        mq.option("-j --jsonEnable", "ignored: belongs to --configPath", metavar="BOOLEAN"),
+        told=lambda args: ([config.value for config in args.config_type],)),
+    mq.admin_command("checkRocksdbCqWriteProgress",
+        "make brokers compare queues in RocksDB and in files", _check,
+        mq.option("-c --cluster", "name of the cluster", required=True, metavar="NAME"),
+        mq.option("-t --topic", "only this topic", default=""),
+        mq.option("-cf --checkFrom", type=mq.moment,
+            text="earliest store time (default 30d ago)"),
+        epilog="Brokers log the result. Exit status 1 if a broker has not started the check."),
+    Command(name="exportMetadataInRocksDB",
+        help="not supported: needs RocksDB files on the broker's machine", run=_refuse,
+        options=(
+            mq.option("-p --path", "folder with the configuration"),
+            mq.option("-t --configType", "topics or subscriptionGroups", metavar="CONFIGTYPE"),
+            mq.option("-j --jsonEnable", "whether to export as JSON", metavar="JSONENABLE"),
+        ),
+        offline=True),
+    Command(name="dumpCompactionLog", help="list the messages in a file of a compacted topic",
+        run=_dump,
+        options=(mq.option("-f --file", "a file of a compacted topic's log", required=True),),
+        offline=True),
+)  # fmt: skip
+
+COMMANDS: Final = (*_CLUSTER_COMMANDS, *_BROKERS, *_STORES)

@@ -8,6 +8,7 @@ cancelled with it, so that its own message is redelivered.
 from __future__ import annotations
 
 import argparse
+import base64
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -34,29 +35,105 @@ from rocketwire.client.consumer.pop.pop import InitMode
 from rocketwire.client.consumer.pull import PullRequest, build_pull_header
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, LocalProtocolError
+from rocketwire.messages import message_const as const
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.pop_handle import handle_of
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import looks_like_sql, subscription_data
 from rocketwire_tools.admin import mqadmin_options as mq
-from rocketwire_tools.admin.actions.message_output import MessagePrinter
 from rocketwire_tools.cli.arguments import seconds
 from rocketwire_tools.cli.command import Command, Context, RefusedError, UsageError
 from rocketwire_tools.cli.exit_status import raise_if_denied
-from rocketwire_tools.cli.signals import Stop, stopping
-from rocketwire_tools.cli.stdio import JsonLines
-from rocketwire_tools.numbers import positive
-from rocketwire_tools.times import FORMS, parse_time
+from rocketwire_tools.cli.stdio import JsonLines, Stop, stopping
+from rocketwire_tools.values import FORMS, parse_time, positive
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from rocketwire.client import ClientInstance
     from rocketwire.client.consumer.config import Filter
     from rocketwire.client.consumer.lite.lite_pull_consumer import Polled
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.message.stored import StoredMessage
+    from rocketwire_tools.cli.command import Value
+
+
+def as_members(message: StoredMessage, topic: str, broker_name: str) -> dict[str, Value]:
+    """The members of its JSON object; ``topic`` is the subscribed one, without namespace."""
+    properties = dict(message.properties or {})
+    text, encoded = _body(message.body or b"")
+    members: dict[str, Value] = {
+        "msgId": message.msg_id,
+        "topic": topic,
+        "tags": properties.get(const.TAGS),
+        "keys": properties.get(const.KEYS),
+        "body": text,
+        "brokerName": broker_name,
+        "queueId": message.queue_id,
+        "queueOffset": message.queue_offset,
+        "reconsumeTimes": message.reconsume_times,
+        "properties": properties,
+    }
+    if encoded is not None:
+        members["bodyBase64"] = encoded
+    return members
+
+
+def _body(body: bytes) -> tuple[str | None, str | None]:
+    try:
+        return body.decode(), None
+    except UnicodeDecodeError:
+        return None, base64.b64encode(body).decode()
+
+
+class MessagePrinter:
+    def __init__(self, output: JsonLines, topic: str, count: int | None, stop: Stop) -> None:
+        self.printed = 0
+        self.last = trio.current_time()  # trio's time of the last message, initially of the start
+        self.timed_out = False  # whether the timeout requested the stop
+        self._output = output
+        self._topic = topic
+        self._count = count
+        self._stop = stop
+        self._turn = trio.Lock()
+
+    async def show(self, message: StoredMessage, broker_name: str) -> bool:
+        """Print a message; False if the count is reached or the reader is gone."""
+        async with self._turn:
+            if self._stop.is_requested:
+                return False
+            try:
+                await self._output.write(as_members(message, self._topic, broker_name))
+            except BrokenPipeError:
+                self._stop.requested.set()
+                return False
+            self.printed += 1
+            self.last = trio.current_time()
+            if self.printed == self._count:
+                self._stop.requested.set()
+            return True
+
+    @property
+    def is_short(self) -> bool:
+        return self._count is not None and self.printed < self._count
+
+    async def watch(self, seconds: float | None) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._watch_reader)
+            if seconds is not None:
+                nursery.start_soon(self._watch_clock, seconds)
+
+    async def _watch_reader(self) -> None:
+        await self._output.until_reader_closes()
+        self._stop.requested.set()
+
+    async def _watch_clock(self, seconds: float) -> None:
+        last = None
+        while last != self.last:
+            last = self.last
+            await trio.sleep_until(last + seconds)
+        self.timed_out = True
+        self._stop.requested.set()
 
 
 _NO_QUEUE: Final = -1
@@ -67,10 +144,7 @@ _NO_QUEUE: Final = -1
 
 
 async def connect_to_any(client: ClientInstance, route: TopicRouteData) -> tuple[str, str] | None:
-    """Connect to a broker of a topic; returns name and address, None if the topic has no broker.
-
-    Raises ``ChannelError`` if none is reachable.
-    """
+    """Connect to a broker of a topic; None without one, ``ChannelError`` if none responds."""
     failure: ChannelError | None = None
     for broker in route.broker_datas or ():
         for address in (broker.broker_addrs or {}).values():
@@ -88,10 +162,7 @@ async def connect_to_any(client: ClientInstance, route: TopicRouteData) -> tuple
 async def check_permissions(
     client: ClientInstance, args: argparse.Namespace, broker: str, address: str
 ) -> None:
-    """Send a broker the requests that a consumer will send.
-
-    Raises ``BrokerError`` if it denies permission: code 16, or 1 from the plain ACL of 4.x.
-    """
+    """Send what a consumer will send; ``BrokerError`` 16, or 1 of 4.x's plain ACL, denies it."""
     namespace = client.config.namespace
     topic, group = (with_namespace(namespace, name) for name in (args.topic, args.group))
     queue = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
@@ -158,7 +229,6 @@ FROM: Final = {
 
 
 async def consume(context: Context) -> None:
-    """Run the command; raises ``RefusedError`` if too few messages arrive before the timeout."""
     args = context.arguments
     _check(args)
     async with (
@@ -198,7 +268,6 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def subscription(text: str | None) -> Filter:
-    """The subscription for a filter: tags, or an SQL92 expression after ``sql:``."""
     if text is not None and text[: len(SQL)].lower() == SQL:
         return (text[len(SQL) :].strip(), "SQL92")
     return text or "*"
@@ -373,7 +442,6 @@ examples:
 
 
 def start_of_group(text: str) -> str:
-    """Read ``first``, ``last`` or a time, which becomes milliseconds since 1970."""
     if text in ("first", "last"):
         return text
     try:

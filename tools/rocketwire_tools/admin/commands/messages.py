@@ -1,10 +1,12 @@
-"""Message queries: ``queryMsgById``, ``queryMsgByKey``, etc."""
+"""Messages by id, key, offset or time, and all of a topic or a queue."""
 
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client import ClientConfig, ClientInstance, Message, Producer, open_producer
 from rocketwire.client.admin import Admin, message_tracks
@@ -12,22 +14,25 @@ from rocketwire.client.admin.messages import FOREVER, INDEX_OF_KEYS, INDEX_OF_TA
 from rocketwire.client.trace import TRACE_TOPIC
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.resource_names import has_own_route
 from rocketwire_tools.admin import mqadmin_options as mq
 from rocketwire_tools.cli.command import (
     CellType,
     Column,
+    Listing,
     NotFoundError,
     Record,
     RefusedError,
     Table,
+    UsageError,
     Value,
     record,
 )
-from rocketwire_tools.times import utc
+from rocketwire_tools.values import natural, utc
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Sequence
 
     from rocketwire.wire.message.stored import StoredMessage
 
@@ -42,7 +47,6 @@ def text_of(body: bytes | None, charset: str | None = None) -> str | None:
 
 
 def message_table(messages: Iterable[StoredMessage], searched: str) -> Table:
-    """A table of messages without their bodies; ``searched`` says what there is none of."""
     rows: list[tuple[Value, ...]] = []
     for message in messages:
         properties = message.properties or {}
@@ -60,7 +64,6 @@ def message_table(messages: Iterable[StoredMessage], searched: str) -> Table:
 
 
 def describe_times(begin: int | None, end: int | None) -> str:
-    """The words for a range of store times; none for all times."""
     if not begin and end in (None, FOREVER):
         return ""
     last = "now" if end is None or end >= FOREVER else utc(end)
@@ -251,6 +254,127 @@ _CHARSET: Final = mq.option(
 )
 _BEGIN: Final = mq.option("-b --beginTimestamp", "earliest store time", type=mq.moment, default=0)
 _END: Final = mq.option("-e --endTimestamp", "latest store time", type=mq.moment, default=FOREVER)
+
+
+_PRINTED: Final = 1000
+"""Messages that are listed unless ``--max`` is given."""
+_LISTED: Final = "msgId queueId:number queueOffset:number tags keys storeTimestamp:time body"
+
+
+def _list_messages(
+    admin: Admin, args: Namespace, queue: MessageQueue | None, limit: str, max_messages: int
+) -> Listing:
+    chosen: int | None = getattr(args, limit)
+    tags: str | None = getattr(args, "sub_expression", None)
+    by: str | None = getattr(args, "lmq_parent_topic", None)
+    with_tags = f" with tags {tags}" if tags else ""
+    span = describe_times(args.begin_timestamp, args.end_timestamp)
+    head = Table(_LISTED, (), searched=f"no message{with_tags} in topic {args.topic}{span}")
+
+    async def rows() -> AsyncGenerator[Sequence[Value]]:
+        is_empty, first = True, getattr(args, "offset", None) or 0
+        walk = admin.messages.walk(
+            args.topic, begin=args.begin_timestamp, end=args.end_timestamp, expression=tags,
+            queue=queue, by=by,
+        )  # fmt: skip
+        async with aclosing(walk):
+            async for message in walk:
+                if message.queue_offset < first:
+                    continue
+                is_empty = False
+                properties = message.properties or {}
+                yield (
+                    message.msg_id, message.queue_id, message.queue_offset,
+                    properties.get(const.TAGS), properties.get(const.KEYS), message.store_timestamp,
+                    text_of(message.body, getattr(args, "charset_name", None))
+                    if getattr(args, "print_body", True) else None,
+                )  # fmt: skip
+        if is_empty and queue is not None:
+            await _check_queue(admin, queue)
+
+    async def more() -> str:
+        table = (await admin.topics.stats(args.topic, by=by)).offset_table or {}
+        number = sum(
+            offsets.max_offset - offsets.min_offset
+            for each, offsets in table.items()
+            if queue is None
+            or (each.broker_name, each.queue_id) == (queue.broker_name, queue.queue_id)
+        )
+        subject = f"topic {args.topic}" if queue is None else f"queue {queue.queue_id}"
+        return (
+            f"listed the first {max_messages:,} messages; {subject} has {number:,}:"
+            f" --{limit.replace('_', '-')} 0 lists all"
+        )
+
+    return Listing(
+        head, rows(), max_messages if chosen is None else chosen, more if chosen is None else None
+    )
+
+
+async def _print(admin: Admin, args: Namespace) -> Listing:
+    return _list_messages(admin, args, None, "max", _PRINTED)
+
+
+async def _print_queue(admin: Admin, args: Namespace) -> Listing | Table | Record:
+    queue = MessageQueue(topic=args.topic, broker_name=args.broker_name, queue_id=args.queue_id)
+    listing = _list_messages(admin, args, queue, "max", _PRINTED)
+    if not args.calculate:
+        return Table(_LISTED, ()) if args.print_msg is False else listing
+    tags: Counter[Any] = Counter()
+    messages: list[dict[str, Value]] = []
+    names = [column.name for column in listing.head.typed]
+    async with aclosing(listing.rows) as rows:
+        async for row in rows:
+            tags[row[3] or ""] += 1
+            if args.print_msg and not 0 < listing.limit <= len(messages):
+                messages.append(dict(zip(names, row, strict=True)))
+    if not args.print_msg:
+        counts = [(tag or None, count) for tag, count in tags.most_common()]
+        return Table("tag count:number", counts, searched=listing.head.searched)
+    return record(messages=messages, tags=dict(tags.most_common()))
+
+
+async def _consume(admin: Admin, args: Namespace) -> Listing:
+    if args.queue_id is not None and args.broker_name is None:
+        raise UsageError("--queue-id needs --broker-name")
+    if args.offset is not None and args.queue_id is None:
+        raise UsageError("--offset needs --queue-id")
+    queue = None
+    if args.queue_id is not None:
+        queue = MessageQueue(topic=args.topic, broker_name=args.broker_name, queue_id=args.queue_id)
+    return _list_messages(admin, args, queue, "message_number", _CONSUMED)
+
+
+async def _check_queue(admin: Admin, queue: MessageQueue) -> None:
+    # Brokers report no error for a queue that does not exist.
+    topic, name, number = queue.topic or "", queue.broker_name, queue.queue_id
+    if not has_own_route(topic):
+        return
+    route = await admin.clusters.route(topic)
+    sizes = [
+        max(queues.read_queue_nums, queues.write_queue_nums)
+        for queues in route.queue_datas or ()
+        if queues.broker_name == name
+    ]
+    is_static = bool(route.topic_queue_mapping_by_broker)
+    if not is_static and not 0 <= number < max(sizes, default=0):
+        raise RefusedError(f"topic {topic} has no queue {number} in {name}")
+
+
+_CONSUMED: Final = 128
+"""Messages that ``consumeMessage`` lists by default, as mqadmin."""
+_PRINTING: Final = (
+    mq.TOPIC,
+    mq.option("-c --charsetName", "charset of bodies (default UTF-8)", type=mq.charset),
+    mq.option("-s --subExpression", "only these tags, such as a || b"),
+    mq.option("-b --beginTimestamp", "earliest store time", type=mq.moment),
+    mq.option("-e --endTimestamp", "store time before which messages are shown", type=mq.moment),
+    mq.boolean_option("-d --printBody", "whether to show bodies", default=True),
+    mq.option(
+        "--max", f"number of messages, 0 for all (default {_PRINTED})", type=natural, metavar="N"
+    ),
+)
+
 COMMANDS: Final = mq.group_commands(
     "messages",
     mq.admin_command("queryMsgById", "find messages by id", _query_by_id, mq.TOPIC,
@@ -285,5 +409,27 @@ COMMANDS: Final = mq.group_commands(
         mq.option("-e --endTimestamp", "latest time of records", type=mq.moment, default=FOREVER),
         mq.option("-t --traceTopic", "topic of the traces", default=TRACE_TOPIC),
         mq.option("-c --maxNum", "maximum number of trace messages", type=int, default=64),
+        collects=True),
+    mq.admin_command("printMsg", "list the messages of a topic", _print, *_PRINTING,
+        mq.option("-l --lmqParentTopic", "parent topic of a lite topic's queue (%%LMQ%%...)",
+            metavar="NAME"),
+        collects=True),
+    mq.admin_command("printMsgByQueue", "list the messages of a queue", _print_queue, *_PRINTING,
+        mq.option("-a --brokerName", "name of the broker group", required=True),
+        mq.option("-i --queueId", "id of the queue", type=int, required=True),
+        mq.boolean_option("-p --printMsg", "whether to list messages (default: not with -f true)",
+            default=None),
+        mq.boolean_option("-f --calculate", "show the number of messages of each tag")),
+    mq.admin_command("consumeMessage", "list the first messages of a topic or a queue", _consume,
+        mq.TOPIC, mq.option("-b --brokerName", "name of the broker group", metavar="NAME"),
+        mq.option("-i --queueId", "only this queue", type=int),
+        mq.option("-o --offset", "only from this offset of the queue", type=int),
+        mq.option("-g --consumerGroup", "accepted for mqadmin; nothing is committed",
+            metavar="NAME"),
+        mq.option("-s --beginTimestamp", "earliest store time", type=mq.moment),
+        mq.option("-e --endTimestamp", "store time before which messages are listed",
+            type=mq.moment),
+        mq.option("-c --MessageNumber --message-number",
+            f"number of messages, 0 for all (default {_CONSUMED})", type=natural),
         collects=True),
 )  # fmt: skip

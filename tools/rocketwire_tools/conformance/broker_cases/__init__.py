@@ -9,7 +9,7 @@
   ``comes(...)`` read. A Java broker shows a message some milliseconds after it has acknowledged
   it: use ``comes`` or ``visible``, which repeat their request.
 * ``save={"name": path}`` keeps a value of an arrival for later texts, as ``{=name}`` or
-  ``{=name+1}``; ``run/saved.py`` has the paths. ``{=now}`` is the time, ``{=cluster}`` and
+  ``{=name+1}``; ``run/match.py`` has the paths. ``{=now}`` is the time, ``{=cluster}`` and
   ``{=broker}`` are the names of the cluster and the broker.
 * ``requires={"enablePropertyFilter": "true"}`` skips a case where the configuration is another one.
 * Behaviour that depends on the release is one case for each form, ``since_5_3``, ``only_5_5`` and

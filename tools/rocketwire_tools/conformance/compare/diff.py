@@ -17,15 +17,14 @@ import trio
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
-from rocketwire_tools.conformance.compare import broker_view
 from rocketwire_tools.conformance.model.case import Case, VerdictKind, under
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.run.executor import UnreachableError
-from rocketwire_tools.conformance.run.match import abbreviate
+from rocketwire_tools.conformance.run.match import abbreviate, message_values
 from rocketwire_tools.conformance.run.target import NotStartedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_tools.conformance.run.raw_connection import Arrival
@@ -38,7 +37,7 @@ _SHARED_LISTS: Final = frozenset({106, 206, 224, 304, 311, 312, 313})
 
 _CONFIG: Final = 319
 # Lines of the configuration that depend on the server, or that other cases change.
-_VARIABLE: Final = re.compile(
+_VARIABLE_LINES: Final = re.compile(
     rb"^(listenPort|rocketmqHome|rocketwire\.[^=\n]*|conformance\.key|productEnvName"
     rb"|serverSelectorThreads)=.*\n",
     re.MULTILINE,
@@ -156,7 +155,7 @@ def _fields_of(
     views = view(commands[0], codes[0], names), view(commands[1], codes[1], names)
     fields = {name: (value, views[1][name]) for name, value in views[0].items()}
     fields["frame"] = arrivals[0].violation, arrivals[1].violation
-    if is_broker and broker_view.same_remarks(*fields["remark"]):
+    if is_broker and same_remarks(*fields["remark"]):
         del fields["remark"]
     if first.exact and not is_broker and fields["body"][0] == fields["body"][1]:
         fields["bytes"] = (
@@ -183,8 +182,8 @@ def _view_name_server(
 def _view_broker(command: RemotingCommand, code: int | None, names: Names) -> dict[str, object]:
     return {
         "code": int(command.code),
-        "remark": broker_view.remark_view(command.code, command.remark),
-        "ext": broker_view.ext_view(command.ext_fields),
+        "remark": remark_view(command.code, command.remark),
+        "ext": ext_view(command.ext_fields),
         "flag": int(command.flag),
         "header": command.serialize_type.name,
         "frame": "",
@@ -196,7 +195,7 @@ def _body_to_compare(command: RemotingCommand, code: int | None) -> bytes | None
     # The body; that of a response to 319 without variable lines
     if command.body is None or code != _CONFIG:
         return command.body
-    return _VARIABLE.sub(b"", command.body)
+    return _VARIABLE_LINES.sub(b"", command.body)
 
 
 def _broker_body(body: bytes | None, names: Names, code: int | None) -> object:
@@ -206,12 +205,12 @@ def _broker_body(body: bytes | None, names: Names, code: int | None) -> object:
         value: object = fastjson.loads(body)
     except DecodeError:
         try:
-            return broker_view.messages_view(body)
+            return messages_view(body)
         except DecodeError:
-            return None if code in broker_view.SHARED_LISTS else body
-    if code in broker_view.SHARED_LISTS:
+            return None if code in SHARED_LISTS else body
+    if code in SHARED_LISTS:
         value = _own(value, names)
-    return _canonical(broker_view.json_view(value))
+    return _canonical(json_view(value))
 
 
 def _kind(arrival: Arrival | None) -> str:
@@ -293,7 +292,6 @@ def judge(
 
 
 async def play_both(cases: Sequence[Case], runs: Sequence[SuiteRun]) -> None:
-    """Run cases on both servers; raises ``UnreachableError`` or ``NotStartedError``."""
     for run in runs:
         wrong = await run.probe_target()
         if wrong is not None:
@@ -312,3 +310,78 @@ async def play_both(cases: Sequence[Case], runs: Sequence[SuiteRun]) -> None:
             nursery.start_soon(play, run)
     if failures:
         raise failures[0]
+
+
+# Request codes whose responses also have data of others.
+SHARED_LISTS: Final = frozenset({21, 26, 28, 43, 45, 201, 305, 317, 328, 402, 200_074})
+
+_PRESENT: Final = "present"
+# Members and fields of which only the presence is compared.
+_VARIABLE: Final = frozenset(
+    (
+        *("msgId", "transactionId", "popTime", "recallHandle", "offsetMsgId", "version"),
+        *("commitLogOffset", "tranStateTableOffset", "storeTimestamp", "bornHost", "storeHost"),
+        *("indexLastUpdateTimestamp", "indexLastUpdatePhyoffset", "reviveQid"),
+        *("totalTopicNum", "totalGroupNum", "timestamp", "bornTimestamp", "storeSize", "id"),
+        *("preparedTransactionOffset", "lastUpdateTimestamp", "lastTimestamp", "physicOffset"),
+        *("physicSize", "earliestMsgTimestamp", "counter", "stateVersion", "clientAddr"),
+        *("brokerAddr", "suggestWhichBrokerId", "bodyCRC", "remoteIP", "pt"),
+        *("UNIQ_KEY", "__transactionId__", "ORIGIN_MESSAGE_ID", "1ST_POP_TIME", "POP_CK"),
+        *("TRAN_PREPARED_QUEUE_OFFSET", "TIMER_OUT_MS", "TIMER_ENQUEUE_MS", "TIMER_DEQUEUE_MS"),
+        *("TIMER_DELIVER_MS", "TRANSACTION_CHECK_TIMES", "commitLogMaxOffset"),
+        *("masterCommitLogMaxOffset", "delayTime", "consumeTps", "topicPutTps", "lmqNum"),
+    )
+)
+# The same for ext fields: topics of delays are shared, and pushed properties have a time.
+_VARIABLE_FIELDS: Final = _VARIABLE | {"queueOffset", "properties"}
+_EXCEPTION: Final = "an exception"
+# Codes whose remarks may be texts of exceptions.
+_FREE_TEXTS: Final = frozenset({1, 23})
+_ADDRESS: Final = re.compile(r"\d+\.\d+\.\d+\.\d+:\d+")
+_LONG_NUMBER: Final = re.compile(r"\d{11,}")
+_THROWN: Final = re.compile(r"java\.|com\.|org\.|[Ee]xception|Error|custom field|input string|null")
+
+
+def remark_view(code: int, remark: str | None) -> str | None:
+    """A remark without addresses and times; that of an error 1 may be any exception text."""
+    if code in _FREE_TEXTS and remark is not None and _THROWN.search(remark):
+        return _EXCEPTION
+    if not remark or remark == "not set any response code":  # a leftover of successes
+        return None
+    return mask(remark)
+
+
+def same_remarks(first: object, second: object) -> bool:
+    return first == second or _EXCEPTION in {first, second}
+
+
+def mask(text: str) -> str:
+    return _LONG_NUMBER.sub("NUMBER", _ADDRESS.sub("ADDRESS", text))
+
+
+def ext_view(fields: Mapping[str, str] | None) -> dict[str, object] | None:
+    if not fields:
+        return None
+    return {
+        name: _PRESENT if name in _VARIABLE_FIELDS else mask(text) for name, text in fields.items()
+    }
+
+
+def json_view(value: object) -> object:
+    if isinstance(value, dict):
+        members = cast("dict[str, object]", value)
+        return {
+            mask(key): _PRESENT if key in _VARIABLE else json_view(inner)
+            for key, inner in members.items()
+        }
+    if isinstance(value, list):
+        return [json_view(inner) for inner in cast("list[object]", value)]
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value > 10**10:
+        return "NUMBER"
+    return value
+
+
+def messages_view(body: bytes) -> object:
+    return json_view(message_values(body))

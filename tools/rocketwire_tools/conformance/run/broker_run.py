@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.conformance.model.steps import Request
 from rocketwire_tools.conformance.run.live_server import LiveServer
-from rocketwire_tools.conformance.run.probe import (
+from rocketwire_tools.conformance.run.match import lines_of
+from rocketwire_tools.conformance.run.runner import (
     PROBE_SECONDS,
     ProbeResult,
+    SuiteRun,
     examine,
     response,
     version_name,
 )
-from rocketwire_tools.conformance.run.runner import SuiteRun
-from rocketwire_tools.conformance.run.saved import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import json
+import struct
+import zlib
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
+from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.model.outcomes import Outcome, Silence
 from rocketwire_tools.conformance.model.steps import (
+    CHECKSUM,
     Ask,
     Call,
     Close,
     Expect,
     Listen,
     Open,
+    Packed,
     Reply,
     Request,
     Restart,
@@ -32,15 +38,19 @@ from rocketwire_tools.conformance.model.steps import (
     Wait,
 )
 from rocketwire_tools.conformance.model.wording import describe_outcome, request_name
-from rocketwire_tools.conformance.run.match import belongs, byte_for_byte, deciding_kinds, mismatch
+from rocketwire_tools.conformance.run.match import (
+    belongs,
+    byte_for_byte,
+    deciding_kinds,
+    extract,
+    mismatch,
+)
 from rocketwire_tools.conformance.run.raw_connection import (
     Arrival,
     RawConnection,
     connect,
     tls_context,
 )
-from rocketwire_tools.conformance.run.request_writer import literal_bytes, request_bytes, with_names
-from rocketwire_tools.conformance.run.saved import extract
 from rocketwire_tools.conformance.run.target import StartedTarget, Target
 from rocketwire_tools.conformance.run.verdict import Exchange, Observation, arrival_text
 
@@ -48,8 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from rocketwire_tools.conformance.model.placeholders import Names
-    from rocketwire_tools.conformance.model.steps import Saved
-
+    from rocketwire_tools.conformance.model.steps import Frame, Saved
 
 REGISTER: Final = 103
 _PUT_KV: Final = 100
@@ -487,3 +496,55 @@ class CaseRun:
         self.observations.append(
             Observation(step=self._step, arrival=arrival, exact=exact, request_code=code)
         )
+
+
+def _literal(data: bytes | str, names: Names) -> bytes:
+    return names.text(data).encode() if isinstance(data, str) else data
+
+
+def frame_bytes(frame: Frame, names: Names) -> bytes:
+    """Encode a frame of literal bytes; an explicit length of the header is written unchanged."""
+    header, body = _literal(frame.header, names), _literal(frame.body, names)
+    header_length = len(header) if frame.header_length is None else frame.header_length
+    mark = frame.type << 24 | header_length & 0xFFFFFF
+    return struct.pack(">II", 4 + len(header) + len(body), mark) + header + body
+
+
+def with_names(request: Request, names: Names) -> Request:
+    ext, body = request.ext, _body(request, names)
+    if ext is not None:
+        checksum = str(zlib.crc32(body or b"") & 0x7FFFFFFF)  # UtilAll.crc32 @ 5.5.0
+        ext = {key: names.text(text).replace(CHECKSUM, checksum) for key, text in ext.items()}
+    return replace(request, ext=ext, body=body)
+
+
+def _body(request: Request, names: Names) -> bytes | None:
+    body = request.body
+    if isinstance(body, Packed):
+        return body.encode(names)
+    if isinstance(body, str):
+        body = names.text(body).encode()
+    elif body is not None and not isinstance(body, bytes):
+        text = json.dumps(names.value(body), separators=(",", ":"), ensure_ascii=False)
+        body = text.encode()
+    return body
+
+
+def request_bytes(request: Request, opaque: int) -> bytes:
+    body = request.body
+    return encode(
+        RemotingCommand(
+            code=request.code,
+            language=LanguageCode.JAVA,
+            version=request.version,
+            opaque=opaque,
+            flag=request.flag,
+            ext_fields=request.ext,
+            body=body if isinstance(body, bytes) else None,
+            serialize_type=SerializeType.ROCKETMQ if request.binary else SerializeType.JSON,
+        )
+    )
+
+
+def literal_bytes(part: bytes | Frame, names: Names) -> bytes:
+    return part if isinstance(part, bytes) else frame_bytes(part, names)

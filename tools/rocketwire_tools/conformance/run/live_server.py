@@ -16,7 +16,7 @@ from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.model.placeholders import SHARED_NAMESPACE, Names
 from rocketwire_tools.conformance.model.steps import Request
 from rocketwire_tools.conformance.run.executor import CaseFailedError, CaseRun, UnreachableError
-from rocketwire_tools.conformance.run.saved import lines_of
+from rocketwire_tools.conformance.run.match import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,8 +17,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.os_errors import os_error_text, reason_of_no_connection
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import FrameDecoder, RawFrame
-from rocketwire_tools.conformance.run.frame_rules import FrameRules
-from rocketwire_tools.conformance.run.target import CERTIFICATES, Address
+from rocketwire_tools.conformance.run.target import CERTIFICATES, Address, FrameRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,6 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.jsonlines import escape_line_breaks
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options, Totals
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.series import series
@@ -18,7 +17,7 @@ from rocketwire_tools.pcap.packets.packets import UNREAD
 from rocketwire_tools.pcap.rows.output import open_sink
 from rocketwire_tools.pcap.rows.selection import Selection
 from rocketwire_tools.pcap.streams.flows import MAX_KEPT, MAX_STREAMS
-from rocketwire_tools.terminal import printable
+from rocketwire_tools.terminal import escape_line_breaks, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from rocketwire.errors import CodecError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.operations.registry import OPERATIONS, Raw
 from rocketwire.wire.layouts.declarations import MAGIC_V1, MAGIC_V2
-from rocketwire_tools.codec.values.bodies import (
+from rocketwire_tools.codec.bodies import (
     body_to_plain,
     is_registration,
     registration_to_plain,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from rocketwire_tools.jsonlines import escape_line_breaks
 from rocketwire_tools.pcap.arrow import (
     as_texts,
     column,
@@ -20,6 +19,7 @@ from rocketwire_tools.pcap.arrow import (
     take,
     text_bytes,
 )
+from rocketwire_tools.terminal import escape_line_breaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -227,7 +227,7 @@ class Session:
     """
 
     def __init__(self, connection: Connection) -> None:
-        from rocketwire.portal.resources import Resource
+        from rocketwire.portal.portal import Resource
 
         config = connection.client_config()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire.policy.routing import MOCK_BROKER_PREFIX
-from rocketwire.portal.resources import Resource
+from rocketwire.portal.portal import Resource
 from rocketwire_tools.spark.topics import loss
 from rocketwire_tools.spark.topics.connection import session_of
 from rocketwire_tools.spark.topics.offsets import routing_topic

@@ -23,9 +23,9 @@ from rocketwire.wire.message.body_compression import compression_type, decompres
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.ids import create_offset_message_id
 from rocketwire.wire.message.properties import decode_properties, split_keys
-from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.columns import distinct, records
 from rocketwire_tools.store.engine.topic_kinds import Kind, kind_of_topic
+from rocketwire_tools.values import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -12,9 +12,9 @@ import numpy as np
 
 from rocketwire.messages import message_const
 from rocketwire.wire.message.properties import split_keys
-from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store.engine.properties import BINARY, MAP, TEXT, gather, pa, pc
 from rocketwire_tools.store.engine.rows import COLUMNS, FEW_TEXTS
+from rocketwire_tools.values import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,7 +12,6 @@ from rocketwire.store import consume_queue, pops, timers
 from rocketwire.store.config_files import consumer_offsets, delay_offsets
 from rocketwire.store.rocksdb import records as rocksdb_records
 from rocketwire.store.writer import DELAYS
-from rocketwire_tools.numbers import number_in
 from rocketwire_tools.store import lookup
 from rocketwire_tools.store.engine.blocks import open_blocks
 from rocketwire_tools.store.engine.filters import Selection
@@ -22,6 +21,7 @@ from rocketwire_tools.store.output import json_line, time_text, with_progress, w
 from rocketwire_tools.store.selecting import select_rows
 from rocketwire_tools.store.unfinished import KeptLines, UnfinishedWork
 from rocketwire_tools.terminal import print_error
+from rocketwire_tools.values import number_in
 
 if TYPE_CHECKING:
     import argparse

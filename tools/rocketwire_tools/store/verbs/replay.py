@@ -15,11 +15,10 @@ import trio
 
 from rocketwire.client import open_client
 from rocketwire.errors import RocketWireError
-from rocketwire_tools.cli.client_config import client_config
 from rocketwire_tools.cli.command import UsageError
 from rocketwire_tools.cli.file_program import NothingFoundError
-from rocketwire_tools.cli.settings import settings_of
-from rocketwire_tools.cli.signals import stopping
+from rocketwire_tools.cli.settings import client_config, settings_of
+from rocketwire_tools.cli.stdio import stopping
 from rocketwire_tools.store.engine.rows import TopicNames
 from rocketwire_tools.store.opened import OpenedStore, are_whole
 from rocketwire_tools.store.output import json_line, write_table

@@ -10,7 +10,7 @@ import pytest
 from rocketwire.messages.ha import HAConnectionRuntimeInfo, HARuntimeInfo
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.versions import CURRENT_VERSION
-from rocketwire_tools.admin.actions.doctor import (
+from rocketwire_tools.admin.findings import (
     ADVICE,
     OK,
     PROBLEM,
@@ -18,9 +18,10 @@ from rocketwire_tools.admin.actions.doctor import (
     Finding,
     Identity,
     Probe,
+    Snapshot,
+    differences,
     findings,
 )
-from rocketwire_tools.admin.actions.snapshot import Snapshot, differences
 from tests.peers.cache import ROOT
 
 MASTER, REPLICA, THIRD = "10.0.0.1:10911", "10.0.0.2:10911", "10.0.0.3:10911"

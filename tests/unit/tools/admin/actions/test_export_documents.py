@@ -1,6 +1,6 @@
 import pytest
 
-from rocketwire_tools.admin.actions.export_documents import rate_of
+from rocketwire_tools.admin.commands.exports import rate_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from rocketwire_tools.admin.registry import all_commands
+from rocketwire_tools.admin.program import all_commands
 from tests.support.admin_in_process import run
 
 CHANGING = re.compile(

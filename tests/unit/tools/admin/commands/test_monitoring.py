@@ -5,7 +5,7 @@ import time
 from rocketwire.messages.callbacks import ConsumerRunningInfo, ProcessQueueInfo
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.commands.monitoring import find_member_problems
+from rocketwire_tools.admin.commands.doctor import find_member_problems
 
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=1)
 

@@ -6,7 +6,7 @@ import trio
 from rocketwire.client import SendResult, SendStatus
 from rocketwire.errors import BrokerError, RequestTimeoutError, RocketWireError, SendFailedError
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.commands.sending import Series
+from rocketwire_tools.admin.commands.produce import Series
 from rocketwire_tools.cli.command import Incomplete, Table
 from tests.support.values import require
 

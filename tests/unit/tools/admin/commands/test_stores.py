@@ -8,8 +8,7 @@ import pytest
 
 from rocketwire.client.admin import RocksDBConfig
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from rocketwire_tools.admin.commands.brokers import identity
-from rocketwire_tools.admin.commands.stores import rocksdb_configs
+from rocketwire_tools.admin.commands.brokers import identity, rocksdb_configs
 from tests.support.admin_in_process import run
 
 

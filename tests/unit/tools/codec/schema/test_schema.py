@@ -9,8 +9,7 @@ import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages.operations.registry import CLASSES, OPERATIONS
-from rocketwire_tools.codec.schema.markdown import pages
-from rocketwire_tools.codec.schema.schema import schema
+from rocketwire_tools.codec.schema import pages, schema
 from tests.support.codec_in_process import run
 
 

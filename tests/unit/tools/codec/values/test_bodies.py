@@ -8,7 +8,7 @@ import pytest
 from rocketwire.errors import EncodeError
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.operations.registry import CLASSES, ArrayOf
-from rocketwire_tools.codec.values.bodies import (
+from rocketwire_tools.codec.bodies import (
     body_from_plain,
     body_to_plain,
     from_plain,

@@ -7,7 +7,7 @@ import pytest
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.checksum import crc32
-from rocketwire_tools.codec.values.stored import describe_messages, encode_messages
+from rocketwire_tools.codec.bodies import describe_messages, encode_messages
 
 MESSAGE = {
     "topic": "TopicA",

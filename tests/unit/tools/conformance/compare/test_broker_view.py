@@ -3,7 +3,7 @@
 from typing import Any
 
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from rocketwire_tools.conformance.compare.broker_view import (
+from rocketwire_tools.conformance.compare.diff import (
     ext_view,
     json_view,
     messages_view,

@@ -2,7 +2,7 @@
 
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.run.broker_run import removals
-from rocketwire_tools.conformance.run.saved import lines_of
+from rocketwire_tools.conformance.run.match import lines_of
 
 
 def test_properties_are_read_line_by_line() -> None:

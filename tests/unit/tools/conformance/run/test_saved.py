@@ -4,8 +4,8 @@ import pytest
 
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from rocketwire_tools.conformance.run.match import extract, message_values
 from rocketwire_tools.conformance.run.raw_connection import Arrival
-from rocketwire_tools.conformance.run.saved import extract, message_values
 
 BODY = encode_stored_message(
     StoredMessage(topic="t", body=b"a", queue_offset=3, properties={"TAGS": "x"})

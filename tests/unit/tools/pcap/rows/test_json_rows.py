@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from rocketwire_tools.jsonlines import escape_line_breaks
 from rocketwire_tools.pcap.arrow import Batch, pa
 from rocketwire_tools.pcap.rows import json_rows
 from rocketwire_tools.pcap.rows.json_rows import JsonRows
 from rocketwire_tools.pcap.rows.rows import COLUMNS, EVERY, RAW_BODY, schema
+from rocketwire_tools.terminal import escape_line_breaks
 
 TEXTS = (
     None, "", "T", "null", 'a"b', "a\\b", "a\nb\r\t", "\0\x01\x1f\x7f", "\u4e3b\u9898", "\x85\u2028\u2029", "\U0001f600", "</>",

@@ -1,4 +1,4 @@
-"""Times on command lines and in tables: one form of output, and every form that people type."""
+"""Times and numbers on command lines and in tables."""
 
 from __future__ import annotations
 
@@ -18,16 +18,7 @@ _UNITS: Final = {
 
 
 def parse_time(text: str) -> int:
-    """Read a time as milliseconds since 1970.
-
-    Args:
-        text: ``now`` (mqadmin: ``currentTimeMillis``), ``2h ago`` (ms, s, m, h, d, w), ISO 8601
-            with or without a zone, milliseconds, or mqadmin's ``2026-01-31#12:00:00:000`` in this
-            machine's time zone. ISO without a zone is UTC, as in every output.
-
-    Raises:
-        ValueError: it is none of these.
-    """
+    """Read one of ``FORMS`` as milliseconds since 1970; ``ValueError`` for another text."""
     text = text.strip()
     if text in ("now", "currentTimeMillis"):
         return time.time_ns() // 1_000_000
@@ -48,11 +39,6 @@ def parse_time(text: str) -> int:
 
 
 def time_argument(text: str) -> int:
-    """Read a time for ``add_argument``; see ``parse_time``.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
     try:
         return parse_time(text)
     except ValueError as error:
@@ -66,3 +52,25 @@ def utc(millis: float) -> str:
     except (OverflowError, ValueError, OSError):
         return str(millis)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+_LONGEST = 18
+"""Digits that fit into 64 bits, whatever they are."""
+
+
+def number_in(text: str | None) -> int | None:
+    """A number from 0 that a property of a message holds; None for any other text."""
+    is_number = text is not None and text.isascii() and text.isdecimal()
+    return int(text) if text is not None and is_number and len(text) <= _LONGEST else None
+
+
+def positive(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a positive integer")
+    return int(text)
+
+
+def natural(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be 0 or a positive integer")
+    return int(text)

@@ -1,4 +1,4 @@
-"""What the push consumers of both facades share: who gets messages, and how they are settled."""
+"""Methods of the push and lite pull consumers of both facades, and how messages are settled."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rocketwire.client.consumer.config import (
     PushConsumerConfig,
     concurrently_context,
 )
+from rocketwire.client.consumer.lite import lite_pull_consumer as trio
 from rocketwire.client.consumer.push.push_consumer import PushConsumer, open_push_consumer
 from rocketwire.client.consumer.retry import report_failed_handler
 from rocketwire.errors import LocalProtocolError
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from rocketwire.client.consumer.config import ConsumeConcurrentlyContext
+    from rocketwire.client.consumer.lite.lite_pull_consumer import Polled
     from rocketwire.client.instance.instance import Client
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.portal.calls import Post
-    from rocketwire.portal.resources import Resource
+    from rocketwire.portal.portal import Resource
     from rocketwire.wire.message.stored import StoredMessage
 
 
@@ -120,3 +122,35 @@ class PushMethods(ClientUser, of=PushConsumer):
     def _check_iteration(self) -> None:
         if self._has_handler:
             raise LocalProtocolError("the consumer has a handler (listener): it cannot be iterated")
+
+
+class LitePullMethods(ClientUser, of=trio.LitePullConsumer):
+    subscribe: Final = delegate(trio.LitePullConsumer.subscribe)
+    assign: Final = delegate(trio.LitePullConsumer.assign)
+    fetch_message_queues: Final = delegate(trio.LitePullConsumer.fetch_message_queues)
+    pause: Final = delegate(trio.LitePullConsumer.pause)
+    resume: Final = delegate(trio.LitePullConsumer.resume)
+    seek: Final = delegate(trio.LitePullConsumer.seek)
+    go_back: Final = delegate(trio.LitePullConsumer.go_back)
+    seek_to_begin: Final = delegate(trio.LitePullConsumer.seek_to_begin)
+    seek_to_end: Final = delegate(trio.LitePullConsumer.seek_to_end)
+    offset_range: Final = delegate(trio.LitePullConsumer.offset_range)
+    offset_for_timestamp: Final = delegate(trio.LitePullConsumer.offset_for_timestamp)
+    commit: Final = delegate(trio.LitePullConsumer.commit)
+    committed: Final = delegate(trio.LitePullConsumer.committed)
+
+    @property
+    def assignment(self) -> tuple[MessageQueue, ...]:
+        assignment: tuple[MessageQueue, ...] = self._client_in_trio.assignment
+        return assignment
+
+    @property
+    def unreadable_messages(self) -> int:
+        return int(self._client_in_trio.unreadable_messages)
+
+
+async def poll_into(
+    consumer: trio.LitePullConsumer, results: list[Polled | None], within: float
+) -> None:
+    # the caller finds the result also if it was cancelled too late
+    results.append(await consumer.poll(within))

@@ -1,4 +1,0 @@
-"""Descriptions of the protocol: one object, and pages.
-
-It may import ``values`` and the library.
-"""
