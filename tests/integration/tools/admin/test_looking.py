@@ -170,7 +170,7 @@ async def test_a_command_gives_up_with_one_line_that_names_what_is_missing(
     words: str, status: int, reason: str
 ) -> None:
     async with register_broker() as (first, _):
-        refused = await trio.to_thread.run_sync(run, *words.split(), "-n", first)
+        refused = await trio.to_thread.run_sync(partial(run, *words.split(), "-n", first))
 
     assert reason in refused.complaint
     assert (status, b"", 1) == (refused.status, refused.out, refused.complaint.count("\n"))
