@@ -19,7 +19,6 @@ def light(lite_topic: str) -> str:
 
 
 def put_parent(home: BrokerAtHand, name: str = PARENT, *, minutes: int = -1) -> None:
-    """Create a topic with lite topics, which end after some minutes."""
     attributes = {"message.type": "LITE", "lite.topic.expiration": str(minutes)}
     topic = replace(new_topic(name, 2), attributes=attributes)
     home.broker.topics.put(topic, home.now)

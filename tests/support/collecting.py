@@ -36,8 +36,6 @@ async def collect_bodies(
     group: str = "g",
     **settings: Any,
 ) -> AsyncGenerator[Consumer]:
-    """A consumer of a kind, from the topic's first message on; all kinds have these settings."""
-
     async def collect(messages: Any, *_: object) -> None:
         several = messages if isinstance(messages, (list, tuple)) else [messages]  # pyright: ignore[reportUnknownVariableType] - one or many
         bodies.extend(message.body or b"" for message in several)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - one or many

@@ -191,7 +191,6 @@ class ClientInstance:
     # ------------------------------------------------------------------ brokers
 
     def broker_address(self, broker_name: str) -> str | None:
-        """Return the address of a master; None if it is unknown."""
         return self.routes.master(broker_name)
 
     async def master(self, broker_name: str, topic: str | None = None) -> str:
@@ -425,7 +424,6 @@ class ClientInstance:
     # ------------------------------------------------------------------ tasks
 
     async def start(self) -> None:
-        """Resolve the name servers, connect to one, and start the background tasks."""
         await self.name_servers.refresh()
         self.name_servers.connect_soon()
         config = self.config

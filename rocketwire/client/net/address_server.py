@@ -5,7 +5,8 @@ Java: ``TopAddressing``, ``DefaultTopAddressing``.
 
 from __future__ import annotations
 
-from contextlib import closing
+import socket
+from contextlib import closing, suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from typing import Final
@@ -46,12 +47,17 @@ async def fetch_text(
     """Fetch a text of at most ``limit`` bytes by plain HTTP; ``ClientError`` without one."""
     parts = urlsplit(url)
     target = parts.path + (f"?{parts.query}" if parts.query else "")
-    get = partial(_get, parts.netloc, target, within, limit)
+    sockets: list[socket.socket] = []
+    get = partial(_get, parts.netloc, target, within, limit, sockets)
     try:
         with trio.fail_after(within):
             status, body = await trio.to_thread.run_sync(get, abandon_on_cancel=True)
     except (trio.TooSlowError, OSError, UnicodeError, HTTPException) as error:
-        raise ClientError(f"{url}: {error or 'no response'}") from error
+        raise ClientError(f"{url}: {str(error) or 'no response'}") from error
+    finally:
+        for connected in sockets:  # ends the thread of a server that sends byte by byte for ever
+            with suppress(OSError):
+                connected.shutdown(socket.SHUT_RDWR)
     if status != 200:
         raise ClientError(f"{url}: status {status}")
     if len(body) > limit:
@@ -59,8 +65,12 @@ async def fetch_text(
     return body.decode("utf-8", "replace")
 
 
-def _get(netloc: str, target: str, within: float, limit: int) -> tuple[int, bytes]:
+def _get(
+    netloc: str, target: str, within: float, limit: int, sockets: list[socket.socket]
+) -> tuple[int, bytes]:
     with closing(HTTPConnection(*split_address(netloc), timeout=within)) as connection:
+        connection.connect()
+        sockets.append(connection.sock)
         connection.request("GET", target, headers={"Connection": "close", "Accept": "*/*"})
         response = connection.getresponse()
         return response.status, response.read(limit + 1)

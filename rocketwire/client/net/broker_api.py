@@ -113,7 +113,6 @@ class BrokerCalls:
         producer_group: str | None = None,
         consumer_group: str | None = None,
     ) -> None:
-        """Remove a client from a group (code 35)."""
         from rocketwire.messages.heartbeat import UnregisterClientRequestHeader
 
         header = UnregisterClientRequestHeader(
@@ -145,7 +144,6 @@ class BrokerCalls:
         return (response_body.lock_ok_mq_set if response_body else None) or ()
 
     async def unlock_queues(self, address: str, body: UnlockBatchRequestBody) -> None:
-        """Unlock queues (code 42)."""
         await self.call(address, Code.UNLOCK_BATCH_MQ, None, body, vip=True)
 
     # ------------------------------------------------------------------ offsets of queues

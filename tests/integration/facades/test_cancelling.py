@@ -80,7 +80,6 @@ async def no_more(message: Message, half: Any) -> LocalTransactionState:
 
 
 def message_source(topic: str) -> tuple[Callable[[], int], Callable[..., Message]]:
-    """Return functions that count, and that build the next message."""
     numbers = itertools.count()
 
     def message(size: int = 1) -> Message:

@@ -49,7 +49,6 @@ PLAIN_CLIENT: Final = SimpleNamespace(config=ClientConfig())
 
 
 def push_parts(nursery: trio.Nursery, offsets: object, **parts: object) -> PushParts:
-    """The parts of a push consumer of group ``g`` without a broker."""
     parts = {"config": PushConsumerConfig(), "stats": ConsumerStats(), "locks": None, **parts}
     shared: Any = {"instance": PLAIN_CLIENT, "group": "g", "subscriptions": {}, **parts}
     return PushParts(**shared, offsets=cast("OffsetStore", offsets), nursery=nursery)

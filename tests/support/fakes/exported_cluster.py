@@ -77,8 +77,6 @@ def one_broker(*addresses: str) -> ClusterInfo:
 
 @dataclass
 class ExportedCluster:
-    """Answers by what is asked; an exception is raised, and what is missing was deleted."""
-
     info: Any = field(default_factory=lambda: one_broker(ADDRESS))
     runtime: Any = field(default_factory=dict[str, str])
     figures: dict[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])

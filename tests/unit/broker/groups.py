@@ -52,7 +52,6 @@ def join_producers(client: Client, client_id: str, group: str = "p") -> None:
 
 
 def send_half(client: Client, key: str = "KEY1", **changes: Any) -> RemotingCommand:
-    """Send a half message of the group ``p``; ``Client.send`` gets ``changes``."""
     properties = {"TRAN_MSG": "true", "PGROUP": "p", "UNIQ_KEY": key}
     properties |= changes.pop("properties", {})
     return client.send(properties=properties, **changes)

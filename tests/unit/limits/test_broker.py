@@ -50,7 +50,6 @@ async def running(**settings: Any) -> AsyncGenerator[BrokerServer]:
 
 
 async def advance(clock: MockClock, seconds: float) -> None:
-    """Let time pass, and let the broker do its work of this time."""
     await trio.testing.wait_all_tasks_blocked()
     clock.jump(seconds)
     await trio.testing.wait_all_tasks_blocked()
@@ -360,7 +359,6 @@ def test_a_heartbeat_that_is_too_long_is_refused_and_other_members_stay() -> Non
 
 
 def delete_names(count: int) -> tuple[list[RemotingCommand], bool]:
-    """Delete topics and groups; return the answers, and whether ``orders`` remains."""
     home = BrokerAtHand()
     client = home.connect()
     client.send("orders")

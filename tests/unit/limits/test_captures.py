@@ -141,7 +141,6 @@ def test_a_segment_that_comes_seconds_late_loses_nothing_behind_it(tmp_path: Pat
 
 
 def read_with_late_first_segment(path: Path, delay: int) -> list[dict[str, Any]]:
-    """Read 20 frames whose first segment was captured some nanoseconds later."""
     frames = [ask(opaque, bytes(1000)) for opaque in range(20)]
     _, first, *following = stream(b"".join(frames), step=MILLISECOND, size=SEGMENT)
     delayed = first._replace(time_ns=first.time_ns + delay)

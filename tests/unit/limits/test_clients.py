@@ -45,7 +45,6 @@ def route(brokers: int, queues: int = 4) -> RemotingCommand:
 
 @asynccontextmanager
 async def open_cluster_client(brokers: int) -> AsyncGenerator[tuple[MemoryNetwork, ClientInstance]]:
-    """A client that knows the route of a topic that all these brokers have."""
     async with open_network() as network:
         network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, route(brokers))
         for number in range(brokers):

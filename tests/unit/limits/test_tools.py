@@ -29,7 +29,6 @@ LARGEST = 4 * 1024 * 1024
 
 
 async def read_all_lines(path: Path) -> list[bytes]:
-    """Read the lines of a file; the last one is the text of an error, if there was one."""
     result: list[bytes] = []
     with path.open("rb") as file:
         try:

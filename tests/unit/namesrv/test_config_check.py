@@ -14,7 +14,6 @@ NOTHING = Findings(())
 
 
 def check(folder: Path, text: str, jvm: str = "", address: str = "127.0.0.1") -> Findings:
-    """The findings of a file of which ``text`` begins in the second line."""
     path = folder / "ns.properties"
     path.write_text(f"bindAddress={address}\n{text}")
     files = sorted(folder.rglob("*"))

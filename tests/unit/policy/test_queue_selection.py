@@ -10,7 +10,6 @@ LONG_AGO = -1000.0
 
 
 def prepare(vector: JavaVector) -> FaultStrategy:
-    """A strategy that knows, at time 0, which brokers are unavailable and which unreachable."""
     faults = FaultStrategy(enabled=True)
     for broker in vector["unavailable"]:
         reachable = broker not in vector["unreachable"]

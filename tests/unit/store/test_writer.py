@@ -33,7 +33,6 @@ ROLLED_BACK = int(MessageSysFlag.TRANSACTION_ROLLBACK)
 
 
 def read_messages(data: bytes) -> Iterator[StoredMessage]:
-    """The messages of a log from its start, across blanks."""
     position = 0
     while position + 8 <= len(data):
         size = commit_log.blank_size(data, position)

@@ -60,8 +60,6 @@ Settled: TypeAlias = Sequence[tuple[LentMessages, Sequence[Failure]]]
 
 
 class Borrower(Protocol):
-    """Handles messages outside of trio."""
-
     #: whether it handles every message that it gets. If not, an application takes them when it
     #: wants: parts are large, and the end of the consumer does not wait for them.
     handles: bool

@@ -89,7 +89,6 @@ def test_silent_client_gets_events_last(home: BrokerAtHand, client: Client) -> N
 
 @pytest.fixture
 def small_reader(home: BrokerAtHand, client: Client) -> Reader:
-    """A reader with 15 lite topics that have a message, and room for ten events."""
     put_group(home, "small", lite_sub_client_max_event_cnt="10")
     reader = Reader(home, client, group="small")
     reader.subscribe(*NAMES[:15])

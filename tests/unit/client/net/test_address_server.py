@@ -1,7 +1,7 @@
 """Asking an address server: URLs as Java makes them, and answers over a real socket."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 import trio
@@ -9,6 +9,7 @@ import trio
 from rocketwire.client.net.address_server import (
     address_server_url,
     fetch_name_servers,
+    fetch_text,
     parse_response,
 )
 from rocketwire.errors import ClientError
@@ -73,3 +74,20 @@ async def test_a_closed_port_is_an_error() -> None:
     port = await closed_port()
     with pytest.raises(ClientError, match=r"127\.0\.0\.1"):
         await fetch_name_servers(f"http://127.0.0.1:{port}/x")
+
+
+async def test_the_connection_to_an_endless_answer_is_ended() -> None:
+    ended = trio.Event()
+
+    async def drip(stream: trio.SocketStream) -> None:
+        with suppress(trio.BrokenResourceError):
+            while True:
+                await stream.send_all(b"H")
+                await trio.sleep(0.01)
+        ended.set()
+
+    async with serve_tcp(drip) as port:
+        with pytest.raises(ClientError, match="no response"):
+            await fetch_text(f"http://127.0.0.1:{port}/x", within=0.1)
+        with trio.fail_after(5):
+            await ended.wait()

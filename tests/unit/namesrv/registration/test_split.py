@@ -73,7 +73,6 @@ def test_parts_appear_together(server: Server, parts: Parts, seconds: float) -> 
 
 
 def assert_parts_appear(server: Server, parts: Parts, seconds: float) -> None:
-    """All topics are in the table, after a time and not before it."""
     if seconds:
         server.now += seconds - 0.1
         assert server.state.complete_parts(server.now) == ()
